@@ -1,0 +1,88 @@
+package lifecycle
+
+import "time"
+
+// Cluster is the part of a cluster's row that Decide reads and moves.
+// Names, tags, owner and the frozen spec stay in the store: no decision rests on them.
+type Cluster struct {
+	ID      string
+	Version int64 // row version; guards store.Apply
+
+	Status Status
+	Phase  Phase
+	Why    string // the reason of the last move, in words for people
+
+	Wish     Wish
+	WishWhy  string  // why the wish turned absent; empty while present
+	Teardown JobType // the job a teardown runs under once the wish is absent: DESTROY or JANITOR_DESTROY
+
+	Ends          Ends
+	NeedsApproval bool // nothing runs before a person approved
+	Abandoned     bool // an admin gave up waiting for zero; the cluster stays counted
+
+	MaxTries        int       // create attempts the profile allows
+	Tries           int       // create attempts opened so far
+	DestroyFailures int       // teardown attempts in a row that did not prove zero
+	RetryAt         time.Time // no new attempt before this; zero: at once
+	WakeAt          time.Time // look again then; zero only when released
+
+	ReadyAt     time.Time // first time READY; zero: never was
+	ReleasedAt  time.Time // zero until released
+	FailReason  string    // reason of the last failed create attempt, one word
+	FailMessage string    // the same in words, with the next step
+	Blockers    []string  // what the last verification still counted
+	Progress    Progress
+}
+
+// Progress is how far the running attempt says it is.
+type Progress struct {
+	Percent int       // 0..100
+	Step    string    // the runner's words for the present step
+	ETA     time.Time // expected end; zero: not known
+}
+
+// Ends holds every reason a cluster may end for, each with its grace already added. Zero means: no such reason.
+// TTL and Max are always set. PRClosed, LabelRemoved and RunFinished are reversible.
+type Ends struct {
+	TTL          time.Time // accepted + ttl, moved by extensions, never past Max
+	Max          time.Time // accepted + the profile's maximum; never moves
+	PRClosed     time.Time // the pull request closed + grace
+	LabelRemoved time.Time // the label was taken off + grace
+	RunFinished  time.Time // the workflow run finished + grace
+	Claim        time.Time // the claim's lifetime ended
+}
+
+// DestroyAt is the earliest end. It is never later than Max.
+func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
+
+// Reason says in words which end comes first.
+func (e Ends) Reason() string { _, why := e.first(); return why }
+
+func (e Ends) first() (time.Time, string) {
+	at, why := e.Max, "the profile's maximum lifetime"
+	for _, end := range []struct {
+		at  time.Time
+		why string
+	}{
+		{e.TTL, "its time to live ended"},
+		{e.PRClosed, "the pull request was closed"},
+		{e.LabelRemoved, "its label was removed"},
+		{e.RunFinished, "its workflow run finished"},
+		{e.Claim, "its claim ended"},
+	} {
+		if !end.at.IsZero() && end.at.Before(at) {
+			at, why = end.at, end.why
+		}
+	}
+	return at, why
+}
+
+// Extend moves the TTL's end by d, never past Max. capped says that Max cut it short.
+func (e Ends) Extend(d time.Duration) (next Ends, capped bool) {
+	next = e
+	next.TTL = e.TTL.Add(d)
+	if next.TTL.After(e.Max) {
+		next.TTL, capped = e.Max, true
+	}
+	return next, capped
+}

@@ -1,0 +1,89 @@
+package lifecycle
+
+// Status is the public state of a cluster, one of six values.
+type Status string
+
+// The six public values of a cluster's status.
+const (
+	Pending    Status = "PENDING"
+	Creating   Status = "CREATING"
+	Ready      Status = "READY"
+	Destroying Status = "DESTROYING"
+	Destroyed  Status = "DESTROYED"
+	Failed     Status = "FAILED"
+)
+
+// Phase is the finer step inside a status.
+type Phase string
+
+// The phases, in the order of a life.
+const (
+	Queued           Phase = "queued"
+	AwaitingApproval Phase = "awaiting_approval"
+	AwaitingCapacity Phase = "awaiting_capacity"
+
+	Preflight   Phase = "preflight"
+	Claiming    Phase = "claiming"
+	Rendering   Phase = "rendering"
+	Recording   Phase = "recording"
+	Installing  Phase = "installing"
+	Configuring Phase = "configuring"
+	Cleaning    Phase = "cleaning"
+
+	PhaseReady Phase = "ready"
+	Degraded   Phase = "degraded"
+	ScaledDown Phase = "scaled_down"
+	Expiring   Phase = "expiring"
+
+	Stopping       Phase = "stopping"
+	Restoring      Phase = "restoring"
+	DestroyingRuns Phase = "destroying"
+	Verifying      Phase = "verifying"
+
+	Released Phase = "released"
+
+	CreateFailed   Phase = "create_failed"
+	DestroyBlocked Phase = "destroy_blocked"
+	Abandoned      Phase = "abandoned"
+)
+
+// Phases lists the phases each status may show. The same pairs stand as a CHECK on the clusters table.
+var Phases = map[Status][]Phase{
+	Pending:    {Queued, AwaitingApproval, AwaitingCapacity},
+	Creating:   {Preflight, Claiming, Rendering, Recording, Installing, Configuring, Cleaning},
+	Ready:      {PhaseReady, Degraded, ScaledDown, Expiring},
+	Destroying: {Stopping, Restoring, DestroyingRuns, Verifying},
+	Destroyed:  {Released},
+	Failed:     {CreateFailed, DestroyBlocked, Abandoned},
+}
+
+// Wish is what the owner wants. It turns once, from present to absent; absent is final.
+type Wish string
+
+// The two wishes.
+const (
+	Present Wish = "present"
+	Absent  Wish = "absent"
+)
+
+// JobType names a piece of work in the public record.
+type JobType string
+
+// The job types that Decide starts and ends.
+const (
+	JobCreate         JobType = "CREATE"
+	JobDestroy        JobType = "DESTROY"
+	JobJanitorDestroy JobType = "JANITOR_DESTROY"
+)
+
+// JobStatus is the state of a job in the public record.
+type JobStatus string
+
+// The job states.
+const (
+	JobPending   JobStatus = "PENDING"
+	JobRunning   JobStatus = "RUNNING"
+	JobRetrying  JobStatus = "RETRYING"
+	JobSucceeded JobStatus = "SUCCEEDED"
+	JobFailed    JobStatus = "FAILED"
+)
