@@ -1,0 +1,168 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Row is a cluster as the doors see it: the heart's part and everything no decision rests on.
+type Row struct {
+	lifecycle.Cluster
+	Name, Platform, Profile, Version, Region, BaseDomain string
+	Generation                                           int
+	Owner, Team, CostCenter, Environment                 string
+	RequestedBy                                          string // principal id
+	Door                                                 policy.Door
+	PR                                                   *PRRef // nil: not from a pull request
+	TTL                                                  time.Duration
+	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
+	HourlyCents                                          int
+	Tags                                                 map[string]string // effective: ours and the user's
+	Spec                                                 Spec
+	Outputs                                              *Outputs // nil until a create succeeded
+	JobID                                                string   // newest job
+}
+
+// PRRef names a pull request.
+type PRRef struct {
+	Installation int64  `json:"installation"`
+	Repo         string `json:"repo"` // owner/name
+	Number       int    `json:"number"`
+	Head         string `json:"head"` // SHA at acceptance
+}
+
+// Spec is what was frozen at acceptance. It holds no secret.
+type Spec struct {
+	InstallConfig   string         `json:"installConfig"` // YAML without pullSecret and sshKey
+	Zones           []string       `json:"zones"`
+	PullSecretRef   string         `json:"pullSecretRef"`
+	SSHKey          string         `json:"sshKey,omitempty"` // public
+	Account         string         `json:"account,omitempty"`
+	Grace           time.Duration  `json:"grace"`
+	CreateDeadline  time.Duration  `json:"createDeadline"`
+	DestroyDeadline time.Duration  `json:"destroyDeadline"`
+	Verdict         policy.Verdict `json:"-"` // kept in cluster_requests
+}
+
+// Outputs are where a ready cluster is; credentials are references.
+type Outputs struct {
+	APIURL, ConsoleURL                       string
+	KubeconfigRef, KubeadminRef, MetadataRef string
+}
+
+// Job is one line of the public record of work.
+type Job struct {
+	ID, Cluster             string
+	Type                    lifecycle.JobType
+	Status                  lifecycle.JobStatus
+	Attempt                 int
+	ErrorCode, ErrorMessage string
+	CreatedAt               time.Time
+	StartedAt, EndedAt      *time.Time
+}
+
+// Delivery is one webhook or request received and stored before it was answered.
+type Delivery struct {
+	Row        int64
+	Source     string // "github" or "slack"
+	ID         string // X-GitHub-Delivery, or Slack's trigger or event id
+	Event      string // X-GitHub-Event, or Slack's kind
+	Body       []byte
+	ReceivedAt time.Time
+}
+
+// PullRequest is the newest state of a pull request that was seen.
+type PullRequest struct {
+	Installation int64
+	Repo         string // owner/name
+	Number       int
+	Open         bool
+	Fork         bool
+	Labels       []string
+	Author       string
+	Head, Base   string    // SHA, branch
+	UpdatedAt    time.Time // GitHub's updated_at
+}
+
+// Acceptance is everything store.Accept writes in one transaction.
+type Acceptance struct {
+	Row            Row // ID, JobID, AcceptedAt, DestroyAt and the heart's part are filled by Accept
+	Verdict        policy.Verdict
+	Request        json.RawMessage // the wish as asked
+	IdempotencyKey string          // unique per principal; empty: none
+	Reply          *Reply          // an answer to post beside; nil: none
+}
+
+// Refusal is a wish that policy refused, and the answer to post.
+type Refusal struct {
+	Principal      policy.Principal
+	Door           policy.Door
+	Verdict        policy.Verdict
+	Request        json.RawMessage
+	IdempotencyKey string
+	Reply          *Reply
+}
+
+// Reply is an answer without a cluster's own comment, posted once per cause.
+type Reply struct {
+	ID           string // filled by the store
+	Cause        string // unique: what it answers, e.g. "comment:123" or "label:acme/shop#41:ocp/nope"
+	Installation int64
+	Repo         string
+	Number       int
+	Body         string
+	ExternalID   int64 // the comment's id once posted
+}
+
+// Subscriber is a place that shows a cluster.
+type Subscriber struct {
+	ID           string
+	Cluster      string
+	Kind         string // "github_comment" or "github_check"
+	Installation int64
+	Repo         string
+	Number       int
+	Head         string
+	ExternalID   int64 // 0 until first posted
+	ShownVersion int64
+	ShownBody    string // hash of what was shown; an edit happens only when the words change
+}
+
+// EndKind names a reversible end.
+type EndKind string
+
+// The reversible ends.
+const (
+	EndPRClosed     EndKind = "pr_closed"
+	EndLabelRemoved EndKind = "label_removed"
+	EndRunFinished  EndKind = "run_finished"
+)
+
+// Filter selects clusters; empty fields do not filter.
+type Filter struct {
+	Status                []lifecycle.Status
+	Platform, Owner, Team string
+	Teams                 []string // only these teams' clusters; nil: all (an auditor or admin)
+	Repo                  string
+	Number                int
+	Profile               string
+	Live                  bool   // not released
+	Cursor                string // id of the last row seen; newest first
+	Limit                 int    // default 50, at most 500
+}
+
+// LaunchSpec is what the controller needs to start an open attempt.
+type LaunchSpec struct {
+	Attempt    string
+	Number     int
+	Kind       lifecycle.Kind
+	Cluster    string
+	Job        string
+	Token      string // token id (jti) of the attempt's JWT
+	Open       bool
+	Claimed    bool
+	LeaseUntil time.Time
+}
