@@ -8,22 +8,15 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Row is a cluster as the doors see it: the heart's part and everything no decision rests on.
+// Row is a cluster as the store holds it: the card people see and everything else no decision rests on.
 type Row struct {
-	lifecycle.Cluster
-	Name, Platform, Profile, Version, Region, BaseDomain string
-	Generation                                           int
-	Owner, Team, CostCenter, Environment                 string
-	RequestedBy                                          string // principal id
-	Door                                                 policy.Door
-	PR                                                   *PRRef // nil: not from a pull request
-	TTL                                                  time.Duration
-	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	HourlyCents                                          int
-	Tags                                                 map[string]string // effective: ours and the user's
-	Spec                                                 Spec
-	Outputs                                              *Outputs // nil until a create succeeded
-	JobID                                                string   // newest job
+	lifecycle.Card
+	CostCenter, Environment string
+	Door                    policy.Door
+	PR                      *PRRef            // nil: not from a pull request
+	Tags                    map[string]string // effective: ours and the user's
+	Spec                    Spec
+	Outputs                 *Outputs // nil until a create succeeded
 }
 
 // PRRef names a pull request.
@@ -36,15 +29,14 @@ type PRRef struct {
 
 // Spec is what was frozen at acceptance. It holds no secret.
 type Spec struct {
-	InstallConfig   string         `json:"installConfig"` // YAML without pullSecret and sshKey
-	Zones           []string       `json:"zones"`
-	PullSecretRef   string         `json:"pullSecretRef"`
-	SSHKey          string         `json:"sshKey,omitempty"` // public
-	Account         string         `json:"account,omitempty"`
-	Grace           time.Duration  `json:"grace"`
-	CreateDeadline  time.Duration  `json:"createDeadline"`
-	DestroyDeadline time.Duration  `json:"destroyDeadline"`
-	Verdict         policy.Verdict `json:"-"` // kept in cluster_requests
+	InstallConfig   string        `json:"installConfig"` // YAML without pullSecret and sshKey
+	Zones           []string      `json:"zones"`
+	PullSecretRef   string        `json:"pullSecretRef"`
+	SSHKey          string        `json:"sshKey,omitempty"` // public
+	Account         string        `json:"account,omitempty"`
+	Grace           time.Duration `json:"grace"`
+	CreateDeadline  time.Duration `json:"createDeadline"`
+	DestroyDeadline time.Duration `json:"destroyDeadline"`
 }
 
 // Outputs are where a ready cluster is; credentials are references.

@@ -1,0 +1,16 @@
+package lifecycle
+
+import "time"
+
+// Card is a cluster as people see it: what comments, messages, pages and the API's list are written from.
+type Card struct {
+	Cluster
+	Name, Platform, Profile, Release, Region, BaseDomain string // Release is the OpenShift version
+	Generation                                           int    // 1 for the first cluster of a pull request and profile
+	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
+	TTL                                                  time.Duration
+	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
+	HourlyCents                                          int    // list price per hour, US cents
+	APIURL, ConsoleURL                                   string // empty until a create succeeded
+	JobID                                                string // newest job
+}
