@@ -1,0 +1,28 @@
+// Package cloud holds the plain types a runner and its clouds share. It asks no cloud anything.
+package cloud
+
+import "github.com/ocpctl/ocpctl/runner/contract"
+
+// Target is one cluster as a cloud has to look for it.
+type Target struct {
+	Region       string
+	Name         string
+	BaseDomain   string
+	Cluster      string // our id, the value of the ClusterId tag
+	Installation string // which control plane owns it, the value of the InstallationId tag
+	Account      string // the account to find; empty: any
+
+	Identities []contract.Identity // every identity ever recorded, oldest first
+}
+
+// Domain is the DNS name under which everything of the cluster lives, without a final dot.
+func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
+
+// Problem is one thing preflight saw. Block is set only for a proven shortfall: a question the cloud
+// did not answer is a warning.
+type Problem struct {
+	Code  string // one word, e.g. WrongAccount, ZoneMissing
+	Words string // what is wrong, for people
+	Next  string // what to do about it
+	Block bool
+}
