@@ -23,6 +23,7 @@ type Cluster struct {
 	MaxTries        int       // create attempts the profile allows
 	Tries           int       // create attempts opened so far
 	DestroyFailures int       // teardown attempts in a row that did not prove zero
+	Seen            int       // number of the newest closed attempt whose outcome is already accounted for
 	RetryAt         time.Time // no new attempt before this; zero: at once
 	WakeAt          time.Time // look again then; zero only when released
 

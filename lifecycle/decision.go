@@ -32,7 +32,8 @@ type Closing struct {
 	Message string
 }
 
-// JobMove sets the newest unfinished job of a type to a status; where none is unfinished, one is added first.
+// JobMove sets the newest unfinished job of a type to a status. Where none is unfinished, PENDING, RUNNING and RETRYING
+// add one first, and SUCCEEDED and FAILED change nothing.
 type JobMove struct {
 	Type          JobType
 	To            JobStatus
@@ -51,5 +52,5 @@ const (
 // Effect is something outside that must come to be.
 type Effect struct {
 	Kind    EffectKind
-	Attempt int
+	Attempt int // the number of the open attempt, or of the one this decision opens
 }
