@@ -1,0 +1,102 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+)
+
+// choose decides what to begin while no attempt is open.
+func (m *mind) choose() {
+	if m.wanted() {
+		m.chooseWanted()
+		return
+	}
+	m.chooseUnwanted()
+}
+
+func (m *mind) chooseUnwanted() {
+	n, last := m.next(), m.f.Last
+	if last == nil {
+		m.release("%s; no attempt was ever begun, so there is nothing to remove", n.WishWhy)
+		return
+	}
+	if m.proved(*last) {
+		m.release("%s; two counts apart found nothing left of %s", n.WishWhy, names(len(m.f.Identities)))
+		return
+	}
+	if n.Status != Failed && n.Status != Destroying {
+		m.say(Destroying, Restoring, "%s", n.WishWhy)
+	}
+	if n.Phase == Stopping {
+		m.say(Destroying, Restoring, "%s; the install is stopped, now what it made is removed", n.WishWhy)
+	}
+	if n.Abandoned && n.Phase == DestroyBlocked {
+		m.say(Failed, Abandoned, "an admin gave up on it; it stays counted until a count of zero")
+	}
+	if m.due() {
+		m.open(Destroy, n.Teardown)
+	}
+}
+
+func (m *mind) chooseWanted() {
+	n := m.next()
+	switch {
+	case n.Status == Ready:
+		m.tend()
+	case n.NeedsApproval:
+		if n.Phase != AwaitingApproval {
+			m.say(Pending, AwaitingApproval, "a maintainer has to approve it first")
+		}
+	case m.mayCreate():
+		if n.Phase == Cleaning || n.Phase == DestroyBlocked {
+			m.say(Pending, Queued, "what the last attempt made is gone, counted twice; the next attempt follows")
+		}
+		if m.due() {
+			n.Tries++
+			m.say(Creating, Preflight, "attempt %d of %d begins", n.Tries, n.MaxTries)
+			m.open(Create, JobCreate)
+		}
+	default: // a recorded attempt failed: remove what it made before the next one
+		if n.Status != Failed && n.Phase != Cleaning {
+			m.say(Creating, Cleaning, "what the last attempt made is removed and counted before the next one")
+		}
+		if m.due() {
+			m.open(Destroy, JobCreate)
+		}
+	}
+}
+
+// mayCreate: nothing was ever begun, or nothing was recorded by the last attempt, or zero is proven since.
+func (m *mind) mayCreate() bool {
+	last := m.f.Last
+	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
+}
+
+// tend looks after a ready cluster: it says in time that the end is near.
+func (m *mind) tend() {
+	n := m.next()
+	end := n.Ends.DestroyAt()
+	near := !m.f.Now.Before(end.Add(-m.l.WarnBefore))
+	switch {
+	case near && n.Phase == PhaseReady:
+		m.say(Ready, Expiring, "it ends at %s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
+	case !near && n.Phase == Expiring:
+		m.say(Ready, PhaseReady, "its end moved to %s", end.UTC().Format("15:04 MST on 2 January"))
+	}
+}
+
+// release ends the life. Only here does a cluster become DESTROYED.
+func (m *mind) release(format string, args ...any) {
+	n := m.next()
+	m.say(Destroyed, Released, format, args...)
+	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}
+	m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy) // only where it is still unfinished
+	m.job(n.Teardown, JobSucceeded, "", "")
+}
+
+func names(n int) string {
+	if n == 1 {
+		return "the one name it was recorded under"
+	}
+	return fmt.Sprintf("the %d names it was recorded under", n)
+}

@@ -1,0 +1,145 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// settle accounts, once, for the outcome of the newest closed attempt.
+func (m *mind) settle() {
+	last := m.f.Last
+	if last == nil || last.Number <= m.c.Seen {
+		return
+	}
+	m.next().Seen = last.Number
+	m.next().Progress = Progress{}
+	if last.Kind == Create {
+		m.settleCreate(*last)
+	} else {
+		m.settleDestroy(*last)
+	}
+}
+
+func (m *mind) settleCreate(a Attempt) {
+	n := m.next()
+	if a.Outcome == Succeeded {
+		m.job(JobCreate, JobSucceeded, "", "")
+		n.FailReason, n.FailMessage = "", ""
+		if n.ReadyAt.IsZero() {
+			n.ReadyAt = m.f.Now
+		}
+		if m.wanted() {
+			m.say(Ready, PhaseReady, "installed by attempt %d", a.Number)
+		}
+		return
+	}
+	n.FailReason, n.FailMessage = reasonOf(a), a.Message
+	switch {
+	case !m.wanted():
+		m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy)
+	case a.Outcome == Waiting:
+		m.again(a)
+		m.say(Pending, AwaitingCapacity, "no room in the cloud account: %s", a.Message)
+	case a.Outcome == Stopped || a.Outcome == Cancelled:
+		m.again(a) // we ended it ourselves: no fault of the cluster's, so no try is spent
+		m.retryWords(a)
+	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
+		n.RetryAt = m.f.Now.Add(m.l.backoff(n.Tries))
+		m.job(JobCreate, JobRetrying, n.FailReason, a.Message)
+		m.retryWords(a)
+	default:
+		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
+		m.dismiss("the install failed: " + a.Message)
+		m.say(Failed, CreateFailed, "attempt %d of %d failed: %s", n.Tries, n.MaxTries, a.Message)
+	}
+}
+
+// again gives an unspent try back.
+func (m *mind) again(a Attempt) {
+	n := m.next()
+	n.Tries = max(n.Tries-1, 0)
+	n.RetryAt = m.f.Now.Add(m.l.RetryBase)
+	m.job(JobCreate, JobRetrying, reasonOf(a), a.Message)
+}
+
+// retryWords shows what a retry begins with: cleaning when something may exist, otherwise the queue.
+func (m *mind) retryWords(a Attempt) {
+	if a.Recorded {
+		m.say(Creating, Cleaning, "attempt %d did not finish (%s); what it made is removed and counted before the next one", a.Number, a.Message)
+		return
+	}
+	m.say(Pending, Queued, "attempt %d made nothing (%s); the next one follows", a.Number, a.Message)
+}
+
+func (m *mind) settleDestroy(a Attempt) {
+	n := m.next()
+	job := m.teardownJob()
+	if m.proved(a) {
+		n.DestroyFailures, n.Blockers, n.RetryAt = 0, nil, time.Time{}
+		return
+	}
+	if a.Outcome == Stopped || a.Outcome == Cancelled {
+		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
+		m.job(job, JobRetrying, reasonOf(a), a.Message)
+		return
+	}
+	n.DestroyFailures++
+	n.Blockers = leftovers(a)
+	n.RetryAt = m.f.Now.Add(m.l.backoff(n.DestroyFailures))
+	m.job(job, JobRetrying, reasonOf(a), a.Message)
+	what := a.Message
+	if len(n.Blockers) > 0 {
+		what = "still there: " + strings.Join(n.Blockers, ", ")
+	}
+	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
+		m.say(Failed, DestroyBlocked, "%d teardowns did not reach zero; %s. The next try is at %s and there is no last one",
+			n.DestroyFailures, what, n.RetryAt.UTC().Format("15:04:05 MST on 2 January"))
+		return
+	}
+	m.say(n.Status, n.Phase, "teardown attempt %d did not reach zero; %s. It is tried again", a.Number, what)
+}
+
+// teardownJob is the job a teardown runs under: cleaning between two tries belongs to the create.
+func (m *mind) teardownJob() JobType {
+	if m.wanted() {
+		return JobCreate
+	}
+	return m.next().Teardown
+}
+
+// proved reports that the attempt counted zero, twice, apart, after the destroyer had ended, for every name ever recorded.
+// An exit code is not a count.
+func (m *mind) proved(a Attempt) bool {
+	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 {
+		return false
+	}
+	first, second := a.Passes[len(a.Passes)-2], a.Passes[len(a.Passes)-1]
+	return m.counts(a, first) && m.counts(a, second) && second.At.Sub(first.At) >= m.l.VerifyGap
+}
+
+func (m *mind) counts(a Attempt, p Pass) bool {
+	if !p.Clean || (len(m.f.Identities) > 0 && a.ToolExitedAt.IsZero()) || p.At.Before(a.ToolExitedAt) {
+		return false
+	}
+	for _, id := range m.f.Identities {
+		if !slices.Contains(p.Identities, id) {
+			return false
+		}
+	}
+	return true
+}
+
+func leftovers(a Attempt) []string {
+	if len(a.Passes) == 0 {
+		return nil
+	}
+	return a.Passes[len(a.Passes)-1].Leftovers
+}
+
+func reasonOf(a Attempt) string {
+	if a.Reason != "" {
+		return a.Reason
+	}
+	return string(a.Outcome)
+}

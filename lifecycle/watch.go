@@ -1,0 +1,82 @@
+package lifecycle
+
+// watch decides while an attempt is open. It never opens another beside it.
+func (m *mind) watch(a Attempt) {
+	unwanted := a.Kind == Create && !m.wanted()
+	if a.ClaimedAt.IsZero() {
+		m.watchUnclaimed(a, unwanted)
+		return
+	}
+	if m.gone(a) {
+		m.close(a, Lost, "the runner of attempt %d is gone without a result", a.Number)
+		return
+	}
+	m.next().Progress = a.Progress
+	if unwanted {
+		m.say(Destroying, Stopping, "%s; the running install is stopped first", m.next().WishWhy)
+		m.d.StopNow = !a.StopAsked
+		m.effect(StopRunner, a.Number)
+		return
+	}
+	m.mirror(a)
+}
+
+// watchUnclaimed: no runner has claimed the attempt, so nothing was begun outside and closing it is always safe.
+func (m *mind) watchUnclaimed(a Attempt, unwanted bool) {
+	switch {
+	case unwanted:
+		m.close(a, Cancelled, "%s before a runner began", m.next().WishWhy)
+	case m.f.Runner == Ended:
+		m.close(a, Lost, "the runner of attempt %d ended before it began", a.Number)
+	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
+		m.close(a, Lost, "no runner claimed attempt %d within %s", a.Number, m.l.LaunchPatience)
+	case m.f.Runner != Alive:
+		m.effect(Launch, a.Number) // asking twice is asking once
+	}
+}
+
+// gone reports that a claimed runner surely acts no more: seen ended, or silent past its lease and the grace.
+func (m *mind) gone(a Attempt) bool {
+	return m.f.Runner == Ended || m.f.Now.After(a.LeaseUntil.Add(m.l.LeaseGrace))
+}
+
+// mirror shows the running attempt's phase as the cluster's.
+func (m *mind) mirror(a Attempt) {
+	n := m.next()
+	if a.Kind == Create {
+		if a.Phase != n.Phase && allowed(Creating, a.Phase) {
+			m.say(Creating, a.Phase, "%s", createWords[a.Phase])
+		}
+		return
+	}
+	if n.Status == Destroying && a.Phase != n.Phase && allowed(Destroying, a.Phase) && a.Phase != Stopping {
+		m.say(Destroying, a.Phase, "%s", destroyWords[a.Phase])
+	}
+	if !m.wanted() && n.Status != Destroying && n.Status != Failed {
+		m.say(Destroying, Restoring, "%s", n.WishWhy)
+	}
+}
+
+func allowed(s Status, p Phase) bool {
+	for _, have := range Phases[s] {
+		if have == p {
+			return true
+		}
+	}
+	return false
+}
+
+var createWords = map[Phase]string{
+	Preflight:   "looking at the account, the zone and the name before anything is made",
+	Claiming:    "recording the names of what will live outside the installer",
+	Rendering:   "writing the install directory; nothing exists in the cloud yet",
+	Recording:   "keeping the cluster's identity safe before the first resource is made",
+	Installing:  "the installer is building the cluster",
+	Configuring: "the cluster is up; its addresses and credentials are being stored",
+}
+
+var destroyWords = map[Phase]string{
+	Restoring:      "fetching the cluster's own records to tear it down with",
+	DestroyingRuns: "the installer is removing the cluster's resources",
+	Verifying:      "counting by ourselves what is left in the cloud",
+}
