@@ -51,6 +51,9 @@ type Ownership struct {
 	Environment string `json:"environment"`
 }
 
+// NoEnd is the TTL of a wish for a cluster without an end ("never", 0). It is always refused.
+const NoEnd time.Duration = -1
+
 // Request is a wish before it is judged. Empty fields take the profile's default.
 type Request struct {
 	Principal  Principal         `json:"principal"`
@@ -64,7 +67,8 @@ type Request struct {
 	Region     string            `json:"region,omitempty"`
 	Version    string            `json:"version,omitempty"`
 	BaseDomain string            `json:"baseDomain,omitempty"`
-	TTL        time.Duration     `json:"ttl,omitempty"` // zero: the profile's default
+	Team       string            `json:"team,omitempty"` // empty: the repository's team
+	TTL        time.Duration     `json:"ttl,omitempty"`  // zero: the profile's default; NoEnd or any negative is refused
 	Tags       map[string]string `json:"tags,omitempty"`
 }
 
@@ -80,7 +84,7 @@ const (
 
 // Check is one question policy asked.
 type Check struct {
-	Name   string `json:"name"` // profile, platform, permission, fork, ttl, name, region, version, base-domain, tags, ownership
+	Name   string `json:"name"` // profile, platform, permission, fork, ownership, team, region, version, base-domain, ttl, price, name, tags
 	Result Result `json:"result"`
 	Asked  string `json:"asked,omitempty"`  // what was asked for
 	Accept string `json:"accept,omitempty"` // what would be accepted
@@ -100,7 +104,7 @@ type Grant struct {
 	Profile      string            `json:"profile"`
 	Platform     string            `json:"platform"`
 	Name         string            `json:"name"`
-	FallbackName string            `json:"fallbackName"` // when Name is taken
+	FallbackName string            `json:"fallbackName"` // when Name is taken; empty when the person chose Name
 	Region       string            `json:"region"`
 	Zones        []string          `json:"zones"`
 	Version      string            `json:"version"`

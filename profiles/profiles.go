@@ -1,0 +1,130 @@
+// Package profiles is the catalogue: what a cluster may look like, how long it may live and what it costs.
+//
+// A profile is a YAML file, read strictly: whatever is unknown, missing or out of bounds is an error with file, line
+// and field, and all errors come at once. From a profile and a granted wish it renders the installer's
+// install-config. It must never hold or render a secret (pull secret and SSH key are pasted in by the runner), and it
+// does no I/O but reading the files it is given.
+package profiles
+
+import (
+	"slices"
+	"time"
+)
+
+// Profile is one recipe and the bounds around it. It is read once and never changed.
+type Profile struct {
+	Name, DisplayName, Description string
+
+	Platform        string // "aws" or "ibmcloud"
+	Enabled         bool
+	DisabledReason  string // words for people; set exactly when not Enabled
+	CredentialsMode string // the installer's credentialsMode
+
+	Versions     Allowed
+	BaseDomains  Allowed
+	Regions      []Region // the default region is DefaultRegion
+	ControlPlane ControlPlane
+	Workers      Workers
+
+	DefaultRegion string
+
+	DefaultTTL time.Duration // in real hours; a demo scales it (policy.Settings)
+	MaxTTL     time.Duration
+	Grace      time.Duration // after the pull request closed, the label went or the run finished
+	Attempts   int           // create attempts
+	Deadlines  Deadlines
+
+	Networking    Networking
+	Publish       string // External or Internal
+	AllowUserTags bool
+	PricesAsOf    string // date of the list prices, YYYY-MM-DD
+}
+
+// Allowed is an allow-list with the value taken when nothing was asked for.
+type Allowed struct {
+	Allow   []string
+	Default string
+}
+
+// Has says whether value may be asked for.
+func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value) }
+
+// Region is a region a cluster may live in.
+type Region struct {
+	Name        string
+	Zones       []string // explicit, because without them the installer builds in every zone of the region
+	HourlyCents int      // list price of one cluster of this profile, US cents per hour
+}
+
+// ControlPlane describes the control-plane machines.
+type ControlPlane struct {
+	Replicas     int
+	InstanceType string
+	Schedulable  bool // they also run workloads; true exactly when there are no workers
+}
+
+// Workers describes the worker machines.
+type Workers struct {
+	Replicas     int
+	InstanceType string
+}
+
+// Deadlines bound one attempt.
+type Deadlines struct {
+	Create, Destroy time.Duration
+}
+
+// Networking is the cluster's networking, in the installer's words.
+type Networking struct {
+	Type           string
+	MachineNetwork string // CIDR
+	ClusterNetwork string // CIDR
+	HostPrefix     int
+	ServiceNetwork string // CIDR
+}
+
+// Region looks a region up by name.
+func (p Profile) Region(name string) (Region, bool) {
+	for _, r := range p.Regions {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Region{}, false
+}
+
+// RegionNames lists the allowed regions in the profile's order.
+func (p Profile) RegionNames() []string {
+	names := make([]string, 0, len(p.Regions))
+	for _, r := range p.Regions {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// Catalogue holds every profile, ordered by name. The zero value is empty.
+type Catalogue struct {
+	profiles []Profile
+}
+
+// Get looks a profile up by its exact name.
+func (c Catalogue) Get(name string) (Profile, bool) {
+	for _, p := range c.profiles {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Profile{}, false
+}
+
+// Names lists every profile, enabled or not, in alphabetical order.
+func (c Catalogue) Names() []string {
+	names := make([]string, 0, len(c.profiles))
+	for _, p := range c.profiles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// All returns every profile in alphabetical order. Callers must not change what the profiles point to.
+func (c Catalogue) All() []Profile { return slices.Clone(c.profiles) }
