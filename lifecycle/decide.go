@@ -77,6 +77,9 @@ func (m *mind) open(k Kind, job JobType) {
 	}
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
+	if job != JobCreate {
+		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // only where it is still unfinished
+	}
 	m.job(job, JobRunning, "", "")
 	m.effect(Launch, number)
 }
