@@ -10,7 +10,8 @@ type Card struct {
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	HourlyCents                                          int    // list price per hour, US cents
-	APIURL, ConsoleURL                                   string // empty until a create succeeded
-	JobID                                                string // newest job
+	HourlyCents                                          int      // list price per hour, US cents
+	APIURL, ConsoleURL                                   string   // empty until a create succeeded
+	JobID                                                string   // newest job
+	Identities                                           []string // every infraID and ccoctl name ever recorded, oldest first
 }
