@@ -1,0 +1,4 @@
+// Command ocpctl-runner is one attempt's runner.
+package main
+
+func main() {}
