@@ -1,0 +1,72 @@
+// Package controller is the engine room: it observes, asks lifecycle.Decide, has the store write the decision, and
+// carries out the effects the store wrote beside it.
+//
+// It never decides anything itself, never writes a cluster's status, and does nothing outside that the store does not
+// already know of. All of its work is River jobs that are short, safe to repeat and safe to lose.
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/token"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes.
+type Dispatcher interface {
+	// Start makes sure the attempt's runner was started; asking again changes nothing.
+	Start(ctx context.Context, job dispatch.Job) error
+	// Observe says what is known of the attempt's runner.
+	Observe(ctx context.Context, attempt string) (dispatch.Sighting, error)
+	// Stop asks the runner once to end politely.
+	Stop(ctx context.Context, attempt string) error
+}
+
+// Poster shows words on GitHub.
+type Poster interface {
+	UpsertComment(ctx context.Context, to github.CommentTarget, body string) (int64, error)
+	UpsertCheckRun(ctx context.Context, to github.CheckTarget, run chat.CheckRun) (int64, error)
+}
+
+// Spool holds the reports of runners that could not reach the Status API.
+type Spool interface {
+	// Spooled returns the documents of one attempt in the order they were written.
+	Spooled(ctx context.Context, attempt string) ([]Document, error)
+}
+
+// Config is what the controller works with.
+type Config struct {
+	Store      *store.Store
+	Dispatcher Dispatcher
+	Poster     Poster
+	Spool      Spool
+	Signer     *token.Signer
+	Limits     lifecycle.Limits
+	Links      chat.Links
+	Log        *slog.Logger
+	Wake       time.Duration // how often due clusters are looked for
+}
+
+// Controller runs the engine room's jobs.
+type Controller struct{ Config }
+
+// New returns a controller.
+func New(cfg Config) *Controller { return &Controller{cfg} }
+
+// Register adds the controller's workers to the bundle that the River client works.
+func (c *Controller) Register(w *river.Workers) {
+	river.AddWorker(w, &reconcileWorker{c: c})
+	river.AddWorker(w, &launchWorker{c: c})
+	river.AddWorker(w, &stopWorker{c: c})
+	river.AddWorker(w, &publishWorker{c: c})
+	river.AddWorker(w, &replyWorker{c: c})
+	river.AddWorker(w, &wakeWorker{c: c})
+}

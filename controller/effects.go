@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type launchWorker struct {
+	river.WorkerDefaults[store.LaunchArgs]
+	c *Controller
+}
+
+// Work starts the attempt's runner, if the attempt still is the open one and nobody claimed it.
+func (w *launchWorker) Work(ctx context.Context, job *river.Job[store.LaunchArgs]) error {
+	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
+	if err != nil || open == nil || open.Claimed {
+		return err
+	}
+	raw, err := w.c.Signer.Sign(open.Attempt, open.Token, time.Now())
+	if err != nil {
+		return fmt.Errorf("sign the token of attempt %s: %w", open.Attempt, err)
+	}
+	err = w.c.Dispatcher.Start(ctx, dispatch.Job{
+		Attempt: open.Attempt, Number: open.Number, Cluster: open.Cluster, Kind: string(open.Kind), Token: raw,
+	})
+	if err != nil {
+		return fmt.Errorf("launch attempt %s: %w", open.Attempt, err)
+	}
+	w.c.Log.Info("launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
+	return nil
+}
+
+type stopWorker struct {
+	river.WorkerDefaults[store.StopArgs]
+	c *Controller
+}
+
+// Work asks the attempt's runner to end. The runner also learns it from the next answer of the Status API.
+func (w *stopWorker) Work(ctx context.Context, job *river.Job[store.StopArgs]) error {
+	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
+	if err != nil || open == nil {
+		return err
+	}
+	if err := w.c.Dispatcher.Stop(ctx, open.Attempt); err != nil {
+		return fmt.Errorf("stop attempt %s: %w", open.Attempt, err)
+	}
+	return nil
+}
+
+// stillOpen returns the cluster's open attempt if it has that number; an effect of another attempt is out of date.
+func (c *Controller) stillOpen(ctx context.Context, cluster string, number int) (*store.LaunchSpec, error) {
+	open, err := c.Store.OpenAttempt(ctx, cluster)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if open.Number != number {
+		return nil, nil
+	}
+	return &open, nil
+}

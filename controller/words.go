@@ -1,0 +1,100 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type publishWorker struct {
+	river.WorkerDefaults[store.PublishArgs]
+	c *Controller
+}
+
+// Work shows the cluster's present state at one place. Nothing is sent when the words did not change.
+func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
+	sub, row, err := w.c.Store.SubscriberToShow(ctx, job.Args.Subscriber)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := w.c.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	show := w.c.comment
+	if sub.Kind == "github_check" {
+		show = w.c.check
+	}
+	body := show(sub, row, now)
+	external := sub.ExternalID
+	if body.hash != sub.ShownBody || external == 0 {
+		if external, err = body.post(ctx, external); err != nil {
+			return pace(fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err), err)
+		}
+	}
+	return w.c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, body.hash)
+}
+
+type replyWorker struct {
+	river.WorkerDefaults[store.ReplyArgs]
+	c *Controller
+}
+
+// Work posts one answer. The marker in it keeps a crash between posting and remembering from posting it twice.
+func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs]) error {
+	reply, err := w.c.Store.Reply(ctx, job.Args.Reply)
+	if err != nil || reply.ExternalID != 0 {
+		return err
+	}
+	id, err := w.c.Poster.UpsertComment(ctx, github.CommentTarget{
+		Installation: reply.Installation, Repo: reply.Repo, Number: reply.Number, Marker: "reply:" + reply.ID,
+	}, reply.Body)
+	if err != nil {
+		return pace(fmt.Errorf("post reply %s: %w", reply.ID, err), err)
+	}
+	return w.c.Store.Replied(ctx, reply.ID, id)
+}
+
+// pace turns a rate limit into a later look; anything else stays an error that River retries.
+func pace(wrapped, err error) error {
+	var limited *github.RateLimited
+	if errors.As(err, &limited) {
+		return river.JobSnooze(limited.RetryAfter)
+	}
+	return wrapped
+}
+
+func hashOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// shown is one rendering and the way to post it.
+type shown struct {
+	hash string
+	post func(ctx context.Context, external int64) (int64, error)
+}
+
+// orAnew posts again from nothing when the place the words stood in was deleted.
+func orAnew(post func(ctx context.Context, external int64) (int64, error)) func(context.Context, int64) (int64, error) {
+	return func(ctx context.Context, external int64) (int64, error) {
+		id, err := post(ctx, external)
+		if external != 0 && errors.Is(err, github.ErrGone) {
+			return post(ctx, 0)
+		}
+		return id, err
+	}
+}
