@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func (d *Desk) statusByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, _, err := d.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true})
+	if err != nil {
+		return "", "", fmt.Errorf("list clusters: %w", err)
+	}
+	return d.status(ctx, c, rows)
+}
+
+func (d *Desk) status(ctx context.Context, c command, rows []store.Row) (reply, note string, err error) {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("read the clock: %w", err)
+	}
+	cards := make([]lifecycle.Card, 0, len(rows))
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+	}
+	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: d.ui}, now), "status of " + count(len(rows)), nil
+}
+
+func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	if row.Wish != lifecycle.Present {
+		return "", "", fail(Conflict, "%s is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
+			row.Name, row.WishWhy, row.Profile)
+	}
+	before := row.Ends.TTL
+	after, capped, err := d.store.Extend(ctx, row.ID, d.policy.Scale(c.TTL), principalID(c.event.Author))
+	if err != nil {
+		return "", "", fmt.Errorf("extend %s: %w", row.ID, err)
+	}
+	words := fmt.Sprintf("@%s, %s now ends %s (it was %s).", c.event.Author, row.Name, when(after.Ends.TTL), when(before))
+	if capped {
+		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
+	}
+	if end := after.Ends.DestroyAt(); end.Before(after.Ends.TTL) {
+		words += fmt.Sprintf(" It still ends %s, because %s.", when(end), after.Ends.Reason())
+	}
+	return words, "extended " + row.Name, nil
+}
+
+func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	if row.Wish != lifecycle.Present {
+		return fmt.Sprintf("@%s, %s is already going: %s. Its comment tells when nothing is left.",
+			c.event.Author, row.Name, row.WishWhy), "already going", nil
+	}
+	job, err := d.store.Destroy(ctx, row.ID, principalID(c.event.Author), "@"+c.event.Author+" asked for it in a comment")
+	if err != nil {
+		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
+	}
+	return fmt.Sprintf("@%s, %s is being destroyed (job `%s`). Its comment tells when nothing is left.",
+		c.event.Author, row.Name, job), "destroying " + row.Name, nil
+}
+
+// one finds the cluster a command means: the named profile's newest that is not released, or the only one there is.
+func (d *Desk) one(ctx context.Context, c command) (store.Row, error) {
+	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
+	rows, _, err := d.store.List(ctx, filter)
+	if err != nil {
+		return store.Row{}, fmt.Errorf("list clusters: %w", err)
+	}
+	if present := slices.DeleteFunc(slices.Clone(rows), going); len(present) > 0 {
+		rows = present
+	} else if len(rows) > 1 {
+		rows = rows[:1] // all are going; the newest is the one people mean
+	}
+	switch len(rows) {
+	case 0:
+		return store.Row{}, d.none(c)
+	case 1:
+		return rows[0], nil
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, "`/ocp "+string(c.Verb)+" "+row.Profile+"`")
+	}
+	return store.Row{}, fail(Invalid, "@%s, this pull request has %s. Which one? %s",
+		c.event.Author, count(len(rows)), strings.Join(names, " or "))
+}
+
+func (d *Desk) none(c command) error {
+	if c.Profile == "" {
+		return fail(NotFound, "@%s, this pull request has no cluster. `/ocp create %s` makes one.",
+			c.event.Author, d.runs.DefaultProfile)
+	}
+	hint := ""
+	if near, ok := chatops.Closest(c.Profile, d.catalogue.Names()); ok && near != c.Profile {
+		hint = fmt.Sprintf(" Did you mean `%s`?", near)
+	}
+	return fail(NotFound, "@%s, this pull request has no cluster of profile `%s`.%s `/ocp status` shows what it has.",
+		c.event.Author, c.Profile, hint)
+}
+
+func going(r store.Row) bool { return r.Wish != lifecycle.Present }
+
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func count(n int) string {
+	if n == 1 {
+		return "one cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
+// asError unwraps the desk's own error, nil when err is something internal.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// CommentEvent is one comment on a pull request.
+type CommentEvent struct {
+	Installation int64
+	Repo         string // owner/name
+	Number       int
+	ID           int64
+	Author       string // login
+	Bot          bool
+	Action       string // created, edited, deleted
+	Body         string
+}
+
+// Comment does what the commands in a comment ask for and answers in words, once per comment and line. Bots, edited
+// comments and comments without a command are ignored.
+func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err error) {
+	if e.Action != "created" {
+		return "only new comments are read; this one was " + e.Action, nil
+	}
+	if e.Bot {
+		return "bots are not listened to", nil
+	}
+	lines := chatops.Parse(e.Body)
+	if len(lines) == 0 {
+		return "no command", nil
+	}
+	pr, err := d.pullRequest(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	request, err := d.request(ctx, pr, e.Author)
+	if err != nil {
+		return "", err
+	}
+	var notes []string
+	for i, line := range lines {
+		c := command{event: e, pr: pr, request: request, cause: fmt.Sprintf("comment:%d:%d", e.ID, i)}
+		said, err := d.run(ctx, c, line)
+		if err != nil {
+			return "", err
+		}
+		notes = append(notes, said)
+	}
+	return strings.Join(notes, "; "), nil
+}
+
+// command is one line of a comment on its way through the desk.
+type command struct {
+	event   CommentEvent
+	pr      store.PullRequest
+	request policy.Request
+	cause   string
+	chatops.Command
+}
+
+// run does one command. What people did wrong becomes an answer; only what may pass by itself is an error.
+func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string, error) {
+	body, note := line.Reply, "answered"
+	if line.Command != nil {
+		c.Command = *line.Command
+		var err error
+		body, note, err = d.dispatch(ctx, c)
+		var said *Error
+		if errors.As(err, &said) {
+			body, note = said.Message, string(c.Verb)+": "+said.Message
+		} else if err != nil {
+			return "", fmt.Errorf("%s: %w", c.Verb, err)
+		}
+	}
+	if body == "" {
+		return note, nil
+	}
+	err := d.store.SaveReply(ctx, store.Reply{
+		Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number, Body: body,
+	})
+	if err != nil {
+		return "", fmt.Errorf("answer: %w", err)
+	}
+	return note, nil
+}
+
+// dispatch picks the use case. It returns the answer for the pull request (empty: the cluster's own comment says it)
+// and a note for the delivery.
+func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err error) {
+	if c.Verb == chatops.VerbCreate {
+		return d.createByComment(ctx, c)
+	}
+	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+		return chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict), nil
+	}
+	switch c.Verb {
+	case chatops.VerbStatus, chatops.VerbList:
+		return d.statusByComment(ctx, c)
+	case chatops.VerbExtend:
+		return d.extendByComment(ctx, c)
+	case chatops.VerbDestroy:
+		return d.destroyByComment(ctx, c)
+	case chatops.VerbHelp:
+		return chatops.Help(), "help", nil
+	}
+	return "", "", fail(Invalid, "`/ocp %s` is not available yet.\n\n%s", c.Verb, chatops.Help())
+}
+
+func (d *Desk) createByComment(ctx context.Context, c command) (reply, note string, err error) {
+	r := c.request
+	r.Door, r.Profile, r.Name, r.Region, r.Version, r.TTL = policy.DoorComment, c.Profile, c.Name, c.Region, c.Version, c.TTL
+	if r.Profile == "" {
+		r.Profile = d.runs.DefaultProfile
+	}
+	if c.Team != "" && c.Team != r.Ownership.Team {
+		return "", "", fail(Invalid, "The clusters of %s belong to team %q, as the server's table says; `--team %s` cannot "+
+			"change that. Leave `--team` out, or ask a platform admin to change the table.", c.pr.Repo, r.Ownership.Team, c.Team)
+	}
+	if !c.pr.Open {
+		return "", "", fail(Conflict, "%s#%d is closed, and clusters are created for open pull requests only. "+
+			"Reopen it first.", c.pr.Repo, c.pr.Number)
+	}
+	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, r.Profile)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", "", fmt.Errorf("look for the cluster of %s: %w", r.Profile, err)
+	}
+	if newest.ID != "" && newest.Wish == lifecycle.Present {
+		return d.status(ctx, c, []store.Row{newest})
+	}
+	r.Generation = newest.Generation + 1
+	row, verdict, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause})
+	if err != nil {
+		return "", "", err
+	}
+	if !verdict.Allowed {
+		return "", refusedNote(r.Profile, verdict), nil
+	}
+	return "", fmt.Sprintf("accepted %s as %s", r.Profile, row.ID), nil
+}
+
+// pullRequest is the comment's pull request as last seen; one never seen is asked from GitHub.
+func (d *Desk) pullRequest(ctx context.Context, e CommentEvent) (store.PullRequest, error) {
+	pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
+	if err == nil {
+		return pr, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
+	}
+	if pr, err = d.github.PullRequest(ctx, e.Installation, e.Repo, e.Number); err != nil {
+		return store.PullRequest{}, fmt.Errorf("ask pull request %s#%d: %w", e.Repo, e.Number, err)
+	}
+	if _, err := d.store.SeePullRequest(ctx, pr, false); err != nil {
+		return store.PullRequest{}, fmt.Errorf("remember pull request: %w", err)
+	}
+	return pr, nil
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// GitHub is what the desk asks GitHub at the moment it decides.
+type GitHub interface {
+	// Permission is the login's permission on the repository: admin, maintain, write, triage, read or none.
+	Permission(ctx context.Context, installation int64, repo, login string) (string, error)
+	// PullRequest is the pull request as it stands now.
+	PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error)
+}
+
+// Artifacts reads one object by its reference, e.g. s3://bucket/key.
+type Artifacts interface {
+	Read(ctx context.Context, ref string) ([]byte, error)
+}
+
+// Config wires a desk. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
+type Config struct {
+	Store        *store.Store
+	Catalogue    profiles.Catalogue
+	Policy       policy.Settings
+	Repositories []Repository // which repositories may ask, and whose their clusters are; the first match counts
+	GitHub       GitHub
+	Artifacts    Artifacts
+	Runs         Runs
+	UI           string // base address of the private pages, for links in words, e.g. https://ocpctl.example.com
+	Log          *slog.Logger
+}
+
+// Runs are the settings frozen into every cluster's spec at acceptance.
+type Runs struct {
+	DefaultProfile string // what "/ocp create" means without a profile
+	PullSecretRef  string // e.g. file:/run/secrets/pull-secret
+	SSHKey         string // public key for the nodes; empty: none
+	Account        string // the only cloud account to work in; empty: the runner's own
+}
+
+// Desk answers the doors. Safe for concurrent use.
+type Desk struct {
+	store     *store.Store
+	catalogue profiles.Catalogue
+	policy    policy.Settings
+	repos     []Repository
+	github    GitHub
+	artifacts Artifacts
+	runs      Runs
+	ui        string
+	log       *slog.Logger
+}
+
+// New wires a desk.
+func New(c Config) *Desk {
+	log := c.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Desk{
+		store: c.Store, catalogue: c.Catalogue, policy: c.Policy, repos: c.Repositories,
+		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log,
+	}
+}

@@ -1,0 +1,24 @@
+package app
+
+import (
+	"path"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Repository is one line of the server's table: whose the clusters of these repositories are.
+type Repository struct {
+	Match     string // owner/name or a glob such as acme/*; "*" never crosses the slash
+	Ownership policy.Ownership
+}
+
+// ownership finds the first line that matches the repository; the zero value when none does, which policy refuses.
+func (d *Desk) ownership(repo string) policy.Ownership {
+	for _, line := range d.repos {
+		if ok, _ := path.Match(strings.ToLower(line.Match), strings.ToLower(repo)); ok {
+			return line.Ownership
+		}
+	}
+	return policy.Ownership{}
+}
