@@ -1,0 +1,116 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// SpecRow is everything a runner's spec is built from.
+type SpecRow struct {
+	Row        Row
+	Attempt    string
+	Number     int
+	Kind       lifecycle.Kind
+	Job        string
+	Token      string // token id (jti) of the attempt's JWT
+	Open       bool
+	LeaseUntil time.Time
+	Identities []IdentityRow // every record ever acknowledged for the cluster, oldest first
+	Artifacts  []ArtifactRow // newest first
+}
+
+// Lease answers everything a runner says.
+type Lease struct {
+	Stop  string    // why to stop; empty: go on
+	Until time.Time // the lease, on the database's clock; zero once the attempt is closed
+}
+
+// IdentityRow is what was acknowledged before anything was created under it. Each field is written once.
+type IdentityRow struct {
+	InfraID, ClusterUUID, CCOName  string
+	Account, Region, ReleaseDigest string
+	Metadata                       string // metadata.json, which holds no secret
+}
+
+// ArtifactRow is one immutable archive in the bucket.
+type ArtifactRow struct {
+	Type        string // INSTALL_DIR_SNAPSHOT, LOG, AUTH_BUNDLE or METADATA
+	Key         string
+	ManifestKey string
+	SHA256      string // lower-case hex
+	Size        int64
+	InfraID     string
+	TakenAt     time.Time
+}
+
+// ReportRow tells progress. Seq rises by one per attempt; a repeated seq changes nothing.
+type ReportRow struct {
+	Seq       int
+	Phase     lifecycle.Phase
+	Percent   int
+	Step      string
+	Account   string // as preflight saw it
+	Log       string // redacted lines
+	Artifacts []ArtifactRow
+	Pass      *PassRow
+	ToolExit  *ToolExitRow
+}
+
+// ToolExitRow tells that the installer's process ended.
+type ToolExitRow struct {
+	Code int // -1: killed by a signal
+	At   time.Time
+}
+
+// PassRow is one verification pass as the runner tells it.
+type PassRow struct {
+	Number     int
+	Account    string
+	Identities []string
+	Control    string          // what the positive control saw; empty: it failed
+	Queries    json.RawMessage // what was asked and what came back
+	Leftovers  json.RawMessage // a JSON list; empty: nothing found
+	Words      []string        // the leftovers in words
+	Clean      bool
+}
+
+// ResultRow ends an attempt.
+type ResultRow struct {
+	Outcome   lifecycle.Outcome
+	Reason    string // one word
+	Message   string // for people, with the next step
+	Retryable bool
+	Outputs   *Outputs // of a succeeded create
+}
+
+// VerificationRow is one stored verification pass: the proof a release rests on.
+type VerificationRow struct {
+	Attempt    int // number
+	Number     int
+	At         time.Time // when it was received, on the database's clock
+	Account    string
+	Identities []string
+	Control    string
+	Queries    json.RawMessage
+	Leftovers  json.RawMessage
+	Words      []string
+	Clean      bool
+}
+
+// Event is one line of a cluster's timeline.
+type Event struct {
+	At       time.Time
+	Actor    string
+	Action   string
+	From, To string // "STATUS/phase" of a decided move; empty otherwise
+	Why      string
+	Meta     json.RawMessage
+}
+
+// Condition is one observed truth about a cluster.
+type Condition struct {
+	Type, Status, Reason, Message string // Status is True, False or Unknown
+	At                            time.Time
+}

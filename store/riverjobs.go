@@ -1,0 +1,119 @@
+package store
+
+import (
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// The queues. Each has workers of its own, so that slow words never hold up the heart.
+const (
+	QueueInbox   = "inbox"
+	QueueHeart   = "heart"
+	QueueEffects = "effects"
+	QueueWords   = "words"
+)
+
+// InboxArgs asks to process one stored delivery.
+type InboxArgs struct {
+	Row int64 `json:"row"`
+}
+
+// ReconcileArgs asks to look at one cluster. Pokes makes a fact that arrives during a run a run of its own.
+type ReconcileArgs struct {
+	Cluster string `json:"cluster"`
+	Pokes   int64  `json:"pokes"`
+}
+
+// LaunchArgs asks to ensure that an attempt's runner is started.
+type LaunchArgs struct {
+	Cluster string `json:"cluster"`
+	Attempt int    `json:"attempt"`
+}
+
+// StopArgs asks to ensure that an attempt's runner is told to stop.
+type StopArgs struct {
+	Cluster string `json:"cluster"`
+	Attempt int    `json:"attempt"`
+}
+
+// PublishArgs asks to bring one subscriber up to its cluster's present version. At most one runs per subscriber,
+// so two first posts never race; the worker repeats until nothing newer is to be shown.
+type PublishArgs struct {
+	Subscriber string `json:"subscriber"`
+}
+
+// ReplyArgs asks to post one reply.
+type ReplyArgs struct {
+	Reply string `json:"reply"`
+}
+
+// WakeArgs asks for one round of WakeDue.
+type WakeArgs struct{}
+
+// Kind implements river.JobArgs.
+func (InboxArgs) Kind() string { return "inbox" }
+
+// Kind implements river.JobArgs.
+func (ReconcileArgs) Kind() string { return "reconcile" }
+
+// Kind implements river.JobArgs.
+func (LaunchArgs) Kind() string { return "launch" }
+
+// Kind implements river.JobArgs.
+func (StopArgs) Kind() string { return "stop" }
+
+// Kind implements river.JobArgs.
+func (PublishArgs) Kind() string { return "publish" }
+
+// Kind implements river.JobArgs.
+func (ReplyArgs) Kind() string { return "reply" }
+
+// Kind implements river.JobArgs.
+func (WakeArgs) Kind() string { return "wake" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, inboxTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LaunchArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (StopArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (WakeArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+
+// How often River tries before it gives a job up. None of these ends anything: WakeDue asks again for what is undone.
+const (
+	inboxTries  = 10
+	heartTries  = 5
+	effectTries = 5
+	wordTries   = 10
+)
+
+// once makes a job unique by its arguments until it ended: completed is left out, so that it may be asked for again.
+func once(queue string, tries int) river.InsertOpts {
+	return river.InsertOpts{
+		Queue:       queue,
+		MaxAttempts: tries,
+		UniqueOpts:  river.UniqueOpts{ByArgs: true, ByState: unfinished},
+	}
+}
+
+// unfinished are the job states in which asking again is asking once.
+var unfinished = []rivertype.JobState{
+	rivertype.JobStateAvailable,
+	rivertype.JobStatePending,
+	rivertype.JobStateRunning,
+	rivertype.JobStateRetryable,
+	rivertype.JobStateScheduled,
+}
