@@ -1,0 +1,179 @@
+// Package github is the wire to GitHub: it asks who may do what and how a pull request stands, and it keeps one
+// comment and one check run per cluster up to date. It acts as a GitHub App, one installation at a time.
+//
+// It must never decide anything, never write words of its own, and never post twice what was meant once: every
+// comment carries a hidden marker and every check run a key, by which a retry after a crash finds what is there.
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	gh "github.com/google/go-github/v66/github"
+)
+
+// DefaultBaseURL is GitHub's own API.
+const DefaultBaseURL = "https://api.github.com/"
+
+const (
+	defaultTimeout  = 10 * time.Second
+	defaultPace     = time.Second // GitHub asks for at least a second between calls that change something
+	defaultPatience = 10 * time.Second
+)
+
+// Config says which App this is and how to reach GitHub.
+type Config struct {
+	AppID       int64
+	PrivateKey  []byte            // the App's RSA key, PEM
+	BaseURL     string            // empty: DefaultBaseURL; GitHub Enterprise Server: https://host/api/v3/
+	HTTPTimeout time.Duration     // of one HTTP exchange; zero: 10 s
+	Pace        time.Duration     // least time between two changing calls of one installation; zero: 1 s, negative: none
+	Patience    time.Duration     // longest wait in line before RateLimited is answered; zero: 10 s
+	Transport   http.RoundTripper // nil: http.DefaultTransport
+	Now         func() time.Time  // nil: time.Now
+}
+
+// Client speaks for the App in every installation. It is safe for concurrent use.
+type Client struct {
+	cfg  Config
+	base *url.URL
+	app  *gh.Client // as the App itself, by its JWT
+
+	mu            sync.Mutex
+	login         string // the App's own login, once asked
+	installations map[int64]*installation
+}
+
+// New checks the configuration and the key. It makes no call.
+func New(cfg Config) (*Client, error) {
+	cfg = cfg.withDefaults()
+	base, err := url.Parse(cfg.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fmt.Errorf("GitHub base URL %q: want http(s)://host/", cfg.BaseURL)
+	}
+	if !strings.HasSuffix(base.Path, "/") {
+		base.Path += "/"
+	}
+	transport, err := ghinstallation.NewAppsTransport(cfg.Transport, cfg.AppID, cfg.PrivateKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the GitHub App's private key: %w", err)
+	}
+	transport.BaseURL = strings.TrimSuffix(base.String(), "/")
+	c := &Client{cfg: cfg, base: base, installations: map[int64]*installation{}}
+	c.app = c.client(transport)
+	return c, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.BaseURL == "" {
+		c.BaseURL = DefaultBaseURL
+	}
+	if c.HTTPTimeout == 0 {
+		c.HTTPTimeout = defaultTimeout
+	}
+	if c.Pace == 0 {
+		c.Pace = defaultPace
+	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	if c.Transport == nil {
+		c.Transport = http.DefaultTransport
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+func (c *Client) client(transport http.RoundTripper) *gh.Client {
+	client := gh.NewClient(&http.Client{Transport: transport, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
+	base := *c.base
+	client.BaseURL = &base
+	client.UserAgent = "ocpctl"
+	return client
+}
+
+// sameHost refuses a redirect to another host: the transport below signs every hop, so a token would travel along.
+func sameHost(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		return fmt.Errorf("redirect from %s to another host refused", first.Host)
+	}
+	if len(via) >= 5 {
+		return errors.New("more than five redirects")
+	}
+	return nil
+}
+
+// installation returns the cached client of an installation; its transport fetches and renews the token.
+func (c *Client) installation(id int64) (*installation, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if in, ok := c.installations[id]; ok {
+		return in, nil
+	}
+	transport, err := ghinstallation.New(c.cfg.Transport, c.cfg.AppID, id, c.cfg.PrivateKey)
+	if err != nil {
+		return nil, fmt.Errorf("prepare installation %d: %w", id, err)
+	}
+	transport.BaseURL = strings.TrimSuffix(c.base.String(), "/")
+	in := &installation{client: c.client(transport), turn: make(chan struct{}, 1)}
+	c.installations[id] = in
+	return in, nil
+}
+
+// call runs fn as an installation. GitHub may revoke a token before it expires; it answers 401 then and has done
+// nothing, so fn runs once more with a fresh one.
+func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) error {
+	in, err := c.installation(id)
+	if err != nil {
+		return err
+	}
+	if err = fn(in.client); !unauthorized(err) || ctx.Err() != nil {
+		return err
+	}
+	if in, err = c.renew(id, in); err != nil {
+		return err
+	}
+	return fn(in.client)
+}
+
+// renew replaces the client of an installation and with it the token, unless another call has done so already.
+func (c *Client) renew(id int64, old *installation) (*installation, error) {
+	c.mu.Lock()
+	if now := c.installations[id]; now == old {
+		delete(c.installations, id)
+	}
+	c.mu.Unlock()
+	fresh, err := c.installation(id)
+	if err != nil {
+		return nil, err
+	}
+	return fresh, nil
+}
+
+// ownLogin is the name under which the App comments, "slug[bot]".
+func (c *Client) ownLogin(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	login := c.login
+	c.mu.Unlock()
+	if login != "" {
+		return login, nil
+	}
+	app, _, err := c.app.Apps.Get(ctx, "")
+	if err != nil {
+		return "", explain("ask GitHub who we are", err)
+	}
+	login = app.GetSlug() + "[bot]"
+	c.mu.Lock()
+	c.login = login
+	c.mu.Unlock()
+	return login, nil
+}

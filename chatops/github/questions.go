@@ -1,0 +1,100 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// PullRequest is a pull request as GitHub says it stands.
+type PullRequest struct {
+	Number     int
+	Open       bool
+	Fork       bool // its head lives in another repository, or in one that is gone
+	Labels     []string
+	Author     string
+	Head, Base string // SHA, branch
+	UpdatedAt  time.Time
+}
+
+// Of reads a pull request out of go-github's struct, from an answer or from a webhook's payload.
+func Of(pr *gh.PullRequest) PullRequest {
+	head, base := pr.GetHead().GetRepo(), pr.GetBase().GetRepo()
+	out := PullRequest{
+		Number: pr.GetNumber(), Open: pr.GetState() == "open",
+		Fork:   head == nil || head.GetID() != base.GetID(),
+		Author: pr.GetUser().GetLogin(), Head: pr.GetHead().GetSHA(), Base: pr.GetBase().GetRef(),
+		UpdatedAt: pr.GetUpdatedAt().UTC(),
+	}
+	for _, label := range pr.Labels {
+		out.Labels = append(out.Labels, label.GetName())
+	}
+	return out
+}
+
+// PullRequest asks how a pull request stands now. ErrNotFound: it is not there for us; right after a pull request was
+// opened GitHub answers so for a moment, so ask again before believing it.
+func (c *Client) PullRequest(ctx context.Context, installation int64, repo string, number int) (PullRequest, error) {
+	doing := fmt.Sprintf("ask for %s#%d", repo, number)
+	owner, name, err := split(repo)
+	if err != nil {
+		return PullRequest{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	var out PullRequest
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		pr, _, err := client.PullRequests.Get(ctx, owner, name, number)
+		if err == nil {
+			out = Of(pr)
+		}
+		return err
+	})
+	return out, explain(doing, err)
+}
+
+var (
+	loginName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\[bot\])?$`)
+	roles     = []string{"admin", "maintain", "write", "triage", "read", "none"}
+)
+
+// Permission asks what a person may do in a repository: admin, maintain, write, triage, read or none. A role of the
+// organisation's own making answers the permission it stands on; a login GitHub does not know answers none.
+func (c *Client) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
+	doing := fmt.Sprintf("ask for the permission of %q in %s", login, repo)
+	owner, name, err := split(repo)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", doing, err)
+	}
+	if !loginName.MatchString(login) {
+		return "none", nil
+	}
+	permission := "none"
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		level, answer, err := client.Repositories.GetPermissionLevel(ctx, owner, name, login)
+		if err != nil {
+			return unlessUnknownUser(answer, err)
+		}
+		permission = level.GetPermission()
+		if slices.Contains(roles, level.GetRoleName()) {
+			permission = level.GetRoleName()
+		}
+		return nil
+	})
+	return permission, explain(doing, err)
+}
+
+// unlessUnknownUser tells "login is not a user" from a repository we may not see; both are 404.
+func unlessUnknownUser(answer *gh.Response, err error) error {
+	var refused *gh.ErrorResponse
+	if errors.As(err, &refused) && answer != nil && answer.StatusCode == http.StatusNotFound &&
+		strings.HasSuffix(refused.Message, "is not a user") {
+		return nil
+	}
+	return err
+}
