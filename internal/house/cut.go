@@ -1,0 +1,111 @@
+package house
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// Cut is a TCP proxy that can be cut off: while cut it refuses new connections and breaks the open ones.
+type Cut struct {
+	listener net.Listener
+	to       string
+	off      atomic.Bool
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+	wg    sync.WaitGroup
+}
+
+// StartCut listens on addr and forwards to another address.
+func StartCut(addr, to string) (*Cut, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cut{listener: l, to: to, conns: map[net.Conn]struct{}{}}
+	c.wg.Add(1)
+	go c.accept()
+	return c, nil
+}
+
+// Off cuts the line, breaking what is open.
+func (c *Cut) Off() {
+	c.off.Store(true)
+	c.closeAll()
+}
+
+// On mends the line.
+func (c *Cut) On() { c.off.Store(false) }
+
+// Stop ends the proxy and waits for its connections.
+func (c *Cut) Stop() error {
+	err := c.listener.Close()
+	c.Off()
+	c.wg.Wait()
+	return err
+}
+
+func (c *Cut) accept() {
+	defer c.wg.Done()
+	for {
+		conn, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		if c.off.Load() {
+			conn.Close()
+			continue
+		}
+		c.wg.Add(1)
+		go c.forward(conn)
+	}
+}
+
+func (c *Cut) forward(near net.Conn) {
+	defer c.wg.Done()
+	far, err := net.Dial("tcp", c.to)
+	if err != nil {
+		near.Close()
+		return
+	}
+	c.hold(near, far)
+	defer c.drop(near, far)
+	var both sync.WaitGroup
+	both.Add(2)
+	pipe := func(dst, src net.Conn) {
+		defer both.Done()
+		_, _ = io.Copy(dst, src) // an end of either side ends the pair
+		dst.Close()
+		src.Close()
+	}
+	go pipe(far, near)
+	go pipe(near, far)
+	both.Wait()
+}
+
+func (c *Cut) hold(conns ...net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range conns {
+		c.conns[conn] = struct{}{}
+	}
+}
+
+func (c *Cut) drop(conns ...net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range conns {
+		conn.Close()
+		delete(c.conns, conn)
+	}
+}
+
+func (c *Cut) closeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.conns {
+		conn.Close()
+	}
+}

@@ -1,0 +1,190 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws"
+	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/house/postgres"
+	"github.com/ocpctl/ocpctl/internal/house/s3"
+)
+
+// The demo's fixed secrets. They are printed, and the server refuses them outside the demo.
+const (
+	WebhookSecret = "demo-github-webhook-secret"
+	SlackSecret   = "demo-slack-signing-secret"
+	AccessKey     = "AKIADEMO0000EXAMPLE1"
+	SecretKey     = "demo-secret-access-key"
+	Account       = "123456789012"
+	Bucket        = "cluster-ops-artifacts"
+)
+
+// Config says where a house stands and how fast its time runs.
+type Config struct {
+	Dir      string // state; made when missing, continued when there
+	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
+	BasePort int    // first of eight consecutive ports; 0: free ones
+	Fast     bool   // PostgreSQL without fsync: tests only
+
+	Hour      time.Duration // how long an hour of a TTL lasts
+	Grace     time.Duration // after a PR closed or a label went
+	Pace      time.Duration // how long one of the installer's marks lasts
+	VerifyGap time.Duration // least time between two verification passes
+	Lease     time.Duration // a runner's lease
+	RetryBase time.Duration // wait after a failed attempt
+}
+
+// House is a running house.
+type House struct {
+	Config
+	Ports  Ports
+	PG     *postgres.Server
+	S3     *s3.Server
+	S3Cut  *Cut // between everybody and S3
+	AWS    *aws.Server
+	GitHub *github.Server
+	OIDC   *oidc.Server
+	server *process
+}
+
+// Start brings up the stand-ins and the server, in the order they need each other. On an error it stops what it started.
+func Start(ctx context.Context, cfg Config) (h *House, err error) {
+	h = &House{Config: cfg.withDefaults()}
+	if h.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, err
+	}
+	if h.Bin, err = filepath.Abs(cfg.Bin); err != nil {
+		return nil, err
+	}
+	if h.Ports, err = choosePorts(cfg.BasePort); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Stop())
+			h = nil
+		}
+	}()
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"folders and secrets", h.layOut},
+		{"PostgreSQL", h.startPostgres},
+		{"S3", h.startS3},
+		{"the stand-in AWS", h.startAWS},
+		{"the OIDC issuer", h.startOIDC},
+		{"the stand-in GitHub", h.startGitHub},
+		{"ocpctl-server", h.StartServer},
+	} {
+		if err := step.run(ctx); err != nil {
+			return h, fmt.Errorf("start %s: %w", step.name, err)
+		}
+	}
+	return h, nil
+}
+
+func (c Config) withDefaults() Config {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	set(&c.Hour, time.Hour)
+	set(&c.Grace, 15*time.Second)
+	set(&c.Pace, 400*time.Millisecond)
+	set(&c.VerifyGap, 2*time.Second)
+	set(&c.Lease, 20*time.Second)
+	set(&c.RetryBase, 2*time.Second)
+	return c
+}
+
+func (h *House) startPostgres(ctx context.Context) (err error) {
+	h.PG, err = postgres.Start(ctx, postgres.Config{Dir: h.path("postgres"), Port: h.Ports.Postgres, Fast: h.Fast})
+	return err
+}
+
+func (h *House) startS3(ctx context.Context) (err error) {
+	inner := h.Ports.S3Behind
+	h.S3, err = s3.Start(ctx, s3.Config{Dir: h.path("s3"), Port: inner, AccessKey: AccessKey, SecretKey: SecretKey, Buckets: []string{Bucket}})
+	if err != nil {
+		return err
+	}
+	h.S3Cut, err = StartCut(fmt.Sprintf("127.0.0.1:%d", h.Ports.S3), fmt.Sprintf("127.0.0.1:%d", inner))
+	return err
+}
+
+func (h *House) startAWS(ctx context.Context) (err error) {
+	h.AWS, err = aws.Start(ctx, aws.Config{
+		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: SecretKey, Account: Account, StatePath: h.path("aws.json"),
+	})
+	return err
+}
+
+func (h *House) startOIDC(ctx context.Context) (err error) {
+	h.OIDC, err = oidc.Start(ctx, oidc.Config{Addr: addr(h.Ports.OIDC), Dir: h.path("oidc")})
+	if err != nil {
+		return err
+	}
+	return h.OIDC.WriteTokens(h.path("tokens"))
+}
+
+func (h *House) startGitHub(ctx context.Context) (err error) {
+	h.GitHub, err = github.Start(ctx, github.Config{
+		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: WebhookSecret,
+		StatePath: h.path("github.json"), KeyPath: h.path("github-app.pem"),
+	})
+	return err
+}
+
+// Stop ends everything politely: runners first, so that they can still tell the server, then the server, then the rest.
+func (h *House) Stop() error {
+	var errs []error
+	if h.server != nil {
+		errs = append(errs, h.StopRunners(), h.StopServer())
+	}
+	if h.GitHub != nil {
+		errs = append(errs, h.GitHub.Stop())
+	}
+	if h.OIDC != nil {
+		errs = append(errs, h.OIDC.Stop())
+	}
+	if h.AWS != nil {
+		errs = append(errs, h.AWS.Stop())
+	}
+	if h.S3Cut != nil {
+		errs = append(errs, h.S3Cut.Stop())
+	}
+	if h.S3 != nil {
+		errs = append(errs, h.S3.Stop())
+	}
+	if h.PG != nil {
+		errs = append(errs, h.PG.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// PublicURL is the listener the internet sees.
+func (h *House) PublicURL() string { return "http://" + addr(h.Ports.Public) }
+
+// PrivateURL is the API's and the pages' listener.
+func (h *House) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
+
+// DatabaseURL is the server's database.
+func (h *House) DatabaseURL() string { return h.PG.URL("postgres") }
+
+// Token returns the bearer token of "requester", "admin" or "auditor".
+func (h *House) Token(who string) (string, error) {
+	raw, err := os.ReadFile(h.path("tokens", who+".jwt"))
+	return string(raw), err
+}
+
+func (h *House) path(parts ...string) string {
+	return filepath.Join(append([]string{h.Dir}, parts...)...)
+}

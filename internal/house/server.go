@@ -1,0 +1,122 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+)
+
+// process is a child that has an owner who waits for it.
+type process struct {
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan struct{}
+}
+
+// StartServer starts ocpctl-server and returns when it is ready.
+func (h *House) StartServer(ctx context.Context) error {
+	log, err := os.OpenFile(h.path("log", "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", h.path("server.yaml"))
+	cmd.Env = append(os.Environ(), h.Env()...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to hand on, in order
+	if err := cmd.Start(); err != nil {
+		log.Close()
+		return err
+	}
+	h.server = &process{cmd: cmd, log: log, done: make(chan struct{})}
+	go func(p *process) {
+		_ = p.cmd.Wait() // the exit is seen by whoever waits on done
+		p.log.Close()
+		close(p.done)
+	}(h.server)
+	return h.ready(ctx)
+}
+
+// Env is what server, runners and installers need to reach the stand-ins: the SDK's own variables, nothing of ours.
+func (h *House) Env() []string {
+	return []string{
+		"AWS_ENDPOINT_URL=http://" + addr(h.Ports.AWS),
+		"AWS_ENDPOINT_URL_S3=http://" + addr(h.Ports.S3),
+		"AWS_ACCESS_KEY_ID=" + AccessKey,
+		"AWS_SECRET_ACCESS_KEY=" + SecretKey,
+		"AWS_REGION=us-east-1",
+		"AWS_EC2_METADATA_DISABLED=true",
+		"OCPCTL_STANDIN_PACE=" + h.Pace.String(),
+		"OCPCTL_STANDIN_FAULTS=" + h.path("faults.json"),
+	}
+}
+
+// ready waits until the server says so, or has ended.
+func (h *House) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		resp, err := http.Get(h.PrivateURL() + "/readyz")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-h.server.done:
+			return fmt.Errorf("it ended at once; its words are in %s", h.path("log", "server.log"))
+		case <-ctx.Done():
+			return fmt.Errorf("it did not become ready; its words are in %s", h.path("log", "server.log"))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// KillServer ends the server as a power cut would. Runners live on.
+func (h *House) KillServer() error { return h.endServer(syscall.SIGKILL) }
+
+// StopServer ends the server politely. Runners live on.
+func (h *House) StopServer() error { return h.endServer(syscall.SIGTERM) }
+
+func (h *House) endServer(sig syscall.Signal) error {
+	p := h.server
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(45 * time.Second):
+		return errors.Join(fmt.Errorf("ocpctl-server did not stop within 45 s"), p.cmd.Process.Kill())
+	}
+}
+
+// StopRunners asks every runner to end and waits: an install stops, keeps its state safe and says so.
+func (h *House) StopRunners() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	d, err := h.Dispatcher()
+	if err != nil {
+		return err
+	}
+	return d.StopAll(ctx)
+}
+
+// Dispatcher looks at the same runners as the server's own.
+func (h *House) Dispatcher() (*dispatch.Process, error) {
+	return dispatch.NewProcess(dispatch.Config{
+		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.PrivateURL(),
+	})
+}
