@@ -1,37 +1,78 @@
-// Package aws asks AWS about one cluster: preflight, verification, and the few deletions the installer leaves to us.
-//
-// It must never report an unanswered question as an empty answer, and must never delete anything but by exact name.
-// Addresses and credentials come from the SDK's default chain alone.
 package aws
 
 import (
 	"context"
+	"fmt"
+	"time"
 
-	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// Client asks one region and the global services.
-type Client struct{ region string }
+const (
+	// globalRegion is where the tagging API answers for global services.
+	globalRegion = "us-east-1"
+	// callTimeout bounds one question with all its pages and retries.
+	callTimeout = time.Minute
+	// parallel questions; Route 53 allows five requests a second per account.
+	parallel = 6
+)
 
-// New loads the default credentials chain for a region.
-func New(ctx context.Context, region string) (*Client, error) { return &Client{region: region}, nil }
+// Client asks one region and the global services. It is safe for concurrent use.
+type Client struct {
+	Now func() time.Time
 
-// Account returns the account id of our credentials.
-func (c *Client) Account(ctx context.Context) (string, error) { return "", nil }
-
-// Preflight reports what stands in the way of an install.
-func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
-	return nil, nil
+	cfg    awssdk.Config
+	region string
+	sts    *sts.Client
+	iam    *iam.Client
+	r53    *route53.Client
+	s3     *s3.Client
 }
 
-// Verify counts what is left of a cluster, in one pass.
-func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass { return contract.Pass{} }
-
-// Rebuild writes metadata.json anew from what was recorded and what the cloud's tags say.
-func (c *Client) Rebuild(ctx context.Context, id contract.Identity, t cloud.Target) ([]byte, error) {
-	return nil, nil
+// New takes credentials and addresses from the SDK's default chain. It asks the cloud nothing yet.
+func New(ctx context.Context, region string) (*Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	if err != nil {
+		return nil, fmt.Errorf("load AWS configuration: %w", err)
+	}
+	return &Client{
+		Now:    func() time.Time { return time.Now().UTC() },
+		cfg:    cfg,
+		region: region,
+		sts:    sts.NewFromConfig(cfg),
+		iam:    iam.NewFromConfig(cfg),
+		r53:    route53.NewFromConfig(cfg),
+		s3:     s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
+	}, nil
 }
 
-// Sweep deletes, by exact name, what the installer's destroy leaves behind.
-func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) { return nil, nil }
+// Account returns the account id our credentials belong to.
+func (c *Client) Account(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return "", fmt.Errorf("ask whose credentials these are: %w", err)
+	}
+	return awssdk.ToString(out.Account), nil
+}
+
+func (c *Client) ec2In(region string) *ec2.Client {
+	return ec2.NewFromConfig(c.cfg, func(o *ec2.Options) { o.Region = region })
+}
+
+func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
+	return elasticloadbalancingv2.NewFromConfig(c.cfg, func(o *elasticloadbalancingv2.Options) { o.Region = region })
+}
+
+func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {
+	return resourcegroupstaggingapi.NewFromConfig(c.cfg, func(o *resourcegroupstaggingapi.Options) { o.Region = region })
+}

@@ -1,0 +1,107 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+)
+
+// balancerByName asks for one load balancer by its exact name.
+func (c *Client) balancerByName(region, name string) question {
+	return question{
+		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "name=" + name,
+		ask: func(ctx context.Context) ([]thing, error) {
+			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{Names: []string{name}}, nil)
+		},
+	}
+}
+
+// balancersInVPC asks for every load balancer of the VPCs: workloads make them under names we cannot know.
+func (c *Client) balancersInVPC(region string, vpcs []string) question {
+	return question{
+		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
+		ask: func(ctx context.Context) ([]thing, error) {
+			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{}, vpcs)
+		},
+	}
+}
+
+// targetGroups asks for the target groups named <infraID>-… and those of the VPCs.
+func (c *Client) targetGroups(region string, prefixes, vpcs []string) question {
+	return question{
+		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region,
+		asked: "name=" + strings.Join(prefixes, "*,") + "* vpc=" + strings.Join(vpcs, ","),
+		ask: func(ctx context.Context) ([]thing, error) {
+			all, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{})
+			return slices.DeleteFunc(all, func(g group) bool {
+				return !hasAnyPrefix(g.name, prefixes) && !slices.Contains(vpcs, g.vpc)
+			}).things(), err
+		},
+	}
+}
+
+// balancers lists load balancers; with vpcs only theirs.
+func (c *Client) balancers(ctx context.Context, region string, in *elb.DescribeLoadBalancersInput, vpcs []string) ([]thing, error) {
+	p := elb.NewDescribeLoadBalancersPaginator(c.elbIn(region), in)
+	return collect(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []thing {
+		var out []thing
+		for _, b := range page.LoadBalancers {
+			if vpcs == nil || slices.Contains(vpcs, awssdk.ToString(b.VpcId)) {
+				out = append(out, balancerThing(region, b))
+			}
+		}
+		return out
+	})
+}
+
+func balancerThing(region string, b types.LoadBalancer) thing {
+	arn := awssdk.ToString(b.LoadBalancerArn)
+	return thing{
+		kind: "load-balancer", id: arn, name: awssdk.ToString(b.LoadBalancerName),
+		free: fmt.Sprintf("an administrator of the account: aws elbv2 delete-load-balancer --load-balancer-arn %s --region %s", arn, region),
+	}
+}
+
+// group is a target group with the VPC it stands in.
+type group struct {
+	thing
+	vpc string
+}
+
+type groups []group
+
+func (gs groups) things() []thing {
+	out := make([]thing, 0, len(gs))
+	for _, g := range gs {
+		out = append(out, g.thing)
+	}
+	return out
+}
+
+func (c *Client) groups(ctx context.Context, region string, in *elb.DescribeTargetGroupsInput) (groups, error) {
+	var all groups
+	p := elb.NewDescribeTargetGroupsPaginator(c.elbIn(region), in)
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range page.TargetGroups {
+			arn := awssdk.ToString(g.TargetGroupArn)
+			all = append(all, group{vpc: awssdk.ToString(g.VpcId), thing: thing{
+				kind: "target-group", id: arn, name: awssdk.ToString(g.TargetGroupName),
+				free: fmt.Sprintf("an administrator of the account: aws elbv2 delete-target-group --target-group-arn %s --region %s", arn, region),
+			}})
+		}
+	}
+	return all, nil
+}
+
+func hasAnyPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}

@@ -1,0 +1,103 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// thing is what a question found: still there unless gone (a tombstone AWS keeps listing for an hour).
+type thing struct {
+	kind, id, name string
+	free           string // who can free it and how
+	gone           bool
+}
+
+// question is one call to the cloud, pages included.
+type question struct {
+	service, call, region, asked string
+	ask                          func(context.Context) ([]thing, error)
+}
+
+// answer is a question's record and what it found.
+type answer struct {
+	query  contract.Query
+	things []thing
+}
+
+// askAll asks every question, a few at a time, and answers in the order asked.
+func (c *Client) askAll(ctx context.Context, questions []question) []answer {
+	answers := make([]answer, len(questions))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, q := range questions {
+		group.Go(func() error {
+			answers[i] = c.ask(ctx, q)
+			return nil
+		})
+	}
+	_ = group.Wait() // every error is in its answer
+	return answers
+}
+
+func (c *Client) ask(ctx context.Context, q question) answer {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	a := answer{query: contract.Query{Service: q.service, Call: q.call, Region: q.region, Asked: q.asked, At: c.Now().UTC().Truncate(time.Millisecond)}}
+	things, err := q.ask(ctx)
+	if err != nil && !notFound(err) {
+		a.query.Err = err.Error()
+		a.things = []thing{{
+			kind: "refused-query", id: q.service + ":" + q.call, name: q.asked,
+			free: fmt.Sprintf("an administrator of the account: allow %s:%s in %s, or see why it does not answer", q.service, q.call, q.region),
+		}}
+		return a
+	}
+	for _, t := range things {
+		if !t.gone {
+			a.things = append(a.things, t)
+		}
+	}
+	a.query.Count = len(a.things)
+	return a
+}
+
+// notFound reports that the cloud answered and the thing is not there.
+func notFound(err error) bool {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		switch code := api.ErrorCode(); code {
+		case "NoSuchEntity", "NoSuchBucket", "NoSuchHostedZone", "NotFound",
+			"LoadBalancerNotFound", "TargetGroupNotFound", "ListenerNotFound":
+			return true
+		default:
+			// EC2 spells it InvalidVpcID.NotFound, NatGatewayNotFound, InvalidAllocationID.NotFound …
+			return strings.HasSuffix(code, ".NotFound") || code == "NatGatewayNotFound"
+		}
+	}
+	return false
+}
+
+// statusCode is the HTTP status of a refused call, zero when there was none.
+func statusCode(err error) int {
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) {
+		return response.HTTPStatusCode()
+	}
+	return 0
+}
+
+// refusedCredentials reports that the cloud answered and does not accept our credentials.
+func refusedCredentials(err error) bool {
+	code := statusCode(err)
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}

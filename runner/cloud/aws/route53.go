@@ -1,0 +1,134 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+// zone is a hosted zone as we compare it: its name without the final dot, its id without the path.
+type zone struct {
+	id, name, callerReference string
+	private                   bool
+}
+
+// zonesNamed returns every hosted zone with exactly this name, private and public.
+func (c *Client) zonesNamed(ctx context.Context, name string) ([]zone, error) {
+	var found []zone
+	in := &route53.ListHostedZonesByNameInput{DNSName: awssdk.String(name + ".")}
+	for {
+		out, err := c.r53.ListHostedZonesByName(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, z := range out.HostedZones {
+			if dnsName(z.Name) == name {
+				found = append(found, zoneOf(z))
+			}
+		}
+		// Zones come ordered from the name asked for on, so the first other name ends the search.
+		last := len(out.HostedZones) - 1
+		if !out.IsTruncated || last >= 0 && dnsName(out.HostedZones[last].Name) != name {
+			return found, nil
+		}
+		in.DNSName, in.HostedZoneId = out.NextDNSName, out.NextHostedZoneId
+	}
+}
+
+// publicZone returns the public zone of the base domain; found is false when there is none.
+func (c *Client) publicZone(ctx context.Context, baseDomain string) (z zone, found bool, err error) {
+	zones, err := c.zonesNamed(ctx, baseDomain)
+	if err != nil {
+		return zone{}, false, fmt.Errorf("look for the public zone of %s: %w", baseDomain, err)
+	}
+	for _, z := range zones {
+		if !z.private {
+			return z, true, nil
+		}
+	}
+	return zone{}, false, nil
+}
+
+// zonesLeft asks for zones named like the cluster, tagged or not.
+func (c *Client) zonesLeft(domain string) question {
+	return question{
+		service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + domain + ".",
+		ask: func(ctx context.Context) ([]thing, error) {
+			zones, err := c.zonesNamed(ctx, domain)
+			return each(zones, zoneThing), err
+		},
+	}
+}
+
+// zoneByID asks for one zone.
+func (c *Client) zoneByID(id string) question {
+	return question{
+		service: "route53", call: "GetHostedZone", region: globalRegion, asked: "id=" + id,
+		ask: func(ctx context.Context) ([]thing, error) {
+			out, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
+			if err != nil {
+				return nil, err
+			}
+			return []thing{zoneThing(zoneOf(*out.HostedZone))}, nil
+		},
+	}
+}
+
+// recordsLeft asks for the public zone's records below the cluster's domain. `\052.apps` is how Route 53 spells `*.apps`.
+func (c *Client) recordsLeft(public zone, domain string) question {
+	return question{
+		service: "route53", call: "ListResourceRecordSets", region: globalRegion, asked: "zone=" + public.id + " suffix=." + domain + ".",
+		ask: func(ctx context.Context) ([]thing, error) {
+			records, err := c.records(ctx, public.id)
+			if err != nil {
+				return nil, err
+			}
+			var out []thing
+			for _, r := range records {
+				if name := dnsName(r.Name); name == domain || strings.HasSuffix(name, "."+domain) {
+					out = append(out, recordThing(public, r))
+				}
+			}
+			return out, nil
+		},
+	}
+}
+
+// records lists a whole zone: an order we rely on wrongly would hide a record.
+func (c *Client) records(ctx context.Context, zoneID string) ([]types.ResourceRecordSet, error) {
+	var all []types.ResourceRecordSet
+	p := route53.NewListResourceRecordSetsPaginator(c.r53, &route53.ListResourceRecordSetsInput{HostedZoneId: &zoneID})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.ResourceRecordSets...)
+	}
+	return all, nil
+}
+
+func zoneOf(z types.HostedZone) zone {
+	return zone{
+		id: strings.TrimPrefix(awssdk.ToString(z.Id), "/hostedzone/"), name: dnsName(z.Name),
+		callerReference: awssdk.ToString(z.CallerReference), private: z.Config != nil && z.Config.PrivateZone,
+	}
+}
+
+func zoneThing(z zone) thing {
+	return thing{kind: "hosted-zone", id: z.id, name: z.name, free: fmt.Sprintf(
+		"the DNS administrator: delete the records of zone %s (%s), then aws route53 delete-hosted-zone --id %s", z.id, z.name, z.id)}
+}
+
+func recordThing(z zone, r types.ResourceRecordSet) thing {
+	name := dnsName(r.Name)
+	return thing{kind: "record", id: z.id + "/" + name + "/" + string(r.Type), name: name, free: fmt.Sprintf(
+		"the DNS administrator: delete the %s record %s from zone %s (%s)", r.Type, name, z.id, z.name)}
+}
+
+// dnsName drops the final dot.
+func dnsName(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }
