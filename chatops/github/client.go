@@ -112,21 +112,30 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// installation returns the cached client of an installation; its transport fetches and renews the token.
+// installation returns what we hold of an installation, made at the first call.
 func (c *Client) installation(id int64) (*installation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if in, ok := c.installations[id]; ok {
 		return in, nil
 	}
+	client, err := c.forInstallation(id)
+	if err != nil {
+		return nil, err
+	}
+	in := &installation{client: client, turn: make(chan struct{}, 1)}
+	c.installations[id] = in
+	return in, nil
+}
+
+// forInstallation makes a client whose transport fetches the installation's token and renews it.
+func (c *Client) forInstallation(id int64) (*gh.Client, error) {
 	transport, err := ghinstallation.New(c.cfg.Transport, c.cfg.AppID, id, c.cfg.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("prepare installation %d: %w", id, err)
 	}
 	transport.BaseURL = strings.TrimSuffix(c.base.String(), "/")
-	in := &installation{client: c.client(transport), turn: make(chan struct{}, 1)}
-	c.installations[id] = in
-	return in, nil
+	return c.client(transport), nil
 }
 
 // call runs fn as an installation. GitHub may revoke a token before it expires; it answers 401 then and has done
@@ -136,27 +145,15 @@ func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) 
 	if err != nil {
 		return err
 	}
-	if err = fn(in.client); !unauthorized(err) || ctx.Err() != nil {
+	used := in.get()
+	if err = fn(used); !unauthorized(err) || ctx.Err() != nil {
 		return err
 	}
-	if in, err = c.renew(id, in); err != nil {
-		return err
-	}
-	return fn(in.client)
-}
-
-// renew replaces the client of an installation and with it the token, unless another call has done so already.
-func (c *Client) renew(id int64, old *installation) (*installation, error) {
-	c.mu.Lock()
-	if now := c.installations[id]; now == old {
-		delete(c.installations, id)
-	}
-	c.mu.Unlock()
-	fresh, err := c.installation(id)
+	fresh, err := c.forInstallation(id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return fresh, nil
+	return fn(in.replace(used, fresh))
 }
 
 // ownLogin is the name under which the App comments, "slug[bot]".

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -9,9 +10,27 @@ import (
 
 // installation is one place the App is installed in.
 type installation struct {
+	mu     sync.Mutex
 	client *gh.Client
-	turn   chan struct{} // holds the one changing call under way
-	last   time.Time     // end of the newest changing call; guarded by turn
+
+	turn chan struct{} // holds the one changing call under way
+	last time.Time     // end of the newest changing call; guarded by turn
+}
+
+func (in *installation) get() *gh.Client {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.client
+}
+
+// replace puts a fresh client in the place of a used one, unless another call has done so already.
+func (in *installation) replace(used, fresh *gh.Client) *gh.Client {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.client == used {
+		in.client = fresh
+	}
+	return in.client
 }
 
 // change runs fn as an installation, alone and no sooner than the pace after the change before it. GitHub's
