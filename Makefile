@@ -1,0 +1,73 @@
+# make alone prints this help.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+DEMO_DIR  ?= .demo
+PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/house/installer/cmd/openshift-install
+TOOL      := go tool -modfile=tools/go.mod
+# Rooms whose tests also run under the race detector in make test; make check runs all of them under it.
+RACED     := ./lifecycle/... ./policy/... ./profiles/... ./chatops ./store
+
+.PHONY: help
+help: ## print this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build every program into .demo/bin
+	@mkdir -p $(DEMO_DIR)/bin
+	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
+
+.PHONY: demo
+demo: build ## start everything on this machine; label a pull request and watch (Ctrl-C stops, state stays in .demo)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)
+
+.PHONY: demo-story
+demo-story: build ## start everything, play a pull request's whole life over HTTP, check every step, stop
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -story
+
+.PHONY: clean
+clean: ## forget the demo's state
+	@if [ -f $(DEMO_DIR)/demo.pid ] && kill -0 "$$(cat $(DEMO_DIR)/demo.pid)" 2>/dev/null; then \
+		echo "the demo is running (pid $$(cat $(DEMO_DIR)/demo.pid)); stop it with Ctrl-C first"; exit 1; fi
+	rm -rf $(DEMO_DIR)
+
+.PHONY: test
+test: ## run all tests with what the machine has
+	go test -shuffle=on -race $(RACED)
+	go test -shuffle=on -timeout 14m ./...
+
+.PHONY: seeds
+seeds: ## run the fault tests with SEEDS different seeds (200)
+	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/house/...
+
+.PHONY: check
+check: format vet lint generated race test ## format, vet, lint, generated code up to date, all tests under the race detector, and make test
+
+.PHONY: format
+format:
+	@bad=$$(git ls-files '*.go' | grep -v '\.gen\.go$$' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt -w these: $$bad"; exit 1; fi
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: lint
+lint:
+	$(TOOL) staticcheck ./...
+
+.PHONY: generate
+generate: ## write the code that is generated from app/api/openapi.yaml
+	go generate ./...
+
+.PHONY: generated
+generated:
+	go generate ./...
+	@if [ -n "$$(git status --porcelain -- '*.gen.go')" ]; then echo "generated code is not up to date; commit what make generate wrote"; exit 1; fi
+
+.PHONY: race
+race:
+	go test -shuffle=on -race -timeout 60m ./...
+
+.PHONY: bench
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem -timeout 30m ./...

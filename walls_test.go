@@ -1,0 +1,143 @@
+// Package ocpctl_test holds the walls of the house: which room may import which, and why.
+package ocpctl_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/ocpctl/ocpctl/"
+
+// room says what a folder (and what lies below it, unless a longer path is listed) may import of ours.
+type room struct {
+	path string
+	may  []string // a trailing "/..." means: and below
+	why  string
+}
+
+var rooms = []room{
+	{"lifecycle", nil, "the heart is pure: it decides from values alone"},
+	{"profiles", nil, "a catalogue knows nobody who reads it"},
+	{"migrations", nil, "SQL alone"},
+	{"policy", []string{"lifecycle", "profiles"}, "a verdict is computed from values, never from a database"},
+	{"chatops", []string{"lifecycle", "policy"}, "the language is pure: words come from values"},
+	{"chatops/github", []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a wire carries words and knows no store"},
+	{"store", []string{"lifecycle", "policy", "migrations"}, "the only room with SQL; it holds verdicts as plain structs and calls nobody"},
+	{"store/artifacts", nil, "S3 alone: it knows no database"},
+	{"store/intake", []string{"lifecycle", "store", "runner/contract"}, "what runners say becomes rows in one place, for the API and for the spool"},
+	{"app", []string{"policy", "profiles", "chatops", "store", "store/artifacts", "lifecycle", "internal/secret"}, "the desk never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
+	{"app/hooks", []string{"app", "policy", "profiles", "chatops/...", "store", "store/artifacts", "lifecycle", "internal/secret"}, "a door leads to the desk"},
+	{"app/auth", []string{"app", "policy"}, "who asks is no matter of what exists"},
+	{"app/web", []string{"app", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle"}, "pages show what the desk gives"},
+	{"app/api", []string{"app", "app/auth", "policy", "profiles", "chatops/...", "store", "store/artifacts", "store/intake", "lifecycle", "runner/contract", "internal/token"}, "the only door runners know"},
+	{"controller", []string{"store", "store/artifacts", "store/intake", "lifecycle", "chatops/...", "runner/contract", "runner/dispatch", "internal/token"}, "the engine room never meets the desk: they meet in the store"},
+	{"runner", []string{"runner/...", "store/artifacts", "internal/secret"}, "a pod with cloud credentials has no database"},
+	{"runner/contract", nil, "plain structs, for both sides"},
+	{"runner/dispatch", nil, "it starts runners and knows nothing of clusters"},
+	{"internal/secret", nil, "imported by everybody"},
+	{"internal/token", nil, "imported by both sides"},
+	{"cmd", []string{"..."}, "programs wire everything by hand"},
+	{"internal/house", []string{"..."}, "the whole house stands on everything"},
+	{"test", []string{"..."}, "tests of the whole"},
+}
+
+// outside says which room alone may import a dependency.
+var outside = []struct {
+	dependency string
+	only       []string
+	why        string
+}{
+	{"github.com/jackc/pgx", []string{"store", "internal/house", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
+	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "internal/house"}, "it takes a minute to compile"},
+	{"github.com/versity/versitygw", []string{"internal/house"}, "a stand-in is no part of the product"},
+	{"k8s.io/client-go", []string{"runner/dispatch"}, "it is slow to compile"},
+}
+
+func TestTheWallsStand(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "tools" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || filepath.Dir(path) == "." {
+			return nil
+		}
+		checkFile(t, path)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func checkFile(t *testing.T, path string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	require.NoError(t, err)
+	folder := filepath.ToSlash(filepath.Dir(path))
+	in, known := roomOf(folder)
+	if !known {
+		t.Errorf("%s stands in no room; add its folder to the walls with a reason", path)
+		return
+	}
+	isTest := strings.HasSuffix(path, "_test.go")
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		if ours, ok := strings.CutPrefix(name, module); ok {
+			if !isTest && ours != folder && !below(ours, in.path, in) && !permitted(ours, in.may) {
+				t.Errorf("%s imports %s; %s may not, because %s", path, ours, in.path, in.why)
+			}
+			if strings.HasPrefix(ours, "internal/house") && in.path == "cmd" && !strings.HasPrefix(folder, "cmd/ocpctl-demo") {
+				t.Errorf("%s imports %s; only the demo program may, because a stand-in is no part of the product", path, ours)
+			}
+			continue
+		}
+		for _, o := range outside {
+			if strings.HasPrefix(name, o.dependency) && !isTest && !slices.ContainsFunc(o.only, func(r string) bool { return within(folder, r) }) {
+				t.Errorf("%s imports %s, which only %v may, because %s", path, name, o.only, o.why)
+			}
+		}
+	}
+}
+
+// roomOf finds the room with the longest path that holds the folder.
+func roomOf(folder string) (room, bool) {
+	var best room
+	found := false
+	for _, r := range rooms {
+		if within(folder, r.path) && (!found || len(r.path) > len(best.path)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// below: a room may import its own subfolders that are no room of their own.
+func below(ours, roomPath string, in room) bool {
+	other, known := roomOf(ours)
+	return known && other.path == in.path && within(ours, roomPath)
+}
+
+func permitted(ours string, may []string) bool {
+	for _, m := range may {
+		if m == "..." || m == ours {
+			return true
+		}
+		if base, ok := strings.CutSuffix(m, "/..."); ok && within(ours, base) {
+			return true
+		}
+	}
+	return false
+}
+
+func within(folder, roomPath string) bool {
+	return folder == roomPath || strings.HasPrefix(folder, roomPath+"/")
+}
