@@ -128,3 +128,19 @@ func (c Catalogue) Names() []string {
 
 // All returns every profile in alphabetical order. Callers must not change what the profiles point to.
 func (c Catalogue) All() []Profile { return slices.Clone(c.profiles) }
+
+// Default is the profile taken when a wish names none: the enabled one that costs least in its default region, the
+// first by name among equals. ok is false when nothing is enabled.
+func (c Catalogue) Default() (p Profile, ok bool) {
+	least := 0
+	for _, candidate := range c.profiles {
+		if !candidate.Enabled {
+			continue
+		}
+		region, _ := candidate.Region(candidate.DefaultRegion)
+		if !ok || region.HourlyCents < least {
+			p, ok, least = candidate, true, region.HourlyCents
+		}
+	}
+	return p, ok
+}

@@ -1,0 +1,99 @@
+package profiles
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+)
+
+// compare makes the checks that need more than one field, each only where its fields are good themselves.
+func compare(r *reader, p Profile) {
+	if file := strings.TrimSuffix(path.Base(r.file), ".yaml"); r.good("name") && p.Name != file {
+		r.failAt("name", fmt.Sprintf("%q", p.Name), "the file's own name, "+file)
+	}
+	if r.good("enabled", "disabledReason") && p.Enabled {
+		r.failAt("disabledReason", "given for an enabled profile", "none, or enabled: false")
+	}
+	if r.good("enabled") && !p.Enabled && r.lines["disabledReason"] == 0 {
+		r.failAt("enabled", "false without a reason", "false together with disabledReason")
+	}
+	if r.good("platform", "credentialsMode") && p.Platform == "ibmcloud" && p.CredentialsMode != "Manual" {
+		r.failAt("credentialsMode", p.CredentialsMode, "Manual, the only mode on ibmcloud")
+	}
+	if r.good("ttl.defaultHours", "ttl.maxHours") && p.DefaultTTL > p.MaxTTL {
+		r.failAt("ttl.defaultHours", fmt.Sprintf("%g", p.DefaultTTL.Hours()), fmt.Sprintf("at most maxHours, %g", p.MaxTTL.Hours()))
+	}
+	compareLists(r, p)
+	compareMachines(r, p)
+	compareNetworks(r, p.Networking)
+}
+
+func compareLists(r *reader, p Profile) {
+	for name, list := range map[string]Allowed{"versions": p.Versions, "baseDomains": p.BaseDomains} {
+		if r.good(name) && !list.Has(list.Default) {
+			r.failAt(name+".default", fmt.Sprintf("%q", list.Default), "one of "+strings.Join(list.Allow, ", "))
+		}
+	}
+	if _, known := p.Region(p.DefaultRegion); r.good("regions") && !known {
+		r.failAt("regions.default", fmt.Sprintf("%q", p.DefaultRegion), "one of "+strings.Join(p.RegionNames(), ", "))
+	}
+	seen := map[string]bool{}
+	for i, region := range p.Regions {
+		at := fmt.Sprintf("regions.allow[%d]", i)
+		if r.good(at+".name") && seen[region.Name] {
+			r.failAt(at+".name", region.Name+" again", "each region once")
+		}
+		seen[region.Name] = true
+		for j, zone := range region.Zones {
+			inside := strings.HasPrefix(zone, region.Name) && len(zone) > len(region.Name)
+			if !r.good(at+".name", at+".zones") {
+				break
+			}
+			if !inside || slices.Index(region.Zones, zone) != j {
+				r.failAt(fmt.Sprintf("%s.zones[%d]", at, j), fmt.Sprintf("%q", zone), "zones of "+region.Name+", each once")
+			}
+		}
+	}
+}
+
+// compareMachines keeps to what the installer can build: it makes the control plane schedulable exactly when there are
+// no workers, and a single worker turns the infrastructure into a single-replica one.
+func compareMachines(r *reader, p Profile) {
+	if n := p.ControlPlane.Replicas; r.good("controlPlane.replicas") && n == 2 {
+		r.failAt("controlPlane.replicas", "2", "1 or 3")
+	}
+	if r.good("workers.replicas") && p.Workers.Replicas == 1 {
+		r.failAt("workers.replicas", "1", "0, or 2 and more")
+	}
+	if r.good("controlPlane.schedulable", "workers.replicas") && p.ControlPlane.Schedulable != (p.Workers.Replicas == 0) {
+		r.failAt("controlPlane.schedulable", fmt.Sprintf("%t with %d workers", p.ControlPlane.Schedulable, p.Workers.Replicas),
+			"true without workers, false with workers")
+	}
+}
+
+// compareNetworks refuses networks that overlap each other or what OVN-Kubernetes and container hosts take themselves.
+func compareNetworks(r *reader, n Networking) {
+	if !r.good("networking.machineNetwork", "networking.clusterNetwork", "networking.serviceNetwork") {
+		return
+	}
+	ours := []struct{ path, cidr string }{
+		{"networking.machineNetwork", n.MachineNetwork},
+		{"networking.clusterNetwork", n.ClusterNetwork},
+		{"networking.serviceNetwork", n.ServiceNetwork},
+	}
+	taken := []string{"100.64.0.0/16", "100.88.0.0/16", "169.254.0.0/17", "172.17.0.0/16"}
+	for _, one := range ours {
+		for _, other := range taken {
+			if netip.MustParsePrefix(one.cidr).Overlaps(netip.MustParsePrefix(other)) {
+				r.failAt(one.path, one.cidr, "a network apart from "+other)
+				break
+			}
+		}
+		taken = append(taken, one.cidr)
+	}
+	if bits := netip.MustParsePrefix(n.ClusterNetwork).Bits(); r.good("networking.hostPrefix") && n.HostPrefix <= bits {
+		r.failAt("networking.hostPrefix", fmt.Sprintf("%d", n.HostPrefix), fmt.Sprintf("more than the cluster network's %d", bits))
+	}
+}

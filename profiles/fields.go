@@ -1,0 +1,108 @@
+package profiles
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Patterns of what a profile may say. nameForm leaves room for "ocp/" within GitHub's 50 characters of a label.
+var (
+	nameForm     = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
+	versionForm  = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
+	regionForm   = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+(-[0-9])?$`)
+	zoneForm     = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9][a-z]?$`)
+	instanceForm = regexp.MustCompile(`^[a-z0-9]+[.-][-a-z0-9]+$`)
+	domainForm   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+)
+
+// The bounds a profile itself must keep.
+const (
+	mostTTLHours = 720
+	mostDomain   = 200 // leaves room for "api-int.<name>." within DNS's 253
+)
+
+// profileFields is the whole shape of a profile file.
+func profileFields(r *reader, p *Profile) []field {
+	reason := text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)
+	reason.optional = true
+	return []field{
+		text("name", &p.Name, "lower-case letters, digits and dashes, at most 40, starting with a letter", nameForm.MatchString),
+		text("displayName", &p.DisplayName, "words for people", filled),
+		text("description", &p.Description, "words for people", filled),
+		choice("platform", &p.Platform, "aws", "ibmcloud"),
+		boolean("enabled", &p.Enabled),
+		reason,
+		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint", "Passthrough"),
+		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
+		allowed(r, "baseDomains", &p.BaseDomains, "a DNS domain in lower case", domain),
+		regions(r, p),
+		r.inner("controlPlane",
+			whole("replicas", &p.ControlPlane.Replicas, 1, 3), instance(&p.ControlPlane.InstanceType), boolean("schedulable", &p.ControlPlane.Schedulable)),
+		r.inner("workers", whole("replicas", &p.Workers.Replicas, 0, 50), instance(&p.Workers.InstanceType)),
+		r.inner("ttl", hours("defaultHours", &p.DefaultTTL, mostTTLHours), hours("maxHours", &p.MaxTTL, mostTTLHours)),
+		span("grace", &p.Grace, 24*time.Hour),
+		whole("attempts", &p.Attempts, 1, 5),
+		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
+		r.inner("networking",
+			choice("networkType", &p.Networking.Type, "OVNKubernetes"),
+			text("machineNetwork", &p.Networking.MachineNetwork, cidrWords, cidr),
+			text("clusterNetwork", &p.Networking.ClusterNetwork, cidrWords, cidr),
+			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
+			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrWords, cidr)),
+		choice("publish", &p.Publish, "External", "Internal"),
+		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
+		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
+	}
+}
+
+// allowed is an allow-list of strings with its default.
+func allowed(r *reader, name string, into *Allowed, accept string, ok func(string) bool) field {
+	return r.inner(name,
+		r.items("allow", accept, func(n *yaml.Node, _ string) bool {
+			into.Allow = append(into.Allow, n.Value)
+			return scalar(n, "!!str") && ok(n.Value)
+		}),
+		text("default", &into.Default, accept, ok))
+}
+
+// regions reads the allow-list of regions with their zones and prices.
+func regions(r *reader, p *Profile) field {
+	return r.inner("regions",
+		r.items("allow", "a mapping with name, zones, hourlyCents", func(n *yaml.Node, path string) bool {
+			var region Region
+			r.object(n, path,
+				text("name", &region.Name, "a region such as us-east-1", regionForm.MatchString),
+				r.items("zones", "a zone such as us-east-1a", func(n *yaml.Node, _ string) bool {
+					region.Zones = append(region.Zones, n.Value)
+					return scalar(n, "!!str") && zoneForm.MatchString(n.Value)
+				}),
+				whole("hourlyCents", &region.HourlyCents, 1, 100_000))
+			p.Regions = append(p.Regions, region)
+			return true
+		}),
+		text("default", &p.DefaultRegion, "a region of the list", regionForm.MatchString))
+}
+
+func instance(into *string) field {
+	return text("instanceType", into, "an instance type such as m6i.xlarge", instanceForm.MatchString)
+}
+
+const cidrWords = "an IPv4 network such as 10.0.0.0/16"
+
+func cidr(s string) bool {
+	prefix, err := netip.ParsePrefix(s)
+	return err == nil && prefix.Addr().Is4() && prefix == prefix.Masked()
+}
+
+func domain(s string) bool { return len(s) <= mostDomain && domainForm.MatchString(s) }
+
+func filled(s string) bool { return strings.TrimSpace(s) != "" }
+
+func date(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}

@@ -1,0 +1,96 @@
+package profiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// MaxName is the longest cluster name: the installer cuts the name to 21 characters for the infraID, and a name that
+// was cut could no longer be told from its neighbours.
+const MaxName = 21
+
+// NameForm is what a cluster name looks like. The installer takes dots as well; load balancer and bucket names do not.
+var NameForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+// InstallInput is what a grant adds to a profile.
+type InstallInput struct {
+	Name, BaseDomain, Region, Version string
+	Zones                             []string          // empty: the profile's zones of the region
+	Tags                              map[string]string // effective: ours and the user's
+}
+
+// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds.
+// The version is not in it: it picks the installer's binary. The error names everything that is wrong at once.
+func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
+	if len(in.Zones) == 0 {
+		region, _ := p.Region(in.Region)
+		in.Zones = region.Zones
+	}
+	if err := p.refuse(in); err != nil {
+		return nil, fmt.Errorf("render install-config of %s: %w", p.Name, err)
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(p.installConfig(in)); err != nil {
+		return nil, fmt.Errorf("render install-config of %s: %w", p.Name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// refuse repeats what policy has checked already, because the installer only warns about much of it and goes on.
+func (p Profile) refuse(in InstallInput) error {
+	var wrong []error
+	say := func(bad bool, format string, args ...any) {
+		if bad {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	say(p.Platform != "aws", "platform %s is not enabled yet; accepted: aws", p.Platform)
+	say(len(in.Name) > MaxName || !NameForm.MatchString(in.Name), "name %q; accepted: %s, at most %d characters", in.Name, NameForm, MaxName)
+	say(!p.BaseDomains.Has(in.BaseDomain), "base domain %q; accepted: %s", in.BaseDomain, strings.Join(p.BaseDomains.Allow, ", "))
+	say(!p.Versions.Has(in.Version), "version %q; accepted: %s", in.Version, strings.Join(p.Versions.Allow, ", "))
+	region, known := p.Region(in.Region)
+	say(!known, "region %q; accepted: %s", in.Region, strings.Join(p.RegionNames(), ", "))
+	say(known && len(in.Zones) == 0, "no zone; accepted: %s", strings.Join(region.Zones, ", "))
+	for _, zone := range in.Zones {
+		say(known && !slices.Contains(region.Zones, zone), "zone %q; accepted: %s", zone, strings.Join(region.Zones, ", "))
+	}
+	say(len(in.Tags) > MaxTags, "%d tags; accepted: at most %d", len(in.Tags), MaxTags)
+	for _, key := range slices.Sorted(maps.Keys(in.Tags)) {
+		problem := TagProblem(key, in.Tags[key])
+		say(problem != "", "tag %q: %s", key, problem)
+	}
+	return errors.Join(wrong...)
+}
+
+func (p Profile) installConfig(in InstallInput) installConfig {
+	pool := func(name string, replicas int, instanceType string) machinePool {
+		return machinePool{Name: name, Replicas: replicas, Platform: poolPlatform{AWS: awsPool{Type: instanceType, Zones: in.Zones}}}
+	}
+	c := installConfig{
+		APIVersion:      "v1",
+		BaseDomain:      in.BaseDomain,
+		Metadata:        metadata{Name: in.Name},
+		CredentialsMode: p.CredentialsMode,
+		ControlPlane:    pool("master", p.ControlPlane.Replicas, p.ControlPlane.InstanceType),
+		Compute:         []machinePool{pool("worker", p.Workers.Replicas, p.Workers.InstanceType)},
+		Networking: networking{
+			NetworkType:    p.Networking.Type,
+			MachineNetwork: []machineNetwork{{CIDR: p.Networking.MachineNetwork}},
+			ClusterNetwork: []clusterNetwork{{CIDR: p.Networking.ClusterNetwork, HostPrefix: p.Networking.HostPrefix}},
+			ServiceNetwork: []string{p.Networking.ServiceNetwork},
+		},
+		Publish: p.Publish,
+	}
+	c.Platform.AWS = awsPlatform{Region: in.Region, UserTags: in.Tags, PropagateUserTags: true}
+	c.Platform.AWS.Default.Zones = in.Zones
+	return c
+}

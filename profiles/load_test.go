@@ -1,0 +1,213 @@
+package profiles
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func catalogue(t *testing.T) Catalogue {
+	t.Helper()
+	c, err := Embedded()
+	require.NoError(t, err)
+	return c
+}
+
+func get(t *testing.T, name string) Profile {
+	t.Helper()
+	p, ok := catalogue(t).Get(name)
+	require.True(t, ok, name)
+	return p
+}
+
+// good is a whole profile under a name of its own.
+func good(t *testing.T) string {
+	t.Helper()
+	body, err := embedded.ReadFile("catalogue/aws-minimal-test.yaml")
+	require.NoError(t, err)
+	return string(body)
+}
+
+func load(body string) error {
+	_, err := Load(fstest.MapFS{"aws-minimal-test.yaml": {Data: []byte(body)}})
+	return err
+}
+
+func TestTheFourProfilesAreWhatTheSpecificationSays(t *testing.T) {
+	require.Equal(t, []string{"aws-minimal-test", "aws-standard", "ibm-minimal-test", "ibm-standard"}, catalogue(t).Names())
+	for name, want := range map[string]struct {
+		platform string
+		enabled  bool
+		workers  int
+		maxTTL   time.Duration
+		zones    int
+	}{
+		"aws-minimal-test": {"aws", true, 0, 72 * time.Hour, 1},
+		"aws-standard":     {"aws", true, 3, 168 * time.Hour, 3},
+		"ibm-minimal-test": {"ibmcloud", false, 0, 72 * time.Hour, 1},
+		"ibm-standard":     {"ibmcloud", false, 3, 168 * time.Hour, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := get(t, name)
+			require.Equal(t, want.platform, p.Platform)
+			require.Equal(t, want.enabled, p.Enabled)
+			require.Equal(t, 3, p.ControlPlane.Replicas)
+			require.Equal(t, want.workers, p.Workers.Replicas)
+			require.Equal(t, want.workers == 0, p.ControlPlane.Schedulable)
+			require.Equal(t, 24*time.Hour, p.DefaultTTL)
+			require.Equal(t, want.maxTTL, p.MaxTTL)
+			require.Equal(t, time.Hour, p.Grace)
+			require.Equal(t, Deadlines{Create: 3 * time.Hour, Destroy: time.Hour}, p.Deadlines)
+			require.Equal(t, 2, p.Attempts)
+			for _, region := range p.Regions {
+				require.Len(t, region.Zones, want.zones)
+				require.Positive(t, region.HourlyCents)
+			}
+			if !want.enabled {
+				require.Contains(t, p.DisabledReason, "not enabled yet")
+			}
+		})
+	}
+}
+
+func TestTheDefaultProfileIsTheCheapestEnabledOne(t *testing.T) {
+	p, ok := catalogue(t).Default()
+	require.True(t, ok)
+	require.Equal(t, "aws-minimal-test", p.Name)
+	_, ok = Catalogue{}.Default()
+	require.False(t, ok)
+}
+
+func TestAllErrorsComeAtOnceWithFileLineFieldAndWhatIsAccepted(t *testing.T) {
+	golden(t, "broken.txt", load(`name: Aws Minimal
+displayName: ""
+description: A profile with everything wrong
+platform: azure
+enabled: maybe
+credentialsMode: Mint
+colour: blue
+versions:
+  allow: [4.20, "4.20.3", "latest"]
+  default: "4.20.3"
+baseDomains: labs.example.com
+regions:
+  default: us-east-1
+  allow:
+    - {name: us-east-1, zones: [], hourlyCents: 0.75}
+    - {name: us-east-2, zones: [us-east-2a], hourlyCents: 75, price: 1}
+controlPlane: {replicas: 3, instanceType: m6i.xlarge, schedulable: "yes"}
+workers: {replicas: 1, instanceType: m6i.xlarge}
+ttl: {defaultHours: 24, maxHours: 0}
+ttl: {defaultHours: 24, maxHours: 72}
+grace: 3600
+attempts: 2
+deadlines: {create: 3h}
+networking:
+  networkType: OpenShiftSDN
+  machineNetwork: 10.0.0.1/16
+  clusterNetwork: 10.128.0.0/14
+  hostPrefix: 23
+  serviceNetwork: 172.30.0.0
+publish:
+tags: {allowUser: true}
+pricesAsOf: "yesterday"
+`).Error()+"\n")
+}
+
+func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, at, field, accept string }{
+		"another file's name":            {"name: aws-minimal-test", "name: aws-other", "", "name", "aws-minimal-test"},
+		"a reason though enabled":        {"enabled: true", "enabled: true\ndisabledReason: no", "", "disabledReason", "enabled: false"},
+		"disabled without a reason":      {"enabled: true", "enabled: false", "", "enabled", "disabledReason"},
+		"Mint on IBM Cloud":              {"platform: aws", "platform: ibmcloud", "credentialsMode: M", "credentialsMode", "Manual"},
+		"a default above the maximum":    {"maxHours: 72", "maxHours: 12", "", "ttl.defaultHours", "at most maxHours, 12"},
+		"a default outside the list":     {`default: "4.20.3"`, `default: "4.20.9"`, "", "versions.default", "4.20.1, 4.20.3"},
+		"a region outside the list":      {"default: us-east-1", "default: us-west-1", "", "regions.default", "us-east-1, us-east-2, us-west-2"},
+		"a region twice":                 {"{name: us-east-2, zones: [us-east-2a]", "{name: us-east-1, zones: [us-east-1b]", "", "regions.allow[1].name", "each region once"},
+		"a zone of another region":       {"[us-east-2a]", "[us-east-1a]", "us-east-2, zones", "regions.allow[1].zones[0]", "zones of us-east-2"},
+		"a zone twice":                   {"[us-east-2a]", "[us-east-2a, us-east-2a]", "", "regions.allow[1].zones[1]", "each once"},
+		"two control planes":             {"controlPlane: {replicas: 3", "controlPlane: {replicas: 2", "", "controlPlane.replicas", "1 or 3"},
+		"a single worker":                {"workers: {replicas: 0", "workers: {replicas: 1", "", "workers.replicas", "0, or 2 and more"},
+		"workers beside schedulable":     {"workers: {replicas: 0", "workers: {replicas: 3", "schedulable", "controlPlane.schedulable", "false with workers"},
+		"networks that overlap":          {"serviceNetwork: 172.30.0.0/16", "serviceNetwork: 10.0.0.0/24", "", "networking.serviceNetwork", "10.0.0.0/16"},
+		"a network OVN takes":            {"machineNetwork: 10.0.0.0/16", "machineNetwork: 100.64.0.0/16", "", "networking.machineNetwork", "100.64.0.0/16"},
+		"a host prefix without room":     {"clusterNetwork: 10.128.0.0/14", "clusterNetwork: 10.128.0.0/24", "hostPrefix: 23", "networking.hostPrefix", "more than the cluster network's 24"},
+		"a base domain outside the list": {"default: labs.example.com", "default: other.example.com", "", "baseDomains.default", "labs.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := strings.Replace(good(t), c.old, c.new, 1)
+			require.NotEqual(t, good(t), body)
+			err := load(body)
+			var problems Problems
+			require.ErrorAs(t, err, &problems)
+			i := indexOf(problems, c.field)
+			require.GreaterOrEqual(t, i, 0, err.Error())
+			require.Contains(t, problems[i].Accept, c.accept)
+			require.Equal(t, lineOf(body, cmp.Or(c.at, c.new)), problems[i].Line, "the line where it stands")
+			require.Equal(t, "aws-minimal-test.yaml", problems[i].File)
+		})
+	}
+}
+
+func indexOf(problems Problems, field string) int {
+	for i, p := range problems {
+		if p.Field == field {
+			return i
+		}
+	}
+	return -1
+}
+
+// lineOf is the last line of part in body, where the value that is wrong stands.
+func lineOf(body, part string) int {
+	end := strings.Index(body, part) + len(part)
+	return strings.Count(body[:end], "\n") + 1
+}
+
+func TestWhatIsNotOneProfileIsRefused(t *testing.T) {
+	require.ErrorContains(t, load(""), "an empty file")
+	require.ErrorContains(t, load("a: [b"), "valid YAML")
+	require.ErrorContains(t, load("- a\n"), "a list of 1; accepted: a mapping with name")
+	require.ErrorContains(t, load(good(t)+"---\nname: second\n"), "more than one document")
+	require.ErrorContains(t, load("base: &b {name: x}\n<<: *b\n"), "unknown field")
+	_, err := Load(fstest.MapFS{"readme.md": {}})
+	require.ErrorContains(t, err, "no *.yaml file")
+}
+
+func TestProblemsOfSeveralFilesComeTogether(t *testing.T) {
+	_, err := Load(fstest.MapFS{"a.yaml": {Data: []byte("name: a\n")}, "b.yaml": {Data: []byte("name: b\n")}})
+	require.ErrorContains(t, err, "a.yaml:1: platform: missing; accepted: one of aws, ibmcloud")
+	require.ErrorContains(t, err, "b.yaml:1: platform: missing")
+}
+
+func FuzzLoadNeverPanics(f *testing.F) {
+	f.Add("name: a\n")
+	f.Add("a: &x [*x]\n")
+	f.Add("? [a]\n: b\n")
+	f.Fuzz(func(t *testing.T, body string) {
+		if err := load(body); err == nil {
+			require.Contains(t, body, "aws-minimal-test")
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package profiles
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// reader walks one file's YAML nodes and collects problems instead of stopping at the first.
+type reader struct {
+	file     string
+	problems Problems
+	lines    map[string]int // where each field stands, for checks that compare fields
+}
+
+// field is one key a mapping may have. Every field is required unless optional.
+type field struct {
+	name     string
+	accept   string
+	optional bool
+	read     func(n *yaml.Node, path string) bool // false: not accepted
+}
+
+func (r *reader) fail(line int, path, got, accept string) {
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Field: path, Got: got, Accept: accept})
+}
+
+// good says that every path was read and holds no problem, so that its values may be compared.
+func (r *reader) good(paths ...string) bool {
+	for _, path := range paths {
+		wrong := slices.ContainsFunc(r.problems, func(p Problem) bool {
+			rest, under := strings.CutPrefix(p.Field, path)
+			return under && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+		if _, read := r.lines[path]; wrong || !read {
+			return false
+		}
+	}
+	return true
+}
+
+// failAt reports a problem that shows only when fields are compared.
+func (r *reader) failAt(path, got, accept string) { r.fail(r.lines[path], path, got, accept) }
+
+// sorted orders the problems as a reader of the file meets them.
+func (r *reader) sorted() Problems {
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return r.problems
+}
+
+// object reads a mapping: unknown, doubled and missing keys are problems, and so is every value its field refuses.
+func (r *reader) object(n *yaml.Node, path string, fields ...field) {
+	if n.Kind != yaml.MappingNode {
+		r.fail(n.Line, path, show(n), "a mapping with "+names(fields))
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		at := join(path, key.Value)
+		index := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Value })
+		switch {
+		case index < 0:
+			r.fail(key.Line, at, "unknown field", names(fields))
+		case seen[key.Value]:
+			r.fail(key.Line, at, "given twice", "one "+key.Value)
+		default:
+			r.lines[at] = value.Line
+			if f := fields[index]; !f.read(value, at) {
+				r.fail(value.Line, at, show(value), f.accept)
+			}
+		}
+		seen[key.Value] = true
+	}
+	for _, f := range fields {
+		if !seen[f.name] && !f.optional {
+			r.fail(n.Line, join(path, f.name), "missing", f.accept)
+		}
+	}
+}
+
+// inner is a field that is a mapping itself.
+func (r *reader) inner(name string, fields ...field) field {
+	return field{name: name, accept: "a mapping with " + names(fields), read: func(n *yaml.Node, path string) bool {
+		r.object(n, path, fields...)
+		return true
+	}}
+}
+
+// items is a field that is a list of at least one item; each reads one and appends it.
+func (r *reader) items(name, accept string, each func(n *yaml.Node, path string) bool) field {
+	list := "a list of at least one: " + accept
+	return field{name: name, accept: list, read: func(n *yaml.Node, path string) bool {
+		if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+			return false
+		}
+		for i, item := range n.Content {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			r.lines[at] = item.Line
+			if !each(item, at) {
+				r.fail(item.Line, at, show(item), accept)
+			}
+		}
+		return true
+	}}
+}
+
+// text is a string field that ok accepts.
+func text(name string, into *string, accept string, ok func(string) bool) field {
+	return field{name: name, accept: accept, read: func(n *yaml.Node, _ string) bool {
+		return scalar(n, "!!str") && ok(n.Value) && put(into, n.Value)
+	}}
+}
+
+// choice is a string field with a fixed set of values.
+func choice(name string, into *string, values ...string) field {
+	return text(name, into, "one of "+strings.Join(values, ", "), func(s string) bool { return slices.Contains(values, s) })
+}
+
+// whole is an integer field within bounds.
+func whole(name string, into *int, least, most int) field {
+	return field{name: name, accept: fmt.Sprintf("a whole number from %d to %d", least, most), read: func(n *yaml.Node, _ string) bool {
+		v, err := strconv.Atoi(n.Value)
+		return scalar(n, "!!int") && err == nil && v >= least && v <= most && put(into, v)
+	}}
+}
+
+// hours is an integer field read as a duration.
+func hours(name string, into *time.Duration, most int) field {
+	var v int
+	f := whole(name, &v, 1, most)
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool { return read(n, path) && put(into, time.Duration(v)*time.Hour) }
+	return f
+}
+
+// span is a duration field, always above zero.
+func span(name string, into *time.Duration, most time.Duration) field {
+	accept := fmt.Sprintf("a duration such as 1h or 90m, above 0 and at most %gh", most.Hours())
+	return field{name: name, accept: accept, read: func(n *yaml.Node, _ string) bool {
+		d, err := time.ParseDuration(n.Value)
+		return scalar(n, "!!str") && err == nil && d > 0 && d <= most && put(into, d)
+	}}
+}
+
+// boolean is true or false.
+func boolean(name string, into *bool) field {
+	return field{name: name, accept: "true or false", read: func(n *yaml.Node, _ string) bool {
+		v, err := strconv.ParseBool(n.Value)
+		return scalar(n, "!!bool") && err == nil && put(into, v)
+	}}
+}
+
+func put[T any](into *T, v T) bool {
+	*into = v
+	return true
+}
+
+func scalar(n *yaml.Node, tag string) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == tag }
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func names(fields []field) string {
+	all := make([]string, 0, len(fields))
+	for _, f := range fields {
+		all = append(all, f.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// show names what stands in a node, short enough for one line.
+func show(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if n.ShortTag() == "!!null" {
+			return "empty"
+		}
+		value := []rune(n.Value)
+		if len(value) > 60 {
+			value = append(value[:60], '…')
+		}
+		if n.ShortTag() == "!!str" {
+			return strconv.Quote(string(value))
+		}
+		return string(value) + " without quotes"
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return fmt.Sprintf("a list of %d", len(n.Content))
+	default:
+		return "an alias"
+	}
+}
