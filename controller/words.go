@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -18,31 +19,43 @@ type publishWorker struct {
 	c *Controller
 }
 
-// Work shows the cluster's present state at one place. Nothing is sent when the words did not change.
+// Work shows the cluster's present state at one place, and again as long as it changed meanwhile: one job at a time runs
+// per place, so that two first posts never race. Nothing is sent when the words did not change.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
-	sub, row, err := w.c.Store.SubscriberToShow(ctx, job.Args.Subscriber)
+	for range rounds {
+		done, err := w.c.show(ctx, job.Args.Subscriber)
+		if done || err != nil {
+			return err
+		}
+	}
+	return river.JobSnooze(time.Second)
+}
+
+// show brings one place up to its cluster's version; done says that nothing newer is to be shown.
+func (c *Controller) show(ctx context.Context, subscriber string) (done bool, err error) {
+	sub, row, err := c.Store.SubscriberToShow(ctx, subscriber)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return true, nil
 	}
+	if err != nil || (sub.ExternalID != 0 && sub.ShownVersion >= row.Cluster.Version) {
+		return true, err
+	}
+	now, err := c.Store.Now(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	now, err := w.c.Store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	show := w.c.comment
+	render := c.comment
 	if sub.Kind == "github_check" {
-		show = w.c.check
+		render = c.check
 	}
-	body := show(sub, row, now)
+	body := render(sub, row, now)
 	external := sub.ExternalID
 	if body.hash != sub.ShownBody || external == 0 {
 		if external, err = body.post(ctx, external); err != nil {
-			return pace(fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err), err)
+			return false, pace(fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err), err)
 		}
 	}
-	return w.c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, body.hash)
+	return false, c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, body.hash)
 }
 
 type replyWorker struct {
@@ -67,7 +80,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 
 // pace turns a rate limit into a later look; anything else stays an error that River retries.
 func pace(wrapped, err error) error {
-	var limited *github.RateLimited
+	var limited github.RateLimited
 	if errors.As(err, &limited) {
 		return river.JobSnooze(limited.RetryAfter)
 	}

@@ -1,0 +1,121 @@
+// Command ocpctl-demo starts the whole house on this machine: the real server and runners around embedded parts.
+// GitHub, the cloud and the installer are stand-ins, and say so.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/internal/house/story"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "ocpctl-demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
+	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
+	flag.Parse()
+	cfg, err := settings(*dir, *play)
+	if err != nil {
+		return err
+	}
+	release, err := takePID(*dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	began := time.Now()
+	h, err := house.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if *play {
+		err = story.Play(ctx, h, os.Stdout)
+	} else {
+		welcome(os.Stdout, h, time.Since(began))
+		<-ctx.Done()
+		fmt.Println("\nstopping: runners first, so that nothing is forgotten …")
+	}
+	stop() // a second Ctrl-C ends at once
+	return errors.Join(err, h.Stop())
+}
+
+// settings reads the demo's few variables. Each scales one thing.
+func settings(dir string, play bool) (house.Config, error) {
+	cfg := house.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080}
+	if play { // a story should not take hours, and should not meet a demo's ports by surprise
+		cfg.Hour, cfg.Pace = 15*time.Second, 150*time.Millisecond
+	}
+	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
+		port, err := strconv.Atoi(raw)
+		if err != nil || port < 1024 || port > 65500 {
+			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of nine ports, 1024 to 65500", raw)
+		}
+		cfg.BasePort = port
+	}
+	for _, v := range []struct {
+		name string
+		to   *time.Duration
+	}{
+		{"OCPCTL_DEMO_HOUR", &cfg.Hour}, {"OCPCTL_DEMO_GRACE", &cfg.Grace}, {"OCPCTL_DEMO_PACE", &cfg.Pace},
+	} {
+		raw := os.Getenv(v.name)
+		if raw == "" {
+			continue
+		}
+		d, err := time.ParseDuration(raw)
+		if err != nil || d <= 0 {
+			return cfg, fmt.Errorf("%s is %q; give a duration above zero such as 30s or 1h", v.name, raw)
+		}
+		*v.to = d
+	}
+	return cfg, nil
+}
+
+// takePID keeps two demos off the same state.
+func takePID(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "demo.pid")
+	if raw, err := os.ReadFile(path); err == nil {
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if pid > 0 && pid != os.Getpid() && isDemo(pid) {
+			return nil, fmt.Errorf("a demo is already running on %s (pid %d); stop it with Ctrl-C, or use another folder with DEMO_DIR=…", dir, pid)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	return func() { os.Remove(path) }, nil
+}
+
+// isDemo guards against a pid that was given to somebody else since.
+func isDemo(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return err != nil || strings.HasPrefix(string(name), "ocpctl-demo")
+}

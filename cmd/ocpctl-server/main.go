@@ -1,0 +1,73 @@
+// Command ocpctl-server is the control plane: webhooks in, clusters decided, runners started, words posted.
+//
+// One process plays every role by default; -roles splits it, so that the half that faces the internet holds no cloud or
+// GitHub credentials: hooks needs PostgreSQL alone, api needs the artifacts bucket too, worker needs everything.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "ocpctl-server:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; docs/configuration.md explains it")
+	roleList := flag.String("roles", "hooks,api,worker", "what this process does, comma-separated: hooks, api, worker")
+	migrate := flag.Bool("migrate", true, "bring the database's schema up to date first")
+	level := slog.LevelInfo
+	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
+	flag.Parse()
+
+	roles, err := parseRoles(*roleList)
+	if err != nil {
+		return err
+	}
+	cfg, err := loadConfig(*path)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := wire(ctx, cfg, roles, *migrate, log)
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx)
+}
+
+// roles is what a process does.
+type roles struct{ hooks, api, worker bool }
+
+func parseRoles(list string) (roles, error) {
+	var r roles
+	for _, name := range strings.Split(list, ",") {
+		switch strings.TrimSpace(name) {
+		case "hooks":
+			r.hooks = true
+		case "api":
+			r.api = true
+		case "worker":
+			r.worker = true
+		default:
+			return r, fmt.Errorf("-roles: %q is no role; give some of hooks, api, worker", name)
+		}
+	}
+	if r == (roles{}) {
+		return r, errors.New("-roles: give some of hooks, api, worker")
+	}
+	return r, nil
+}
