@@ -7,7 +7,20 @@ package artifacts
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// What can be wrong with an object. Every other error means that S3 did not answer, which says nothing about the object.
+var (
+	ErrExists  = errors.New("the object exists already")
+	ErrMissing = errors.New("the object does not exist")
+	ErrCorrupt = errors.New("the object is not what was written")
 )
 
 // Type says what a snapshot is for.
@@ -35,16 +48,36 @@ type Config struct {
 	Bucket        string
 	KMSKey        string        // for destroy bundles, logs and outputs; empty: the bucket's default
 	OperateKMSKey string        // for everything under operate/; empty: the bucket's default
-	Timeout       time.Duration // of one call; default one minute
+	Timeout       time.Duration // of one call, its body included; default one minute
 	TempDir       string        // where archives are built; default os.TempDir
 	Now           func() time.Time
 }
 
-// Store is one bucket.
-type Store struct{ cfg Config }
+// Store is one bucket. It is safe for concurrent use.
+type Store struct {
+	cfg    Config
+	client *s3.Client
+}
 
 // New loads the SDK's default configuration. It makes no call.
-func New(ctx context.Context, cfg Config) (*Store, error) { return &Store{cfg: cfg}, nil }
-
-// Read returns the object a reference ("s3://bucket/key") names. It refuses references to other buckets.
-func (s *Store) Read(ctx context.Context, ref string) ([]byte, error) { return nil, nil }
+func New(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Bucket == "" {
+		return nil, errors.New("artifacts: a bucket is needed")
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = time.Minute
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	loaded, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load the AWS configuration for artifacts: %w", err)
+	}
+	client := s3.NewFromConfig(loaded, func(o *s3.Options) {
+		o.UsePathStyle = true // every S3 understands it, and a bucket's name need not resolve
+		o.DisableLogOutputChecksumValidationSkipped = true
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // we hash what we read ourselves
+	})
+	return &Store{cfg: cfg, client: client}, nil
+}

@@ -1,0 +1,73 @@
+package artifacts
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+const (
+	operatePrefix = "operate/"
+	stampLayout   = "20060102T150405.000Z"
+)
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+
+// stamp names a moment and an attempt, the last folder of every key that is written once.
+func stamp(at time.Time, attempt int) string {
+	return fmt.Sprintf("%s-a%d", at.UTC().Format(stampLayout), attempt)
+}
+
+// archiveKeys returns where a bundle's archive and its manifest go.
+func archiveKeys(b Bundle, at time.Time) (archive, manifest string) {
+	folder := "clusters/" + b.Cluster + "/create/" + stamp(at, b.Attempt)
+	name := "/install-dir.tar.zst"
+	if b.Type == Operate {
+		folder = operatePrefix + "clusters/" + b.Cluster + "/" + stamp(at, b.Attempt)
+		name = "/auth-bundle.tar.zst"
+	}
+	return folder + name, folder + "/manifest.json"
+}
+
+// CredentialKey is where one credential of a cluster goes: name is "kubeconfig" or "kubeadmin-password".
+func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
+	return operatePrefix + "clusters/" + cluster + "/" + stamp(at, attempt) + "/" + name
+}
+
+// LogKey is where the redacted log of an attempt goes; kind is "create" or "destroy".
+func LogKey(cluster, kind string, attempt int, at time.Time) string {
+	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + kind + ".log"
+}
+
+// MetadataKey is where the metadata.json of the newest successful create goes.
+func MetadataKey(cluster string) string { return "clusters/" + cluster + "/outputs/metadata.json" }
+
+// SpoolKey is where a document for the Status API waits while the API is away; kind is "report" or "result".
+func SpoolKey(attempt string, seq int, kind string) string {
+	return fmt.Sprintf("spool/%s/%06d-%s.json", attempt, seq, kind)
+}
+
+// ref is how an object is named outside this package.
+func (s *Store) ref(key string) string { return "s3://" + s.cfg.Bucket + "/" + key }
+
+// keyOf reads a reference to an object of this bucket.
+func (s *Store) keyOf(ref string) (string, error) {
+	rest, ok := strings.CutPrefix(ref, "s3://")
+	bucket, key, found := strings.Cut(rest, "/")
+	if !ok || !found || key == "" {
+		return "", fmt.Errorf("artifact reference %q: want s3://bucket/key", ref)
+	}
+	if bucket != s.cfg.Bucket {
+		return "", fmt.Errorf("artifact reference %q: not in our bucket %q", ref, s.cfg.Bucket)
+	}
+	return key, nil
+}
+
+// kmsKey returns the key an object is encrypted with; empty: the bucket's default.
+func (s *Store) kmsKey(key string) string {
+	if strings.HasPrefix(key, operatePrefix) {
+		return s.cfg.OperateKMSKey
+	}
+	return s.cfg.KMSKey
+}

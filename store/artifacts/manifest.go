@@ -1,0 +1,54 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// Manifest tells what an archive holds. It lies beside it.
+type Manifest struct {
+	Type    Type      `json:"type"`
+	Cluster string    `json:"cluster"`
+	Attempt int       `json:"attempt"`
+	InfraID string    `json:"infraId"`
+	TakenAt time.Time `json:"takenAt"`
+	Archive string    `json:"archive"` // its key
+	SHA256  string    `json:"sha256"`  // of the archive
+	Size    int64     `json:"size"`
+	Files   []File    `json:"files"`
+}
+
+// File is one file of an archive.
+type File struct {
+	Path   string `json:"path"` // with slashes, relative to the install directory
+	Mode   string `json:"mode"` // permission bits, octal, e.g. 0640
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// parseManifest reads a manifest and refuses one that names a path outside the directory, or one path twice.
+func parseManifest(raw []byte) (Manifest, map[string]File, error) {
+	var m Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
+	}
+	byPath := make(map[string]File, len(m.Files))
+	for _, f := range m.Files {
+		if !localPath(f.Path) {
+			return m, nil, fmt.Errorf("%w: manifest names a path outside the directory: %q", ErrCorrupt, f.Path)
+		}
+		if _, twice := byPath[f.Path]; twice {
+			return m, nil, fmt.Errorf("%w: manifest names %q twice", ErrCorrupt, f.Path)
+		}
+		byPath[f.Path] = f
+	}
+	return m, byPath, nil
+}
+
+// localPath reports whether a name from outside stays inside the directory it is unpacked to.
+func localPath(name string) bool {
+	return filepath.IsLocal(filepath.FromSlash(name)) && path.Clean(name) == name
+}

@@ -1,0 +1,98 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Bundle says what to archive.
+type Bundle struct {
+	Type    Type
+	Cluster string // id
+	Attempt int    // number
+	InfraID string
+	Dir     string // the install directory; it may be in use
+}
+
+// saveTries bounds how often a taken name leads to another one. A second writer of the same attempt does not exist,
+// so even the second try is rare.
+const saveTries = 5
+
+// Save packs the bundle's allowed files, writes archive and manifest, reads both back and checks every checksum.
+// Only what it returns may be relied on: a Snapshot is in the bucket, whole, and will not change.
+func (s *Store) Save(ctx context.Context, b Bundle) (Snapshot, error) {
+	if !plainID.MatchString(b.Cluster) {
+		return Snapshot{}, fmt.Errorf("save %s: cluster id %q may not be part of a key", b.Type, b.Cluster)
+	}
+	taken := s.cfg.Now().UTC().Truncate(time.Millisecond)
+	p, err := s.pack(b.Type, b.Dir)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("save %s of %s: %w", b.Type, b.InfraID, err)
+	}
+	defer p.discard()
+	for try := range saveTries {
+		var m Manifest
+		m, err = s.upload(ctx, b, p, taken.Add(time.Duration(try)*time.Millisecond))
+		if err == nil {
+			return m.snapshot(b, taken), nil
+		}
+		if !errors.Is(err, ErrExists) {
+			break
+		}
+	}
+	return Snapshot{}, fmt.Errorf("save %s of %s: %w", b.Type, b.InfraID, err)
+}
+
+func (m Manifest) snapshot(b Bundle, taken time.Time) Snapshot {
+	_, manifestKey := archiveKeys(b, m.TakenAt)
+	return Snapshot{
+		Type: b.Type, Key: m.Archive, ManifestKey: manifestKey, SHA256: m.SHA256, Size: m.Size, InfraID: b.InfraID, TakenAt: taken,
+	}
+}
+
+// upload writes the archive, proves by reading it back that it is whole, and only then writes its manifest: an
+// archive without a manifest was never finished.
+func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (Manifest, error) {
+	key, manifestKey := archiveKeys(b, at)
+	m := Manifest{
+		Type: b.Type, Cluster: b.Cluster, Attempt: b.Attempt, InfraID: b.InfraID, TakenAt: at,
+		Archive: key, SHA256: hex.EncodeToString(p.sum), Size: p.size, Files: p.files,
+	}
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return m, err
+	}
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return m, err
+	}
+	if err := s.put(ctx, key, p.file, p.size, p.sum, true); err != nil {
+		return m, err
+	}
+	if err := s.check(ctx, key, raw, nil); err != nil {
+		return m, err
+	}
+	ref, err := s.PutOnce(ctx, manifestKey, raw)
+	if err != nil {
+		return m, err
+	}
+	there, err := s.Read(ctx, ref)
+	if err == nil && string(there) != string(raw) {
+		err = fmt.Errorf("%w: %s", ErrCorrupt, ref)
+	}
+	return m, err
+}
+
+// check reads the archive at key and compares everything with its manifest; where root is given it is unpacked there.
+func (s *Store) check(ctx context.Context, key string, manifest []byte, root *os.Root) error {
+	r, err := newArchiveReader(manifest)
+	if err != nil {
+		return err
+	}
+	return s.get(ctx, key, func(body io.Reader) error { return r.read(body, root) })
+}
