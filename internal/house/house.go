@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house/aws"
@@ -38,6 +39,10 @@ type Config struct {
 	VerifyGap time.Duration // least time between two verification passes
 	Lease     time.Duration // a runner's lease
 	RetryBase time.Duration // wait after a failed attempt
+	LookAgain time.Duration // how soon a running cluster is looked at again
+
+	SharedS3 *s3.Server // an S3 server that runs already (one fits in a process); nil: one of our own
+	Bucket   string     // where the state lives; default cluster-ops-artifacts
 }
 
 // House is a running house.
@@ -50,6 +55,7 @@ type House struct {
 	AWS    *aws.Server
 	GitHub *github.Server
 	OIDC   *oidc.Server
+	ownS3  *s3.Server
 	server *process
 }
 
@@ -102,6 +108,10 @@ func (c Config) withDefaults() Config {
 	set(&c.VerifyGap, 2*time.Second)
 	set(&c.Lease, 20*time.Second)
 	set(&c.RetryBase, 2*time.Second)
+	set(&c.LookAgain, 2*time.Second)
+	if c.Bucket == "" {
+		c.Bucket = Bucket
+	}
 	return c
 }
 
@@ -110,13 +120,21 @@ func (h *House) startPostgres(ctx context.Context) (err error) {
 	return err
 }
 
+// startS3 puts a line that can be cut between everybody and the server.
 func (h *House) startS3(ctx context.Context) (err error) {
-	inner := h.Ports.S3Behind
-	h.S3, err = s3.Start(ctx, s3.Config{Dir: h.path("s3"), Port: inner, AccessKey: AccessKey, SecretKey: SecretKey, Buckets: []string{Bucket}})
-	if err != nil {
+	at := h.SharedS3
+	if at == nil {
+		at, err = s3.Start(ctx, s3.Config{Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: SecretKey})
+		if err != nil {
+			return err
+		}
+		h.ownS3 = at
+	}
+	h.S3 = at
+	if err := at.CreateBucket(ctx, h.Bucket); err != nil {
 		return err
 	}
-	h.S3Cut, err = StartCut(fmt.Sprintf("127.0.0.1:%d", h.Ports.S3), fmt.Sprintf("127.0.0.1:%d", inner))
+	h.S3Cut, err = StartCut(addr(h.Ports.S3), strings.TrimPrefix(at.URL(), "http://"))
 	return err
 }
 
@@ -161,8 +179,8 @@ func (h *House) Stop() error {
 	if h.S3Cut != nil {
 		errs = append(errs, h.S3Cut.Stop())
 	}
-	if h.S3 != nil {
-		errs = append(errs, h.S3.Stop())
+	if h.ownS3 != nil {
+		errs = append(errs, h.ownS3.Stop())
 	}
 	if h.PG != nil {
 		errs = append(errs, h.PG.Stop())

@@ -1,0 +1,235 @@
+package house_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// seeds is how many random lives are lived: 20, or what SEEDS says.
+func seeds(t *testing.T) int {
+	raw := os.Getenv("SEEDS")
+	if raw == "" {
+		return 20
+	}
+	n, err := strconv.Atoi(raw)
+	require.NoError(t, err, "SEEDS")
+	return n
+}
+
+var createPhases = []lifecycle.Phase{
+	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing, lifecycle.Configuring,
+}
+
+var destroyPhases = []lifecycle.Phase{lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying}
+
+// plan is what goes wrong in one life. The first faults go through all phases in turn, so that twenty seeds visit each.
+type plan struct {
+	KillServerAt  []lifecycle.Phase
+	KillRunnerAt  []lifecycle.Phase
+	BetweenCommit bool // the server dies after a decision's commit and before its effect
+	Twice, Late   bool // the label's delivery comes twice; an older event comes after it
+	CutS3At       lifecycle.Phase
+	Lie           string
+	End           string
+}
+
+func draw(l *life, seed int) plan {
+	all := append(append([]lifecycle.Phase{}, createPhases...), destroyPhases...)
+	pick := func(p float64) []lifecycle.Phase {
+		if l.rng.Float64() < p {
+			return []lifecycle.Phase{all[l.rng.IntN(len(all))]}
+		}
+		return nil
+	}
+	p := plan{
+		BetweenCommit: l.rng.Float64() < 0.3, Twice: l.rng.Float64() < 0.5, Late: l.rng.Float64() < 0.5,
+		Lie: []string{"", "", "leaves", "refuses", "account", "leak"}[l.rng.IntN(6)],
+		End: []string{"close", "close", "close mid-install", "ttl", "command"}[l.rng.IntN(5)],
+	}
+	if seed%2 == 0 {
+		p.KillServerAt, p.KillRunnerAt = []lifecycle.Phase{all[seed/2%len(all)]}, pick(0.3)
+	} else {
+		p.KillRunnerAt, p.KillServerAt = []lifecycle.Phase{all[seed/2%len(all)]}, pick(0.3)
+	}
+	if l.rng.Float64() < 0.3 {
+		p.CutS3At = all[l.rng.IntN(len(all))]
+	}
+	return p
+}
+
+func TestFaultsAtAnyMomentLeaveNothing(t *testing.T) {
+	for seed := range seeds(t) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			l := newLife(t, uint64(seed))
+			p := draw(l, seed)
+			t.Logf("plan %+v", p)
+			l.live(p)
+		})
+	}
+}
+
+// live is one life: a label, faults, an end, and at the end nothing.
+func (l *life) live(p plan) {
+	const number = 41
+	if p.BetweenCommit {
+		l.pauseEffects(true)
+	}
+	l.begin(number, p)
+	if p.BetweenCommit {
+		l.runUntil("a launch committed and not carried out", 20*time.Second, func() bool {
+			return l.count("SELECT count(*) FROM river_job WHERE kind = 'launch' AND state = 'available'") > 0
+		})
+		require.NoError(l.t, l.KillServer())
+		l.pauseEffects(false)
+		require.NoError(l.t, l.StartServer(l.ctx))
+	}
+	f := &faults{l: l, plan: p}
+	if p.End == "close mid-install" {
+		l.runUntil("the install runs or the cluster is past it", time.Minute, f.andMeanwhile(func() bool {
+			_, ok := l.reached(lifecycle.Installing)
+			return ok
+		}))
+	} else {
+		l.runUntil("the cluster is ready, or gave up", time.Minute, f.andMeanwhile(func() bool {
+			rows := l.clusters()
+			return len(rows) > 0 && (rows[0].Status == "READY" || rows[0].Status == "DESTROYED" || rows[0].Status == "FAILED" || rows[0].Wish == "absent")
+		}))
+	}
+	infra := l.lie(p.Lie)
+	l.end(number, p.End)
+	l.runUntil("the wish turned", 30*time.Second, f.andMeanwhile(func() bool {
+		rows := l.clusters()
+		return len(rows) > 0 && rows[0].Wish == "absent"
+	}))
+	l.truth(p.Lie, infra, f)
+	l.runUntil("every cluster released", 2*time.Minute, f.andMeanwhile(l.every(lifecycle.Released)))
+	f.repair()
+	l.runUntil("the words caught up", 30*time.Second, func() bool {
+		return l.count("SELECT count(*) FROM subscribers s JOIN clusters c ON c.id = s.cluster_id WHERE s.shown_version < c.version") == 0
+	})
+	l.assertNothingLeft()
+	l.assertSettled()
+	require.Equal(l.t, len(l.clusters()), l.commentsOfClusters(number), "one comment for each cluster, whatever died in between")
+}
+
+// faults strike when an attempt reaches their phase, each once.
+type faults struct {
+	l     *life
+	plan  plan
+	done  map[string]bool
+	mend  time.Time
+	dirty bool
+}
+
+// andMeanwhile strikes what is due before it asks the condition.
+func (f *faults) andMeanwhile(cond func() bool) func() bool {
+	return func() bool {
+		f.strike()
+		return cond()
+	}
+}
+
+func (f *faults) once(key string, strike func()) {
+	if f.done == nil {
+		f.done = map[string]bool{}
+	}
+	if !f.done[key] {
+		f.done[key] = true
+		f.l.t.Log("fault:", key)
+		strike()
+	}
+}
+
+func (f *faults) strike() {
+	for _, phase := range f.plan.KillServerAt {
+		if _, ok := f.l.reached(phase); ok {
+			f.once("server killed at "+string(phase), func() {
+				require.NoError(f.l.t, f.l.KillServer())
+				require.NoError(f.l.t, f.l.StartServer(f.l.ctx))
+			})
+		}
+	}
+	for _, phase := range f.plan.KillRunnerAt {
+		if at, ok := f.l.reached(phase); ok {
+			f.once("runner killed at "+string(phase), func() { f.l.killRunner(at.Attempt) })
+		}
+	}
+	if f.plan.CutS3At != "" {
+		if _, ok := f.l.reached(f.plan.CutS3At); ok {
+			f.once("S3 cut off at "+string(f.plan.CutS3At), func() { f.l.S3Cut.Off(); f.mend, f.dirty = time.Now().Add(time.Second), true })
+		}
+	}
+	if f.dirty && time.Now().After(f.mend) {
+		f.repair()
+	}
+}
+
+func (f *faults) repair() {
+	f.l.S3Cut.On()
+	f.dirty = false
+}
+
+// lie makes the cloud lie about the coming teardown and returns what the lie rests on.
+func (l *life) lie(kind string) string {
+	l.t.Helper()
+	switch kind {
+	case "leaves":
+		l.writeFaults(map[string]any{"destroy": map[string]any{"leave": []string{"address"}, "times": 1, "exit": 0}})
+	case "refuses":
+		l.AWS.Refuse("DescribeVpcs", 2, "UnauthorizedOperation")
+	case "account":
+		l.AWS.SetAccount("999999999999")
+	case "leak":
+		return l.plantLeak()
+	}
+	return ""
+}
+
+// truth ends the lie, after what it must lead to was seen.
+func (l *life) truth(kind, infra string, f *faults) {
+	l.t.Helper()
+	switch kind {
+	case "account":
+		l.runUntil("a teardown that met another account", time.Minute, f.andMeanwhile(func() bool {
+			return l.count("SELECT count(*) FROM attempts WHERE kind = 'destroy' AND reason = 'WrongAccount'") > 0
+		}))
+		require.Zero(l.t, l.count("SELECT count(*) FROM clusters WHERE phase = 'released'"))
+		l.AWS.SetAccount("123456789012")
+	case "leak":
+		if infra == "" {
+			return
+		}
+		l.runUntil("destroy_blocked, naming the leak", 90*time.Second, f.andMeanwhile(func() bool {
+			return l.count("SELECT count(*) FROM clusters WHERE phase = 'destroy_blocked' AND why LIKE '%' || $1 || '%'", infra) > 0
+		}))
+		l.freeLeak(infra)
+	}
+}
+
+func (l *life) writeFaults(faults any) {
+	raw, err := json.Marshal(faults)
+	require.NoError(l.t, err)
+	require.NoError(l.t, os.WriteFile(filepath.Join(l.Dir, "faults.json"), raw, 0o600))
+}
+
+// pauseEffects holds back the queue of effects, so that a decision is committed and its effect is not carried out.
+func (l *life) pauseEffects(on bool) {
+	_, err := l.pool.Exec(l.ctx, `INSERT INTO river_queue (name, created_at, metadata, paused_at, updated_at)
+		VALUES ('effects', now(), '{}', CASE WHEN $1 THEN now() END, now())
+		ON CONFLICT (name) DO UPDATE SET paused_at = EXCLUDED.paused_at, updated_at = now()`, on)
+	require.NoError(l.t, err)
+	if on { // the running client learns of a pause from a notification, so it is restarted to see it for sure
+		require.NoError(l.t, l.StopServer())
+		require.NoError(l.t, l.StartServer(l.ctx))
+	}
+}
