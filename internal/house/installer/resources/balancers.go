@@ -1,0 +1,83 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+)
+
+// balancer is a load balancer with what a DNS alias needs, and its target groups.
+type balancer struct {
+	dnsName, zone string
+	targets       []string
+}
+
+func (b *Build) elbTags(name string) []types.Tag {
+	return sorted(b.tags(name), func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} })
+}
+
+// Balancers creates the two network load balancers of the API.
+func (b *Build) Balancers(ctx context.Context) (err error) {
+	b.external, err = b.balancer(ctx, b.InfraID+"-ext", types.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 6443)
+	if err != nil {
+		return err
+	}
+	b.internal, err = b.balancer(ctx, b.InfraID+"-int", types.LoadBalancerSchemeEnumInternal, b.privateSubnets, 6443, 22623)
+	return err
+}
+
+func (b *Build) balancer(ctx context.Context, name string, scheme types.LoadBalancerSchemeEnum, subnets []string, ports ...int32) (balancer, error) {
+	out, err := b.elb.CreateLoadBalancer(ctx, &elb.CreateLoadBalancerInput{
+		Name: &name, Type: types.LoadBalancerTypeEnumNetwork, Scheme: scheme, Subnets: subnets, SecurityGroups: []string{b.lbGroup}, Tags: b.elbTags(name),
+	})
+	if err != nil {
+		return balancer{}, fmt.Errorf("failed to create load balancer %q: %w", name, err)
+	}
+	if len(out.LoadBalancers) != 1 {
+		return balancer{}, fmt.Errorf("failed to create load balancer %q: no load balancer in the answer", name)
+	}
+	made := balancer{dnsName: aws.ToString(out.LoadBalancers[0].DNSName), zone: aws.ToString(out.LoadBalancers[0].CanonicalHostedZoneId)}
+	for _, port := range ports {
+		target, err := b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port)
+		if err != nil {
+			return balancer{}, err
+		}
+		made.targets = append(made.targets, target)
+	}
+	return made, nil
+}
+
+func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) (string, error) {
+	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
+		Name: &name, Port: &port, Protocol: types.ProtocolEnumTcp, TargetType: types.TargetTypeEnumIp, VpcId: &b.vpc, Tags: b.elbTags(name),
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create target group %q: %w", name, err)
+	}
+	arn := out.TargetGroups[0].TargetGroupArn
+	_, err = b.elb.CreateListener(ctx, &elb.CreateListenerInput{
+		LoadBalancerArn: balancerARN, Port: &port, Protocol: types.ProtocolEnumTcp, Tags: b.elbTags(name),
+		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: arn}},
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create listener: %w", err)
+	}
+	return aws.ToString(arn), nil
+}
+
+// register puts instances behind the API's load balancers.
+func (b *Build) register(ctx context.Context, instances ...string) error {
+	var targets []types.TargetDescription
+	for _, id := range instances {
+		targets = append(targets, types.TargetDescription{Id: aws.String(id)})
+	}
+	for _, group := range append(b.external.targets, b.internal.targets...) {
+		if _, err := b.elb.RegisterTargets(ctx, &elb.RegisterTargetsInput{TargetGroupArn: aws.String(group), Targets: targets}); err != nil {
+			return fmt.Errorf("failed to register targets: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package resources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+func (c *Cloud) deleteELB(ctx context.Context, kind, arn string) (err error) {
+	switch kind {
+	case "loadbalancer":
+		_, err = c.elb.DeleteLoadBalancer(ctx, &elb.DeleteLoadBalancerInput{LoadBalancerArn: &arn})
+	case "targetgroup":
+		_, err = c.elb.DeleteTargetGroup(ctx, &elb.DeleteTargetGroupInput{TargetGroupArn: &arn})
+	case "listener":
+		_, err = c.elb.DeleteListener(ctx, &elb.DeleteListenerInput{ListenerArn: &arn})
+	default:
+		return fmt.Errorf("unrecognized elastic load balancing resource type %s", kind)
+	}
+	return err
+}
+
+func (c *Cloud) deleteIAM(ctx context.Context, kind, name string) error {
+	switch kind {
+	case "role":
+		return c.deleteRole(ctx, name)
+	case "instance-profile":
+		return c.deleteProfile(ctx, name)
+	case "user":
+		return c.deleteUser(ctx, name)
+	}
+	return fmt.Errorf("unrecognized IAM resource type %s", kind)
+}
+
+func (c *Cloud) deleteRole(ctx context.Context, name string) error {
+	policies, err := c.iam.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name})
+	if err != nil {
+		return err
+	}
+	for _, policy := range policies.PolicyNames {
+		if _, err := c.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy}); err != nil && !missing(err) {
+			return err
+		}
+	}
+	profiles, err := c.iam.ListInstanceProfilesForRole(ctx, &iam.ListInstanceProfilesForRoleInput{RoleName: &name})
+	if err != nil {
+		return err
+	}
+	for _, p := range profiles.InstanceProfiles {
+		if err := c.deleteProfile(ctx, aws.ToString(p.InstanceProfileName)); err != nil && !missing(err) {
+			return err
+		}
+	}
+	_, err = c.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
+	return err
+}
+
+func (c *Cloud) deleteProfile(ctx context.Context, name string) error {
+	out, err := c.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
+	if err != nil {
+		return err
+	}
+	for _, role := range out.InstanceProfile.Roles {
+		_, err := c.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: role.RoleName})
+		if err != nil && !missing(err) {
+			return err
+		}
+	}
+	_, err = c.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
+	return err
+}
+
+func (c *Cloud) deleteUser(ctx context.Context, name string) error {
+	policies, err := c.iam.ListUserPolicies(ctx, &iam.ListUserPoliciesInput{UserName: &name})
+	if err != nil {
+		return err
+	}
+	for _, policy := range policies.PolicyNames {
+		if _, err := c.iam.DeleteUserPolicy(ctx, &iam.DeleteUserPolicyInput{UserName: &name, PolicyName: &policy}); err != nil && !missing(err) {
+			return err
+		}
+	}
+	keys, err := c.iam.ListAccessKeys(ctx, &iam.ListAccessKeysInput{UserName: &name})
+	if err != nil {
+		return err
+	}
+	for _, key := range keys.AccessKeyMetadata {
+		if _, err := c.iam.DeleteAccessKey(ctx, &iam.DeleteAccessKeyInput{UserName: &name, AccessKeyId: key.AccessKeyId}); err != nil && !missing(err) {
+			return err
+		}
+	}
+	_, err = c.iam.DeleteUser(ctx, &iam.DeleteUserInput{UserName: &name})
+	return err
+}
+
+// deleteZone deletes a private zone with its records, and the twin each has in a public zone above it. A public record
+// without a twin is never looked at: the real destroyer leaks it too.
+func (c *Cloud) deleteZone(ctx context.Context, id string) error {
+	zone, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
+	if err != nil {
+		return err
+	}
+	parents, err := c.publicParents(ctx, aws.ToString(zone.HostedZone.Name))
+	if err != nil {
+		return err
+	}
+	records, err := c.records(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.Type == types.RRTypeNs || r.Type == types.RRTypeSoa {
+			continue
+		}
+		for _, parent := range parents {
+			if err := c.deleteTwin(ctx, parent, r); err != nil {
+				return err
+			}
+		}
+		if err := c.deleteRecord(ctx, id, r); err != nil {
+			return err
+		}
+	}
+	_, err = c.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &id})
+	return err
+}
+
+func (c *Cloud) publicParents(ctx context.Context, name string) ([]string, error) {
+	zones, err := c.zones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, z := range zones {
+		if (z.Config == nil || !z.Config.PrivateZone) && strings.HasSuffix(name, "."+aws.ToString(z.Name)) {
+			ids = append(ids, zoneID(z))
+		}
+	}
+	return ids, nil
+}
+
+func (c *Cloud) deleteTwin(ctx context.Context, zone string, of types.ResourceRecordSet) error {
+	records, err := c.records(ctx, zone)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if aws.ToString(r.Name) == aws.ToString(of.Name) && r.Type == of.Type {
+			if err := c.deleteRecord(ctx, zone, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) deleteRecord(ctx context.Context, zone string, r types.ResourceRecordSet) error {
+	_, err := c.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: &zone,
+		ChangeBatch:  &types.ChangeBatch{Changes: []types.Change{{Action: types.ChangeActionDelete, ResourceRecordSet: &r}}},
+	})
+	var gone *types.InvalidChangeBatch
+	if errors.As(err, &gone) && strings.Contains(gone.Error(), "not found") {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package resources
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// suffixAlphabet is Kubernetes' own: no vowels, nothing that looks like something else.
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+
+// RandomSuffix gives five characters, as the installer and Kubernetes put behind a name.
+func RandomSuffix() string {
+	raw := make([]byte, 5)
+	_, _ = rand.Read(raw) // never fails
+	for i := range raw {
+		raw[i] = suffixAlphabet[int(raw[i])%len(suffixAlphabet)]
+	}
+	return string(raw)
+}
+
+const assumeByEC2 = `{"Version":"2012-10-17","Statement":[{"Action":"sts:AssumeRole","Principal":{"Service":"ec2.amazonaws.com"},"Effect":"Allow","Sid":""}]}`
+
+func (b *Build) iamTags(name string) []types.Tag {
+	return sorted(b.tags(name), func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} })
+}
+
+// Role creates the role and the instance profile of "master" or "worker" nodes.
+func (b *Build) Role(ctx context.Context, kind string) error {
+	role, profile := b.InfraID+"-"+kind+"-role", b.InfraID+"-"+kind+"-profile"
+	_, err := b.iam.CreateRole(ctx, &iam.CreateRoleInput{
+		RoleName: &role, AssumeRolePolicyDocument: aws.String(assumeByEC2), Tags: b.iamTags(role),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create %s role: %w", kind, err)
+	}
+	_, err = b.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
+		RoleName: &role, PolicyName: aws.String(b.InfraID + "-" + kind + "-policy"),
+		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeInstances","ec2:DescribeRegions"],"Resource":"*"}]}`),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create %s role policy: %w", kind, err)
+	}
+	_, err = b.iam.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{InstanceProfileName: &profile, Tags: b.iamTags(profile)})
+	if err != nil {
+		return fmt.Errorf("failed to create %s instance profile: %w", kind, err)
+	}
+	_, err = b.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &profile, RoleName: &role})
+	if err != nil {
+		return fmt.Errorf("failed to add role (%s) to instance profile (%s): %w", role, profile, err)
+	}
+	return nil
+}
+
+// operators are the in-cluster components that get an IAM user each in Mint mode.
+var operators = []string{
+	"aws-ebs-csi-driver-operator", "cloud-credential-operator-iam-ro", "openshift-cloud-network-config",
+	"openshift-image-registry", "openshift-ingress", "openshift-machine-api-aws",
+}
+
+// OperatorUsers makes the IAM users the cloud credential operator mints.
+func (b *Build) OperatorUsers(ctx context.Context) error {
+	if !b.Mint {
+		return nil
+	}
+	for _, operator := range operators {
+		name := fmt.Sprintf("%s-%s-%s", b.InfraID, operator, RandomSuffix())
+		if _, err := b.iam.CreateUser(ctx, &iam.CreateUserInput{UserName: &name, Tags: b.iamTags(name)}); err != nil {
+			return fmt.Errorf("failed to create user %s: %w", name, err)
+		}
+		_, err := b.iam.PutUserPolicy(ctx, &iam.PutUserPolicyInput{
+			UserName: &name, PolicyName: aws.String(name + "-policy"),
+			PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["iam:GetUser"],"Resource":"*"}]}`),
+		})
+		if err != nil {
+			return fmt.Errorf("failed to put policy of user %s: %w", name, err)
+		}
+		if _, err := b.iam.CreateAccessKey(ctx, &iam.CreateAccessKeyInput{UserName: &name}); err != nil {
+			return fmt.Errorf("failed to create access key of user %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// ec2Tags makes the specification that tags a resource in the very call that creates it.
+func (b *Build) ec2Tags(kind types.ResourceType, name string) []types.TagSpecification {
+	return []types.TagSpecification{{ResourceType: kind, Tags: sorted(b.tags(name), func(k, v *string) types.Tag {
+		return types.Tag{Key: k, Value: v}
+	})}}
+}
+
+// Network creates the VPC and what stands in it: subnets, gateways, routes, security groups and the S3 endpoint.
+func (b *Build) Network(ctx context.Context) error {
+	vpc, err := b.ec2.CreateVpc(ctx, &ec2.CreateVpcInput{
+		CidrBlock: aws.String("10.0.0.0/16"), TagSpecifications: b.ec2Tags(types.ResourceTypeVpc, b.InfraID+"-vpc"),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create vpc: %w", err)
+	}
+	b.vpc = aws.ToString(vpc.Vpc.VpcId)
+	_, err = b.ec2.ModifyVpcAttribute(ctx, &ec2.ModifyVpcAttributeInput{
+		VpcId: &b.vpc, EnableDnsHostnames: &types.AttributeBooleanValue{Value: aws.Bool(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("failed to set vpc attributes: %w", err)
+	}
+	gateway, err := b.internetGateway(ctx)
+	if err != nil {
+		return err
+	}
+	public, err := b.routes(ctx, b.InfraID+"-rt-public", &ec2.CreateRouteInput{GatewayId: &gateway})
+	if err != nil {
+		return err
+	}
+	b.routeTable = []string{public}
+	for i, zone := range b.Zones {
+		if err := b.zoneNetwork(ctx, i, zone, public); err != nil {
+			return err
+		}
+	}
+	if err := b.securityGroups(ctx); err != nil {
+		return err
+	}
+	_, err = b.ec2.CreateVpcEndpoint(ctx, &ec2.CreateVpcEndpointInput{
+		VpcId: &b.vpc, ServiceName: aws.String("com.amazonaws." + b.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway,
+		RouteTableIds: b.routeTable, TagSpecifications: b.ec2Tags(types.ResourceTypeVpcEndpoint, b.InfraID+"-vpce-s3"),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create vpc endpoint: %w", err)
+	}
+	return nil
+}
+
+func (b *Build) internetGateway(ctx context.Context) (string, error) {
+	gateway, err := b.ec2.CreateInternetGateway(ctx, &ec2.CreateInternetGatewayInput{
+		TagSpecifications: b.ec2Tags(types.ResourceTypeInternetGateway, b.InfraID+"-igw"),
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create internet gateway: %w", err)
+	}
+	id := aws.ToString(gateway.InternetGateway.InternetGatewayId)
+	if _, err := b.ec2.AttachInternetGateway(ctx, &ec2.AttachInternetGatewayInput{InternetGatewayId: &id, VpcId: &b.vpc}); err != nil {
+		return "", fmt.Errorf("failed to attach internet gateway: %w", err)
+	}
+	return id, nil
+}
+
+// zoneNetwork creates one zone's pair of subnets, its address, NAT gateway and private routes.
+func (b *Build) zoneNetwork(ctx context.Context, i int, zone, publicRoutes string) error {
+	public, err := b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", i*16), zone, "public")
+	if err != nil {
+		return err
+	}
+	private, err := b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", 128+i*16), zone, "private")
+	if err != nil {
+		return err
+	}
+	b.publicSubnets, b.privateSubnets = append(b.publicSubnets, public), append(b.privateSubnets, private)
+	if err := b.associate(ctx, publicRoutes, public); err != nil {
+		return err
+	}
+	address, err := b.ec2.AllocateAddress(ctx, &ec2.AllocateAddressInput{
+		Domain: types.DomainTypeVpc, TagSpecifications: b.ec2Tags(types.ResourceTypeElasticIp, b.InfraID+"-eip-apiserver"),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to allocate Elastic IP: %w", err)
+	}
+	nat, err := b.ec2.CreateNatGateway(ctx, &ec2.CreateNatGatewayInput{
+		SubnetId: &public, AllocationId: address.AllocationId, TagSpecifications: b.ec2Tags(types.ResourceTypeNatgateway, b.InfraID+"-nat"),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create NAT gateway: %w", err)
+	}
+	natID := nat.NatGateway.NatGatewayId
+	waiter := ec2.NewNatGatewayAvailableWaiter(b.ec2, func(o *ec2.NatGatewayAvailableWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
+	})
+	if err := waiter.Wait(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{*natID}}, 15*time.Minute); err != nil {
+		return fmt.Errorf("failed to wait for nat gateway %q: %w", *natID, err)
+	}
+	table, err := b.routes(ctx, b.InfraID+"-rt-private-"+zone, &ec2.CreateRouteInput{NatGatewayId: natID})
+	if err != nil {
+		return err
+	}
+	b.routeTable = append(b.routeTable, table)
+	return b.associate(ctx, table, private)
+}
+
+func (b *Build) subnet(ctx context.Context, cidr, zone, kind string) (string, error) {
+	out, err := b.ec2.CreateSubnet(ctx, &ec2.CreateSubnetInput{
+		VpcId: &b.vpc, CidrBlock: &cidr, AvailabilityZone: &zone,
+		TagSpecifications: b.ec2Tags(types.ResourceTypeSubnet, b.InfraID+"-subnet-"+kind+"-"+zone),
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create subnet: %w", err)
+	}
+	return aws.ToString(out.Subnet.SubnetId), nil
+}
+
+// routes creates a route table whose default route goes where target says.
+func (b *Build) routes(ctx context.Context, name string, target *ec2.CreateRouteInput) (string, error) {
+	out, err := b.ec2.CreateRouteTable(ctx, &ec2.CreateRouteTableInput{
+		VpcId: &b.vpc, TagSpecifications: b.ec2Tags(types.ResourceTypeRouteTable, name),
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create route table: %w", err)
+	}
+	target.RouteTableId, target.DestinationCidrBlock = out.RouteTable.RouteTableId, aws.String("0.0.0.0/0")
+	if _, err := b.ec2.CreateRoute(ctx, target); err != nil {
+		return "", fmt.Errorf("failed to create route: %w", err)
+	}
+	return aws.ToString(out.RouteTable.RouteTableId), nil
+}
+
+func (b *Build) associate(ctx context.Context, table, subnet string) error {
+	if _, err := b.ec2.AssociateRouteTable(ctx, &ec2.AssociateRouteTableInput{RouteTableId: &table, SubnetId: &subnet}); err != nil {
+		return fmt.Errorf("failed to associate route table: %w", err)
+	}
+	return nil
+}
+
+func (b *Build) securityGroups(ctx context.Context) error {
+	for _, role := range []string{"apiserver-lb", "controlplane", "lb", "node"} {
+		name := b.InfraID + "-" + role
+		out, err := b.ec2.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{
+			VpcId: &b.vpc, GroupName: &name, Description: aws.String("Kubernetes cluster " + b.InfraID + ": " + role),
+			TagSpecifications: b.ec2Tags(types.ResourceTypeSecurityGroup, name),
+		})
+		if err != nil {
+			return fmt.Errorf("failed to create security group: %w", err)
+		}
+		_, err = b.ec2.AuthorizeSecurityGroupIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{
+			GroupId: out.GroupId, IpPermissions: []types.IpPermission{{
+				IpProtocol: aws.String("tcp"), FromPort: aws.Int32(6443), ToPort: aws.Int32(6443), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/16")}},
+			}},
+		})
+		if err != nil {
+			return fmt.Errorf("failed to authorize ingress: %w", err)
+		}
+		switch role {
+		case "node":
+			b.nodeGroup = aws.ToString(out.GroupId)
+		case "apiserver-lb":
+			b.lbGroup = aws.ToString(out.GroupId)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package resources
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+)
+
+// Operators creates what a starting cluster's own operators create: users, workers, the ingress with its records, the
+// registry's bucket. They run in the cluster, so a signal to the installer does not interrupt them; ctx does here only
+// between two of them.
+func (b *Build) Operators(ctx context.Context) error {
+	for _, operator := range []func(context.Context) error{b.OperatorUsers, b.WorkerMachines, b.ingress, b.registry} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := operator(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ingress makes the router's load balancer, named as the cloud controller names one, and the wildcard records.
+func (b *Build) ingress(ctx context.Context) error {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails
+	made, err := b.balancer(ctx, "a"+hex.EncodeToString(raw)[:31], types.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
+	if err != nil {
+		return err
+	}
+	return b.ingressRecords(ctx, made)
+}
+
+// registry makes the image registry's bucket. Its name has a random end, so that nobody can guess it.
+func (b *Build) registry(ctx context.Context) error {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails
+	name := fmt.Sprintf("%.62s", registryPrefix(b.InfraID)+b.Region+"-"+hex.EncodeToString(raw))
+	if err := b.createBucket(ctx, name); err != nil {
+		return err
+	}
+	return b.tagBucket(ctx, name)
+}
+
+func registryPrefix(infraID string) string { return infraID + "-image-registry-" }

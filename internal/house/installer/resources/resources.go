@@ -1,0 +1,141 @@
+// Package resources is the cloud half of the stand-in installer: it creates, and destroys, what openshift-install 4.20
+// creates in AWS, through the official SDK, with the same names, tags and order.
+//
+// It must never be pointed at a real cloud; Open refuses any address but this machine's.
+package resources
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Cloud is one region and the global services.
+type Cloud struct {
+	Region string
+
+	cfg aws.Config
+	ec2 *ec2.Client
+	elb *elasticloadbalancingv2.Client
+	iam *iam.Client
+	r53 *route53.Client
+	s3  *s3.Client
+}
+
+// Open takes credentials and addresses from the environment. It asks nothing yet, and refuses addresses off this machine.
+func Open(ctx context.Context, region string) (*Cloud, error) {
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
+		if err := loopback(name); err != nil {
+			return nil, err
+		}
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	if err != nil {
+		return nil, fmt.Errorf("load AWS configuration: %w", err)
+	}
+	return &Cloud{
+		Region: region, cfg: cfg,
+		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
+		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
+	}, nil
+}
+
+// loopback refuses an environment that would lead to a real cloud.
+func loopback(variable string) error {
+	address, err := url.Parse(os.Getenv(variable))
+	if err != nil {
+		return fmt.Errorf("%s: %w", variable, err)
+	}
+	host := address.Hostname()
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("this openshift-install is a stand-in and speaks to stand-ins only: %s must name an address of this machine, it is %q",
+			variable, os.Getenv(variable))
+	}
+	return nil
+}
+
+// Credentials returns what the SDK's chain found: the provider's name, and whether they are of the temporary kind.
+func (c *Cloud) Credentials(ctx context.Context) (provider string, temporary bool, err error) {
+	creds, err := c.cfg.Credentials.Retrieve(ctx)
+	return creds.Source, creds.SessionToken != "", err
+}
+
+func (c *Cloud) taggingIn(region string) *resourcegroupstaggingapi.Client {
+	return resourcegroupstaggingapi.NewFromConfig(c.cfg, func(o *resourcegroupstaggingapi.Options) { o.Region = region })
+}
+
+// Spec is what to create.
+type Spec struct {
+	InfraID, ClusterUUID string
+	Name, BaseDomain     string
+	Zones                []string
+	Masters, Workers     int
+	MasterType           string
+	WorkerType           string
+	UserTags             map[string]string
+	Mint                 bool // the cluster makes IAM users for its operators
+}
+
+// Domain is the name under which the cluster's records live.
+func (s Spec) Domain() string { return s.Name + "." + s.BaseDomain }
+
+// KubernetesTag and ProviderTag are the keys the installer owns resources by.
+func KubernetesTag(infraID string) string { return "kubernetes.io/cluster/" + infraID }
+
+// ProviderTag is the key the cluster API provider owns resources by.
+func ProviderTag(infraID string) string {
+	return "sigs.k8s.io/cluster-api-provider-aws/cluster/" + infraID
+}
+
+// Build creates one cluster's resources, step by step. It remembers ids between the steps of one process only.
+type Build struct {
+	*Cloud
+	Spec
+
+	vpc                   string
+	publicSubnets         []string // by zone
+	privateSubnets        []string
+	nodeGroup, lbGroup    string // security groups
+	external, internal    balancer
+	publicZone            string
+	privateZone           string
+	bootstrap             string // instance
+	masterIDs, routeTable []string
+}
+
+// NewBuild starts with nothing created.
+func (c *Cloud) NewBuild(s Spec) *Build { return &Build{Cloud: c, Spec: s} }
+
+// tags are what every resource carries, with its own name.
+func (b *Build) tags(name string) map[string]string {
+	tags := maps.Clone(b.UserTags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	tags["Name"] = name
+	tags[KubernetesTag(b.InfraID)] = "owned"
+	tags[ProviderTag(b.InfraID)] = "owned"
+	return tags
+}
+
+// sorted gives the SDK's tag type of a service, in a fixed order.
+func sorted[T any](tags map[string]string, tag func(key, value *string) T) []T {
+	out := make([]T, 0, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		out = append(out, tag(aws.String(key), aws.String(tags[key])))
+	}
+	return out
+}
