@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/profiles"
@@ -21,21 +22,86 @@ func (s Settings) Scale(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(time.Hour) * float64(s.Hour))
 }
 
-// Evaluate judges a wish for a new cluster. Every question is asked, whatever the earlier answers were.
-func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict { return Verdict{} }
-
-// May judges an act ("destroy", "extend") on a cluster that exists: permission alone, because whoever may create may also end.
-func May(r Request, act string) Verdict { return Verdict{} }
-
-// EffectiveTags are the tags every resource of the cluster carries: the required ones, InstallationId and the user's own.
-func EffectiveTags(r Request, g Grant, clusterID, jobID string, acceptedAt time.Time, installation string) map[string]string {
-	return nil
+// Evaluate judges a wish for a new cluster. Every question is asked, whatever the earlier answers were; only those that
+// need a profile are left out when the profile is not known. An empty profile means the catalogue's default.
+func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict {
+	p, known := c.Get(r.Profile)
+	if r.Profile == "" {
+		p, known = c.Default()
+	}
+	checks := []Check{checkProfile(r, c, p, known)}
+	if known {
+		checks = append(checks, checkPlatform(p, c))
+	}
+	checks = append(checks, checkPermission(r, "create a cluster"), checkFork(r), checkOwnership(r), checkTeam(r))
+	if known {
+		checks = append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
+			checkTTL(r, p), checkPrice(r, p))
+	}
+	checks = append(checks, checkName(r, p.Name))
+	checks = append(checks, checkTags(r, p, known)...)
+	v := Verdict{Checks: checks}
+	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
+		v.Grant = grant(r, p, s)
+	}
+	return v
 }
 
-// PRName names the cluster of a pull request and profile. fallback is for when name is taken.
-func PRName(repo string, number int, profile string, generation int) (name, fallback string) {
-	return "", ""
+// May judges an act ("destroy", "extend") on a cluster that exists. Permission alone decides: a cluster of a fork's pull
+// request, of a profile that was disabled or of a repository that left the table must still come to its end.
+func May(r Request, act string) Verdict {
+	check := checkPermission(r, act+" a cluster")
+	return Verdict{Allowed: check.Result != Fail, Checks: []Check{check}}
 }
 
-// Closest finds the candidate a person most likely meant; ok is false when nothing is near.
-func Closest(word string, candidates []string) (best string, ok bool) { return "", false }
+// grant fills in every default. It is only asked for a wish that passed every check.
+func grant(r Request, p profiles.Profile, s Settings) Grant {
+	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
+	g := Grant{
+		Profile:     p.Name,
+		Platform:    p.Platform,
+		Region:      region.Name,
+		Zones:       slices.Clone(region.Zones),
+		Version:     orDefault(r.Version, p.Versions.Default),
+		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
+		TTL:         s.Scale(wishedTTL(r, p)),
+		MaxTTL:      s.Scale(p.MaxTTL),
+		Grace:       p.Grace,
+		MaxTries:    p.Attempts,
+		HourlyCents: region.HourlyCents,
+		Tags:        r.Tags,
+		Ownership:   r.Ownership,
+	}
+	if s.Grace > 0 {
+		g.Grace = s.Grace
+	}
+	g.Name, g.FallbackName = wishedName(r, p.Name)
+	g.Ownership.Team = orDefault(r.Team, g.Ownership.Team)
+	g.Ownership.Owner = owner(r)
+	return g
+}
+
+// owner is the person who answers for the cluster: the one the table names, else the one who asks.
+func owner(r Request) string { return orDefault(r.Ownership.Owner, r.Principal.Name) }
+
+func wishedTTL(r Request, p profiles.Profile) time.Duration {
+	if r.TTL == 0 {
+		return p.DefaultTTL
+	}
+	return r.TTL
+}
+
+// wishedName is the person's choice, which has no fallback, or the pull request's.
+func wishedName(r Request, profile string) (name, fallback string) {
+	if r.Name != "" || r.PR == nil {
+		return r.Name, ""
+	}
+	return PRName(r.PR.Repo, r.PR.Number, profile, r.Generation)
+}
+
+func orDefault(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}

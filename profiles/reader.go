@@ -192,7 +192,7 @@ func show(n *yaml.Node) string {
 		if n.ShortTag() == "!!str" {
 			return strconv.Quote(string(value))
 		}
-		return string(value) + " without quotes"
+		return string(value) // unquoted, so that 4.20 is seen to be a number
 	case yaml.MappingNode:
 		return "a mapping"
 	case yaml.SequenceNode:

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// kinds of value with an allow-list, in words.
+var listed = map[string]string{"version": "Version", "base-domain": "Base domain", "region": "Region"}
+
+// checkListed judges a value against the profile's allow-list; nothing asked takes the default.
+func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) Check {
+	check := Check{Name: name, Result: Pass, Asked: asked, Accept: strings.Join(list.Allow, ", ")}
+	switch {
+	case asked == "":
+		check.Words = fmt.Sprintf("%s %s, the profile's default.", listed[name], list.Default)
+	case list.Has(asked):
+		check.Words = fmt.Sprintf("%s %s is on the profile's list.", listed[name], asked)
+	default:
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
+		check.Next = "Choose one of: " + check.Accept + "."
+		if near, ok := Closest(asked, list.Allow); ok && name == "region" {
+			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+		}
+	}
+	return check
+}
+
+func checkRegion(r Request, p profiles.Profile) Check {
+	return checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
+}
+
+// checkTTL keeps promise two: every cluster has an absolute end. People's hours are compared, not a demo's.
+func checkTTL(r Request, p profiles.Profile) Check {
+	check := Check{Name: "ttl", Result: Pass, Accept: fmt.Sprintf("above 0, at most %s", Span(p.MaxTTL))}
+	next := fmt.Sprintf("Ask for at most %s, or leave the lifetime out for %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
+	switch {
+	case r.TTL == 0:
+		check.Words = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", Span(p.DefaultTTL), Span(p.MaxTTL))
+	case r.TTL < 0:
+		check.Result, check.Asked, check.Next = Fail, "no end", next
+		check.Words = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
+	case r.TTL > p.MaxTTL:
+		check.Result, check.Asked, check.Next = Fail, Span(r.TTL), next
+		check.Words = fmt.Sprintf("%s is more than the %s that profile %s gives at most.", Span(r.TTL), Span(p.MaxTTL), p.Name)
+	default:
+		check.Asked = Span(r.TTL)
+		check.Words = fmt.Sprintf("It lives %s; at most %s with extensions.", Span(r.TTL), Span(p.MaxTTL))
+	}
+	return check
+}
+
+// checkPrice refuses nothing; it says what the answer costs.
+func checkPrice(r Request, p profiles.Profile) Check {
+	region, ok := p.Region(orDefault(r.Region, p.DefaultRegion))
+	ttl := wishedTTL(r, p)
+	if !ok || ttl < 0 || ttl > p.MaxTTL {
+		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are."}
+	}
+	total := int64(region.HourlyCents) * int64(ttl/time.Minute) / 60
+	return Check{Name: "price", Result: Pass, Words: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
+		Dollars(int64(region.HourlyCents)), Dollars(total), p.PricesAsOf)}
+}
+
+func checkName(r Request, profile string) Check {
+	name, _ := wishedName(r, profile)
+	check := Check{Name: "name", Result: Pass, Asked: r.Name, Words: fmt.Sprintf("Its name is %s.", name),
+		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
+	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
+		return check
+	}
+	check.Result, check.Next = Fail, "Choose a name of "+check.Accept+", or leave it out."
+	check.Words = fmt.Sprintf("%q cannot be a cluster's name.", name)
+	if len(name) > profiles.MaxName {
+		check.Words = fmt.Sprintf("The name %q has %d characters; at most %d fit.", name, len(name), profiles.MaxName)
+	}
+	if name == "" {
+		check.Words, check.Next = "A cluster that comes from no pull request needs a name.", "Choose a name of "+check.Accept+"."
+	}
+	return check
+}
+
+// Span writes a duration the way people type it: 90s, 45m, 72h, 1h30m.
+func Span(d time.Duration) string {
+	if d < 0 {
+		return "-" + Span(-d)
+	}
+	d = d.Round(time.Second)
+	var text string
+	for _, unit := range []struct {
+		length time.Duration
+		letter string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if n := d / unit.length; n > 0 {
+			text += fmt.Sprintf("%d%s", n, unit.letter)
+			d -= n * unit.length
+		}
+	}
+	return orDefault(text, "0")
+}
+
+// Dollars writes US cents.
+func Dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }

@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known bool) Check {
+	check := Check{Name: "profile", Result: Pass, Asked: r.Profile, Accept: strings.Join(enabled(c), ", ")}
+	switch {
+	case known && r.Profile == "":
+		check.Words = fmt.Sprintf("No profile was named, so it is %s.", p.Name)
+	case known:
+		check.Words = fmt.Sprintf("%s: %s", p.Name, p.Description)
+	case r.Profile == "":
+		check.Result, check.Words, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
+	default:
+		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("There is no profile %q.", r.Profile), "Choose one of: "+check.Accept+"."
+		if near, ok := Closest(r.Profile, c.Names()); ok {
+			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+		}
+	}
+	return check
+}
+
+func checkPlatform(p profiles.Profile, c profiles.Catalogue) Check {
+	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Words: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, p.Platform)}
+	if !p.Enabled {
+		check.Result, check.Accept = Fail, strings.Join(enabled(c), ", ")
+		check.Words = fmt.Sprintf("Profile %s cannot be used: %s.", p.Name, strings.TrimSuffix(p.DisabledReason, "."))
+		check.Next = "Choose one of: " + check.Accept + "."
+	}
+	return check
+}
+
+func enabled(c profiles.Catalogue) []string {
+	var names []string
+	for _, p := range c.All() {
+		if p.Enabled {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// checkPermission asks GitHub's word on its own doors and the principal's role on all others.
+func checkPermission(r Request, act string) Check {
+	if r.Door == DoorLabel || r.Door == DoorComment {
+		return checkGitHub(r, act)
+	}
+	check := Check{Name: "permission", Result: Pass, Asked: string(r.Principal.Role), Accept: "requester or platform_admin"}
+	check.Words = fmt.Sprintf("%s has the role %s.", who(r), r.Principal.Role)
+	switch r.Principal.Role {
+	case Requester, PlatformAdmin:
+	case Auditor:
+		check.Result, check.Words = Fail, fmt.Sprintf("%s is an auditor, who may look at everything and change nothing.", who(r))
+		check.Next = "Ask a platform admin for the role of a requester."
+	default:
+		check.Result, check.Words = Fail, fmt.Sprintf("%s has no role here, so cannot %s.", who(r), act)
+		check.Next = "Ask a platform admin for the role of a requester."
+	}
+	return check
+}
+
+func checkGitHub(r Request, act string) Check {
+	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: "write, maintain or admin"}
+	repo := "the repository"
+	if r.PR != nil {
+		repo = r.PR.Repo
+	}
+	if slices.Contains([]string{"write", "maintain", "admin"}, r.Permission) {
+		check.Words = fmt.Sprintf("%s has %s permission on %s.", who(r), r.Permission, repo)
+		return check
+	}
+	has := "no permission"
+	if r.Permission != "" && r.Permission != "none" {
+		has = fmt.Sprintf("only %s permission", r.Permission)
+	}
+	check.Result = Fail
+	check.Words = fmt.Sprintf("%s has %s on %s; to %s takes write.", who(r), has, repo, act)
+	check.Next = fmt.Sprintf("Ask someone with write permission on %s, or ask its maintainers for it.", repo)
+	return check
+}
+
+func checkFork(r Request) Check {
+	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
+	switch {
+	case r.PR == nil:
+		check.Words = "The wish comes from no pull request."
+	case r.PR.Fork:
+		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
+		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code yet: a maintainer's approval of exactly that head comes later."
+		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
+	}
+	return check
+}
+
+// checkOwnership sees that every required tag will have a value: nobody gets a cluster that nobody answers for.
+func checkOwnership(r Request) Check {
+	source := who(r)
+	if r.PR != nil {
+		source = r.PR.Repo
+	}
+	var missing []string
+	for _, f := range ownedBy(r) {
+		if profiles.TagProblem(f.tag, f.value) != "" {
+			missing = append(missing, f.tag)
+		}
+	}
+	if len(missing) == 0 {
+		return Check{Name: "ownership", Result: Pass, Asked: source,
+			Words: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.", owner(r), orDefault(r.Team, r.Ownership.Team), r.Ownership.CostCenter, r.Ownership.Environment)}
+	}
+	check := Check{Name: "ownership", Result: Fail, Asked: source, Accept: "an entry with team, cost center and environment"}
+	if r.Ownership == (Ownership{}) {
+		check.Words = fmt.Sprintf("%s is not in this control plane's table of repositories and teams, so nobody would answer for the cluster.", source)
+		check.Next = fmt.Sprintf("Ask a platform admin to add %s to the table.", source)
+		return check
+	}
+	check.Words = fmt.Sprintf("The table's entry for %s gives no usable %s.", source, strings.Join(missing, ", "))
+	check.Next = fmt.Sprintf("Ask a platform admin to complete the entry for %s.", source)
+	return check
+}
+
+type owned struct{ tag, value string }
+
+func ownedBy(r Request) []owned {
+	return []owned{
+		{tagOwner, owner(r)},
+		{tagTeam, r.Ownership.Team},
+		{tagCostCenter, r.Ownership.CostCenter},
+		{tagEnvironment, r.Ownership.Environment},
+	}
+}
+
+// checkTeam lets people move the cluster to another team only where they belong to it.
+func checkTeam(r Request) Check {
+	check := Check{Name: "team", Result: Pass, Asked: r.Team, Words: fmt.Sprintf("Team %s.", r.Ownership.Team)}
+	if r.Ownership.Team == "" {
+		check.Words = "No team of its own was asked for."
+	}
+	if r.Team == "" || r.Team == r.Ownership.Team {
+		return check
+	}
+	if slices.Contains(r.Principal.Teams, r.Team) && profiles.TagProblem(tagTeam, r.Team) == "" {
+		check.Words = fmt.Sprintf("Team %s, which %s belongs to.", r.Team, who(r))
+		return check
+	}
+	check.Result, check.Accept = Fail, strings.Join(teams(r), ", ")
+	check.Words = fmt.Sprintf("%s is not known to belong to team %q.", who(r), r.Team)
+	check.Next = "Leave the team out, or ask someone of that team."
+	if check.Accept != "" {
+		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
+	}
+	return check
+}
+
+func teams(r Request) []string {
+	all := slices.Clone(r.Principal.Teams)
+	if t := r.Ownership.Team; t != "" && !slices.Contains(all, t) {
+		all = append([]string{t}, all...)
+	}
+	return all
+}
+
+func who(r Request) string {
+	return orDefault(r.Principal.Name, orDefault(r.Principal.ID, "The one who asks"))
+}

@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func catalogue(t *testing.T) profiles.Catalogue {
+	t.Helper()
+	c, err := profiles.Embedded()
+	require.NoError(t, err)
+	return c
+}
+
+// wish is one that passes every check.
+func wish() Request {
+	return Request{
+		Principal:  Principal{ID: "github:maya", Name: "maya", Teams: []string{"platform"}},
+		Door:       DoorLabel,
+		Permission: "maintain",
+		PR:         &PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Head: "abc", Base: "main"},
+		Ownership:  Ownership{Team: "shop", CostCenter: "cc-100", Environment: "test"},
+		Profile:    "aws-minimal-test",
+		Generation: 1,
+	}
+}
+
+func find(t *testing.T, v Verdict, name string) Check {
+	t.Helper()
+	for _, c := range v.Checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no check %q in %v", name, v.Checks)
+	return Check{}
+}
+
+func TestVerdictsAreGolden(t *testing.T) {
+	refused := wish()
+	refused.Principal.Name, refused.Permission, refused.Profile = "rita", "read", "ibm-standard"
+	refused.PR.Fork, refused.Ownership = true, Ownership{}
+	refused.Name, refused.Region, refused.Version, refused.BaseDomain = "Shop.One", "us-suoth", "4.19.1", "example.org"
+	refused.TTL, refused.Team = 200*time.Hour, "billing"
+	refused.Tags = map[string]string{"owner": "me", "Name": "x", "fine": "yes"}
+	unknown := wish()
+	unknown.Profile, unknown.Door, unknown.TTL = "aws-minmal-test", DoorComment, NoEnd
+	for name, r := range map[string]Request{"allowed": wish(), "refused": refused, "unknown-profile": unknown} {
+		t.Run(name, func(t *testing.T) {
+			got, err := json.MarshalIndent(Evaluate(r, catalogue(t), Settings{Installation: "demo"}), "", "  ")
+			require.NoError(t, err)
+			path := filepath.Join("testdata", name+".json")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(path, append(got, '\n'), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got)+"\n")
+		})
+	}
+}
+
+func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Request)
+		check  string
+		words  string
+		next   string
+	}{
+		"an unknown profile":            {func(r *Request) { r.Profile = "aws-minimal-tst" }, "profile", "There is no profile", "Did you mean aws-minimal-test?"},
+		"a profile like no other":       {func(r *Request) { r.Profile = "gke" }, "profile", "There is no profile", "Choose one of: aws-minimal-test, aws-standard."},
+		"a profile not enabled":         {func(r *Request) { r.Profile = "ibm-standard" }, "platform", "IBM Cloud is not enabled yet", "Choose one of: aws-minimal-test, aws-standard."},
+		"somebody who may only read":    {func(r *Request) { r.Permission = "read" }, "permission", "only read permission", "write permission"},
+		"somebody who may only triage":  {func(r *Request) { r.Permission = "triage" }, "permission", "only triage permission", "write permission"},
+		"somebody without permission":   {func(r *Request) { r.Permission = "none" }, "permission", "maya has no permission", "write permission"},
+		"a permission nobody asked for": {func(r *Request) { r.Permission = "" }, "permission", "maya has no permission", "write permission"},
+		"a fork":                        {func(r *Request) { r.PR.Fork = true }, "fork", "comes from a fork", "Push the branch to acme/shop itself"},
+		"a repository out of the table": {func(r *Request) { r.Ownership = Ownership{} }, "ownership", "acme/shop is not in", "add acme/shop"},
+		"an entry with a hole":          {func(r *Request) { r.Ownership.CostCenter = "" }, "ownership", "no usable CostCenter", "complete the entry"},
+		"somebody else's team":          {func(r *Request) { r.Team = "billing" }, "team", "not known to belong", "shop, platform"},
+		"a region off the list":         {func(r *Request) { r.Region = "us-est-2" }, "region", "not on the list", "Did you mean us-east-2?"},
+		"a version off the list":        {func(r *Request) { r.Version = "4.20.2" }, "version", "not on the list", "4.20.1, 4.20.3"},
+		"a base domain off the list":    {func(r *Request) { r.BaseDomain = "example.org" }, "base-domain", "not on the list", "labs.example.com"},
+		"no end":                        {func(r *Request) { r.TTL = NoEnd }, "ttl", "Every cluster has an end", "at most 72h"},
+		"an end before its start":       {func(r *Request) { r.TTL = -time.Hour }, "ttl", "Every cluster has an end", "at most 72h"},
+		"a life above the maximum":      {func(r *Request) { r.TTL = 72*time.Hour + time.Second }, "ttl", "more than the 72h", "at most 72h"},
+		"a name with a dot":             {func(r *Request) { r.Name = "a.b" }, "name", "cannot be a cluster's name", "Choose a name of lower-case letters"},
+		"a name that ends in a dash":    {func(r *Request) { r.Name = "a-" }, "name", "cannot be a cluster's name", "leave it out"},
+		"a name that starts in a digit": {func(r *Request) { r.Name = "1a" }, "name", "cannot be a cluster's name", "leave it out"},
+		"a name too long":               {func(r *Request) { r.Name = strings.Repeat("a", 22) }, "name", "22 characters", "leave it out"},
+		"no name and no pull request":   {func(r *Request) { r.PR = nil }, "name", "needs a name", "Choose a name"},
+		"a reserved tag":                {func(r *Request) { r.Tags = map[string]string{"Owner": "x"} }, "tags", "Owner is set by the control plane", "Leave it out"},
+		"a reserved tag in disguise":    {func(r *Request) { r.Tags = map[string]string{"ttlexpiry": "x"} }, "tags", "TTLExpiry is set", "Leave it out"},
+		"the profile as a tag":          {func(r *Request) { r.Tags = map[string]string{"Profile": "x"} }, "tags", "Profile is set", "Leave it out"},
+		"a tag AWS keeps":               {func(r *Request) { r.Tags = map[string]string{"aws:x": "y"} }, "tags", "AWS keeps", "another key"},
+		"too many tags":                 {func(r *Request) { r.Tags = many(16) }, "tags", "at most 15 tags", "Leave out 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := wish()
+			c.change(&r)
+			v := Evaluate(r, catalogue(t), Settings{})
+			require.False(t, v.Allowed)
+			require.Equal(t, Grant{}, v.Grant)
+			require.Len(t, v.Refusals(), 1, "nothing else is wrong with it")
+			check := find(t, v, c.check)
+			require.Equal(t, Fail, check.Result)
+			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Next, c.next)
+		})
+	}
+}
+
+func many(n int) map[string]string {
+	tags := map[string]string{}
+	for i := range n {
+		tags[fmt.Sprintf("key-%d", i)] = "v"
+	}
+	return tags
+}
+
+func TestOtherDoorsAskTheRole(t *testing.T) {
+	for role, allowed := range map[Role]bool{Requester: true, PlatformAdmin: true, Auditor: false, "": false} {
+		r := wish()
+		r.Door, r.Permission, r.Principal.Role = "api", "", role
+		v := Evaluate(r, catalogue(t), Settings{})
+		require.Equal(t, allowed, v.Allowed, role)
+		require.NotEmpty(t, find(t, v, "permission").Words)
+	}
+	r := wish()
+	r.Permission, r.Principal.Role = "read", PlatformAdmin
+	require.False(t, Evaluate(r, catalogue(t), Settings{}).Allowed, "a role is no permission on GitHub")
+}
+
+func TestAnAllowedWishHasEveryDefault(t *testing.T) {
+	r := wish()
+	r.Profile, r.Door = "", DoorComment
+	v := Evaluate(r, catalogue(t), Settings{})
+	require.True(t, v.Allowed)
+	require.Equal(t, Grant{
+		Profile: "aws-minimal-test", Platform: "aws", Name: "pr41-shop", FallbackName: "pr41-shop-cuw3l", Region: "us-east-1", Zones: []string{"us-east-1a"},
+		Version: "4.20.3", BaseDomain: "labs.example.com", TTL: 24 * time.Hour, MaxTTL: 72 * time.Hour, Grace: time.Hour, MaxTries: 2, HourlyCents: 75,
+		Ownership: Ownership{Owner: "maya", Team: "shop", CostCenter: "cc-100", Environment: "test"},
+	}, v.Grant)
+}
+
+func TestWhatWasAskedForIsGranted(t *testing.T) {
+	r := wish()
+	r.Profile, r.Name, r.Region, r.Version, r.TTL, r.Team = "aws-standard", "mine", "us-west-2", "4.20.1", 168*time.Hour, "platform"
+	r.Ownership.Owner = "shop-leads"
+	r.Tags = many(15)
+	g := Evaluate(r, catalogue(t), Settings{}).Grant
+	require.Equal(t, "mine", g.Name)
+	require.Empty(t, g.FallbackName, "a chosen name is never changed behind one's back")
+	require.Equal(t, []string{"us-west-2a", "us-west-2b", "us-west-2c"}, g.Zones)
+	require.Equal(t, "4.20.1", g.Version)
+	require.Equal(t, 168*time.Hour, g.TTL)
+	require.Equal(t, Ownership{Owner: "shop-leads", Team: "platform", CostCenter: "cc-100", Environment: "test"}, g.Ownership)
+	require.Equal(t, 149, g.HourlyCents)
+	require.Len(t, EffectiveTags(r, g, "clu_1", "job_1", time.Now(), "demo"), profiles.MaxTags)
+}
+
+func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
+	s := Settings{Hour: time.Second, Grace: 3 * time.Second}
+	g := Evaluate(wish(), catalogue(t), s).Grant
+	require.Equal(t, 24*time.Second, g.TTL)
+	require.Equal(t, 72*time.Second, g.MaxTTL)
+	require.Equal(t, 3*time.Second, g.Grace)
+	require.Equal(t, 4*time.Second, s.Scale(4*time.Hour))
+	require.Equal(t, 4*time.Hour, Settings{}.Scale(4*time.Hour))
+	r := wish()
+	r.TTL = 73 * time.Hour
+	require.False(t, Evaluate(r, catalogue(t), s).Allowed)
+}
+
+func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
+	r := wish()
+	r.Profile, r.Ownership, r.PR.Fork = "gone", Ownership{}, true
+	require.True(t, May(r, "destroy").Allowed)
+	r.Permission = "read"
+	v := May(r, "destroy")
+	require.False(t, v.Allowed)
+	require.Contains(t, v.Checks[0].Words, "to destroy a cluster takes write")
+}
+
+func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
+	g := Evaluate(wish(), catalogue(t), Settings{}).Grant
+	g.Tags = map[string]string{"Owner": "thief", "color": "blue"}
+	at := time.Date(2025, 1, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))
+	require.Equal(t, map[string]string{
+		"ManagedBy": "cluster-control-plane", "ClusterId": "clu_1", "ClusterName": "pr41-shop", "Owner": "maya", "Team": "shop", "CostCenter": "cc-100",
+		"Environment": "test", "TTLExpiry": "2025-01-04T12:00:00Z", "RequestId": "job_1", "InstallationId": "demo", "color": "blue",
+	}, EffectiveTags(wish(), g, "clu_1", "job_1", at, "demo"))
+	require.Equal(t, "thief", g.Tags["Owner"], "the grant is left alone")
+}
+
+func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) {
+	c := catalogue(t)
+	rapid.Check(t, func(t *rapid.T) {
+		r := wish()
+		r.Profile = rapid.SampledFrom(append(c.Names(), "", "nope")).Draw(t, "profile")
+		r.Permission = rapid.SampledFrom([]string{"admin", "write", "maintain", "read", "triage", "none", ""}).Draw(t, "permission")
+		r.PR.Fork = rapid.Bool().Draw(t, "fork")
+		r.TTL = time.Duration(rapid.Int64().Draw(t, "ttl"))
+		r.Name = rapid.String().Draw(t, "name")
+		r.Region = rapid.SampledFrom([]string{"", "us-east-1", "us-west-2", "eu-west-1"}).Draw(t, "region")
+		r.Tags = rapid.MapOfN(rapid.String(), rapid.String(), 0, 20).Draw(t, "tags")
+		v := Evaluate(r, c, Settings{})
+		require.Equal(t, len(v.Refusals()) == 0, v.Allowed)
+		for _, check := range v.Checks {
+			require.NotEmpty(t, check.Words)
+			require.Equal(t, check.Result == Fail, check.Next != "", check)
+		}
+		if !v.Allowed {
+			return
+		}
+		p, _ := c.Get(v.Grant.Profile)
+		require.True(t, p.Enabled && !r.PR.Fork)
+		require.True(t, v.Grant.TTL > 0 && v.Grant.TTL <= p.MaxTTL)
+		_, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region, Zones: v.Grant.Zones,
+			Version: v.Grant.Version, Tags: EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Now(), "demo")})
+		require.NoError(t, err, "what policy grants, the installer takes")
+	})
+}
