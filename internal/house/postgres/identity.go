@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// identity is who the server runs as. PostgreSQL refuses to run as root.
+type identity struct {
+	namespace bool   // as user 1000 of a user namespace that is root outside: files stay root's
+	uid, gid  uint32 // as another user of the machine; 0: as we are
+}
+
+// account chooses: ourselves; when that is root a user namespace, and where those are forbidden postgres or nobody.
+// A data directory that another user owns already decides for that user.
+func account(ctx context.Context, bin string, h home) (identity, error) {
+	if os.Geteuid() != 0 {
+		return identity{}, nil
+	}
+	owned, isOwned := ownedBy(h)
+	if namespaces && !isOwned {
+		who := identity{namespace: true}
+		try := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "--version")
+		try.SysProcAttr = who.attributes()
+		if try.Run() == nil {
+			return who, nil
+		}
+	}
+	if isOwned {
+		return owned, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err1 == nil && err2 == nil && uid != 0 {
+			return identity{uid: uint32(uid), gid: uint32(gid)}, nil
+		}
+	}
+	return identity{}, errors.New("PostgreSQL refuses to run as root, user namespaces are forbidden here, and there is " +
+		"neither a user postgres nor nobody: run as another user, or set DATABASE_URL")
+}
+
+// own hands the directory to the user the server runs as.
+func (who identity) own(h home) error {
+	if who.uid == 0 {
+		return nil
+	}
+	err := filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(who.uid), int(who.gid))
+	})
+	if err != nil {
+		return fmt.Errorf("give %s to the user the database runs as: %w", h.dir, err)
+	}
+	return nil
+}
+
+// ownedBy tells who owns an initialised data directory, if that is not root.
+func ownedBy(h home) (identity, bool) {
+	info, err := os.Stat(filepath.Join(h.data, "PG_VERSION"))
+	if err != nil {
+		return identity{}, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Uid == 0 {
+		return identity{}, false
+	}
+	return identity{uid: stat.Uid, gid: stat.Gid}, true
+}
