@@ -1,0 +1,137 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// handler is everything the stand-in serves: GitHub's API at the root, as on api.github.com, and the playground.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	s.appRoutes(mux)
+	s.repoRoutes(mux)
+	s.playRoutes(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
+	api := s.withAPIFaults(withHeaders(mux))
+	// Other sites' pages must not act through a browser that has the playground open.
+	return http.NewCrossOriginProtection().Handler(api)
+}
+
+// withHeaders adds what GitHub sends with every answer.
+func withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-GitHub-Media-Type", "github.v3; format=json")
+		h.Set("X-GitHub-Request-Id", GUID())
+		h.Set("X-RateLimit-Limit", "5000")
+		h.Set("X-RateLimit-Remaining", "4999")
+		next.ServeHTTP(w, r)
+	})
+}
+
+const docs = "https://docs.github.com/rest"
+
+// answer writes a JSON answer.
+func answer(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		status, raw = http.StatusInternalServerError, []byte(`{"message":"Server Error"}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // the caller went away; nobody to tell
+}
+
+func complain(w http.ResponseWriter, status int, message string) {
+	answer(w, status, object{"message": message, "documentation_url": docs, "status": strconv.Itoa(status)})
+}
+
+func notFound(w http.ResponseWriter) { complain(w, http.StatusNotFound, "Not Found") }
+
+// invalid is GitHub's 422.
+func invalid(w http.ResponseWriter, resource, field, code string) {
+	answer(w, http.StatusUnprocessableEntity, object{
+		"message": "Validation Failed", "documentation_url": docs, "status": "422",
+		"errors": []object{{"resource": resource, "field": field, "code": code}},
+	})
+}
+
+// fail maps what an act answered to GitHub's statuses.
+func fail(w http.ResponseWriter, err error, resource, field string) {
+	switch {
+	case errors.Is(err, errNotFound):
+		notFound(w)
+	case errors.Is(err, errInvalid):
+		invalid(w, resource, field, "invalid")
+	default:
+		complain(w, http.StatusInternalServerError, "Server Error")
+	}
+}
+
+// show answers with a shape, or 500 when it could not be made.
+func show[T any](w http.ResponseWriter, status int, shape T, err error) {
+	if err != nil {
+		complain(w, http.StatusInternalServerError, "Server Error")
+		return
+	}
+	answer(w, status, shape)
+}
+
+// decode reads a JSON body; a false answer has been given already.
+func decode(w http.ResponseWriter, r *http.Request, into any) bool {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(into); err != nil {
+		complain(w, http.StatusBadRequest, "Problems parsing JSON")
+		return false
+	}
+	return true
+}
+
+// page answers one page of a list, with GitHub's Link header. wrap puts the page into its envelope; nil: none.
+func page[T any](w http.ResponseWriter, r *http.Request, base string, all []T, wrap func([]T) any) {
+	q := r.URL.Query()
+	per, number := clamp(q.Get("per_page"), 30, 100), clamp(q.Get("page"), 1, 1<<20)
+	last := max(1, (len(all)+per-1)/per)
+	var links []string
+	link := func(n int, rel string) {
+		u := url.URL{Path: r.URL.Path, RawQuery: withPage(q, n)}
+		links = append(links, fmt.Sprintf(`<%s%s>; rel="%s"`, base, u.String(), rel))
+	}
+	if number > 1 {
+		link(number-1, "prev")
+	}
+	if number < last {
+		link(number+1, "next")
+		link(last, "last")
+	}
+	if number > 1 {
+		link(1, "first")
+	}
+	if links != nil {
+		w.Header().Set("Link", strings.Join(links, ", "))
+	}
+	from := min((number-1)*per, len(all))
+	part := append([]T{}, all[from:min(from+per, len(all))]...)
+	if wrap != nil {
+		answer(w, http.StatusOK, wrap(part))
+		return
+	}
+	answer(w, http.StatusOK, part)
+}
+
+func withPage(q url.Values, n int) string {
+	q.Set("page", strconv.Itoa(n))
+	return q.Encode()
+}
+
+func clamp(raw string, standard, most int) int {
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < 1 {
+		return standard
+	}
+	return min(n, most)
+}

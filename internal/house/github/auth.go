@@ -1,0 +1,168 @@
+package github
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// loadKey reads the App's key, or makes and keeps one.
+func loadKey(path string) (*rsa.PrivateKey, []byte, error) {
+	if path != "" {
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			key, err := parseKey(raw)
+			if err != nil {
+				return nil, nil, fmt.Errorf("read the App's key %s: %w", path, err)
+			}
+			return key, raw, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("read the App's key: %w", err)
+		}
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the App's key: %w", err)
+	}
+	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	if path != "" {
+		if err := replaceFile(path, raw); err != nil {
+			return nil, nil, err
+		}
+	}
+	return key, raw, nil
+}
+
+func parseKey(raw []byte) (*rsa.PrivateKey, error) {
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return nil, errors.New("no PEM block")
+	}
+	return x509.ParsePKCS1PrivateKey(block.Bytes)
+}
+
+// refusal is a 401 in GitHub's words.
+type refusal string
+
+// The refusals of an App's JWT and of tokens, as GitHub words them.
+const (
+	noCredentials  refusal = "Requires authentication"
+	badCredentials refusal = "Bad credentials"
+	undecodable    refusal = "A JSON web token could not be decoded"
+	badExpiry      refusal = "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
+	farExpiry      refusal = "'Expiration time' claim ('exp') is too far in the future"
+	badIssueTime   refusal = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+	badIssuer      refusal = "'Issuer' claim ('iss') must be an Integer"
+	unknownApp     refusal = "Integration not found"
+)
+
+// checkJWT verifies what an App signs: RS256 by its key, issued by it, ten minutes at most.
+// https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+func (s *Server) checkJWT(r *http.Request) refusal {
+	raw, ok := bearer(r)
+	if !ok {
+		return undecodable
+	}
+	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil {
+		return undecodable
+	}
+	var claims jwt.Claims
+	if err := token.Claims(s.key.Public(), &claims); err != nil {
+		return undecodable
+	}
+	now := s.now()
+	switch {
+	case claims.Issuer == "":
+		return badIssuer
+	case claims.Issuer != itoa(AppID):
+		return unknownApp
+	case claims.Expiry == nil || !claims.Expiry.Time().After(now):
+		return badExpiry
+	case claims.Expiry.Time().After(now.Add(10*time.Minute + time.Second)):
+		return farExpiry
+	case claims.IssuedAt == nil || claims.IssuedAt.Time().After(now.Add(time.Second)):
+		return badIssueTime
+	}
+	return ""
+}
+
+func bearer(r *http.Request) (string, bool) {
+	kind, raw, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token") {
+		return "", false
+	}
+	return raw, true
+}
+
+const tokenLife = time.Hour
+
+// issueToken makes an installation token. Only its hash is kept.
+func (s *Server) issueToken() (string, time.Time, error) {
+	token := "ghs_" + rand.Text() + rand.Text()[:10]
+	end := s.now().UTC().Truncate(time.Second).Add(tokenLife)
+	err := s.change(func(w *world) ([]Event, error) {
+		for hash, until := range w.Tokens {
+			if !until.After(s.now()) {
+				delete(w.Tokens, hash)
+			}
+		}
+		w.Tokens[hashOf(token)] = end
+		return nil, nil
+	})
+	return token, end, err
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// caller is who calls the API: the App in its installation, or a person with a page of the playground open.
+type caller struct {
+	login string
+	app   bool
+}
+
+// caller finds out who calls; an empty refusal says it is known.
+func (s *Server) caller(r *http.Request) (caller, refusal) {
+	if r.Header.Get("Authorization") == "" {
+		if who := acting(r); who != "" {
+			return caller{login: who}, ""
+		}
+		return caller{}, noCredentials
+	}
+	token, ok := bearer(r)
+	if !ok {
+		return caller{}, badCredentials
+	}
+	var good bool
+	s.look(func(w *world) { good = w.Tokens[hashOf(token)].After(s.now()) })
+	if !good {
+		return caller{}, badCredentials
+	}
+	return caller{login: Bot, app: true}, ""
+}
+
+// mayTriage reports whether a caller may set labels and close pull requests; authors may close their own.
+func (w *world) mayTriage(c caller) bool {
+	switch w.Permissions[c.login] {
+	case "admin", "maintain", "write", "triage":
+		return true
+	}
+	return c.app
+}

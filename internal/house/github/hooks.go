@@ -1,0 +1,195 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// DeliveryState says how far a webhook got.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Waiting   DeliveryState = "waiting"   // to be sent, or on its way
+	Delivered DeliveryState = "delivered" // answered with 2xx
+	Failed    DeliveryState = "failed"    // tried once, as GitHub does; only a redelivery tries again
+	Held      DeliveryState = "held"      // kept back by HoldNext
+)
+
+// Delivery is one try to tell of one event.
+type Delivery struct {
+	ID         int64         `json:"id"`
+	GUID       string        `json:"guid"` // the same for redeliveries
+	Event      string        `json:"event"`
+	Action     string        `json:"action"`
+	Number     int           `json:"number"` // of the pull request
+	At         time.Time     `json:"at"`
+	State      DeliveryState `json:"state"`
+	Redelivery bool          `json:"redelivery"`
+	Status     string        `json:"status"` // in GitHub's words
+	StatusCode int           `json:"statusCode"`
+	Seconds    float64       `json:"seconds"`
+	Answer     string        `json:"answer"` // the start of the body
+	Payload    []byte        `json:"-"`
+}
+
+const logLength = 300
+
+// tell puts events into the log and the outbox. Called with s.mu held.
+func (s *Server) tell(events []Event) error {
+	if s.hook.URL == "" {
+		return nil
+	}
+	for _, e := range events {
+		e.BaseURL = s.base
+		body, err := Payload(e)
+		if err != nil {
+			return err
+		}
+		d := &Delivery{
+			ID: s.world.id(), GUID: GUID(), Event: e.Name, Action: e.Action, Number: e.PR.Number,
+			At: s.now().UTC(), State: Waiting, Payload: body,
+		}
+		if err := s.log(d); err != nil {
+			return err
+		}
+		s.withFaults(d)
+	}
+	return nil
+}
+
+// log keeps a delivery and lets the oldest finished ones go. Called with s.mu held.
+func (s *Server) log(d *Delivery) error {
+	if err := s.disk.keepBody(d); err != nil {
+		return err
+	}
+	s.world.Deliveries = append(s.world.Deliveries, d)
+	for over := len(s.world.Deliveries) - logLength; over > 0; over-- {
+		i := slices.IndexFunc(s.world.Deliveries, func(d *Delivery) bool { return d.State != Waiting && d.State != Held })
+		if i < 0 {
+			break
+		}
+		s.disk.dropBody(s.world.Deliveries[i])
+		s.world.Deliveries = slices.Delete(s.world.Deliveries, i, i+1)
+	}
+	return nil
+}
+
+// send puts a delivery into the outbox. Called with s.mu held.
+func (s *Server) send(d *Delivery) {
+	s.outbox = append(s.outbox, d)
+	select {
+	case s.mail <- struct{}{}:
+	default: // the postman has been told already
+	}
+}
+
+// resume puts what was not sent before the last stop into the outbox again.
+func (s *Server) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.world.Deliveries {
+		if d.State == Waiting {
+			s.send(d)
+		}
+	}
+}
+
+// postman sends what is in the outbox: one after the other for a pull request, beside each other for several. It
+// returns when ctx ends and everything on its way has come to an end.
+func (s *Server) postman(ctx context.Context) {
+	var way sync.WaitGroup
+	defer way.Wait()
+	last := map[int]chan struct{}{} // by pull request: closed when the delivery before is done
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.mail:
+		}
+		s.mu.Lock()
+		bag := s.outbox
+		s.outbox = nil
+		s.mu.Unlock()
+		for _, d := range bag {
+			before, done := last[d.Number], make(chan struct{})
+			last[d.Number] = done
+			way.Go(func() {
+				defer close(done)
+				if before != nil {
+					<-before
+				}
+				s.deliver(ctx, d)
+			})
+		}
+	}
+}
+
+// deliver makes the one try. A try cut short by Stop stays waiting.
+func (s *Server) deliver(ctx context.Context, d *Delivery) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	hook, start := s.hook, s.now()
+	s.mu.Unlock()
+	code, answer, err := Post(ctx, hook, d.Event, d.GUID, d.Payload)
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.At, d.Seconds, d.StatusCode, d.Answer = start.UTC(), s.now().Sub(start).Seconds(), code, answer
+	d.State, d.Status = judge(code, err)
+	// The log on disk may lag behind by this one line; the next change writes it.
+	_ = s.disk.save(s.world)
+}
+
+// judge gives a try its state and GitHub's words for it.
+func judge(code int, err error) (DeliveryState, string) {
+	var network net.Error
+	switch {
+	case errors.As(err, &network) && network.Timeout():
+		return Failed, "timed out"
+	case err != nil:
+		return Failed, "failed to connect to host"
+	case code >= 200 && code < 300:
+		return Delivered, "OK"
+	}
+	return Failed, "Invalid HTTP Response: " + itoa(int64(code))
+}
+
+// Redeliver tries a delivery again, with the same GUID and body. Nobody but a caller of this does.
+func (s *Server) Redeliver(id int64) error {
+	return s.change(func(w *world) ([]Event, error) {
+		i := slices.IndexFunc(w.Deliveries, func(d *Delivery) bool { return d.ID == id })
+		if i < 0 {
+			return nil, errNotFound
+		}
+		old := w.Deliveries[i]
+		again := &Delivery{
+			ID: w.id(), GUID: old.GUID, Event: old.Event, Action: old.Action, Number: old.Number,
+			At: s.now().UTC(), State: Waiting, Redelivery: true, Payload: old.Payload,
+		}
+		if err := s.log(again); err != nil {
+			return nil, err
+		}
+		s.send(again)
+		return nil, nil
+	})
+}
+
+// Deliveries is the log, oldest first.
+func (s *Server) Deliveries() []Delivery {
+	var out []Delivery
+	s.look(func(w *world) {
+		for _, d := range w.Deliveries {
+			out = append(out, *d)
+		}
+	})
+	return out
+}

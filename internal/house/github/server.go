@@ -1,0 +1,138 @@
+// Package github is a stand-in for GitHub: one organisation, one repository, a few pull requests, and the App that
+// ocpctl is. It speaks GitHub's REST API as far as ocpctl needs it, sends signed webhooks in GitHub's own shape, and
+// shows the pull requests as pages one can play with.
+//
+// It must never be lenient where the real one is strict: App JWTs are verified, every call needs a token it issued, ids
+// and answers look like GitHub's, webhooks are tried once. And it never pretends: its pages say what it is.
+package github
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Config says where the stand-in listens, where its webhooks go and where it remembers.
+type Config struct {
+	Addr          string           // empty: a free port on the loopback
+	WebhookURL    string           // empty: no webhooks until SetWebhook
+	WebhookSecret string           // signs them
+	StatePath     string           // JSON file; empty: nothing is kept
+	KeyPath       string           // the App's private key, PEM, made when missing; empty: a new one each time
+	Now           func() time.Time // nil: time.Now
+}
+
+// Server is a running stand-in.
+type Server struct {
+	base   string
+	now    func() time.Time
+	disk   disk
+	key    *rsa.PrivateKey
+	keyPEM []byte
+	stop   func() error
+
+	mu     sync.Mutex // guards everything below
+	hook   Hook
+	world  *world
+	faults faults
+	outbox []*Delivery   // to be sent
+	mail   chan struct{} // says that the outbox has something
+}
+
+// Start listens and serves until Stop or the end of ctx. What StatePath holds is continued, undelivered webhooks too.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	s := &Server{
+		now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
+		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret},
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	var err error
+	if s.key, s.keyPEM, err = loadKey(cfg.KeyPath); err != nil {
+		return nil, err
+	}
+	if s.world, err = s.disk.load(); err != nil {
+		return nil, err
+	}
+	if s.world == nil {
+		s.world = newWorld(s.now())
+	}
+	if cfg.Addr == "" {
+		cfg.Addr = "127.0.0.1:0"
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the stand-in GitHub: %w", err)
+	}
+	s.base = "http://" + listener.Addr().String()
+	s.serve(ctx, listener)
+	return s, nil
+}
+
+// serve runs the HTTP server and the postman, and keeps what ends them both.
+func (s *Server) serve(ctx context.Context, listener net.Listener) {
+	ctx, cancel := context.WithCancel(ctx)
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	var group errgroup.Group
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the stand-in GitHub: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		s.postman(ctx)
+		return server.Close()
+	})
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return group.Wait()
+	})
+	s.resume()
+}
+
+// Stop ends the server and waits for it. Webhooks not delivered by now are sent after the next start.
+func (s *Server) Stop() error { return s.stop() }
+
+// URL is where the stand-in listens, without a final slash: the API's base and the pages' start.
+func (s *Server) URL() string { return s.base }
+
+// KeyPEM is the App's private key.
+func (s *Server) KeyPEM() []byte { return s.keyPEM }
+
+// SetWebhook says where webhooks go from now on and what signs them.
+func (s *Server) SetWebhook(url, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hook = Hook{URL: url, Secret: secret}
+}
+
+// change runs fn on the world and keeps what it did; the events it returns are told by webhook. fn must check before
+// it changes: nothing is taken back when it answers an error.
+func (s *Server) change(fn func(w *world) ([]Event, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events, err := fn(s.world)
+	if err != nil {
+		return err
+	}
+	if err := s.tell(events); err != nil {
+		return err
+	}
+	return s.disk.save(s.world)
+}
+
+// look runs fn on the world, which it must not change.
+func (s *Server) look(fn func(w *world)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn(s.world)
+}
