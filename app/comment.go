@@ -143,6 +143,9 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 	if !verdict.Allowed {
 		return "", refusedNote(r.Profile, verdict), nil
 	}
+	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
+		return "", "", err
+	}
 	return "", fmt.Sprintf("accepted %s as %s", r.Profile, row.ID), nil
 }
 

@@ -66,11 +66,38 @@ func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note st
 			}
 			notes = append(notes, said...)
 		}
+		settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
+		if err != nil {
+			return "", err
+		}
+		notes = append(notes, settled...)
 	}
 	if len(notes) == 0 {
 		return "nothing to change", nil
 	}
 	return strings.Join(notes, "; "), nil
+}
+
+// settle looks at the pull request once more after a wish was written. An event that closed it, or took the label off,
+// may have been processed in between, when there was no cluster yet whose end it could set; either it or this sees both.
+func (d *Desk) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
+	pr, err := d.store.PullRequest(ctx, repo, number)
+	if err != nil {
+		return nil, fmt.Errorf("read pull request again: %w", err)
+	}
+	rows, err := d.live(ctx, repo, number)
+	if err != nil {
+		return nil, err
+	}
+	var notes []string
+	for _, row := range rows {
+		moved, err := d.syncEnds(ctx, row, PullRequestEvent{PR: pr, Actor: actor})
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, moved...)
+	}
+	return notes, nil
 }
 
 // merged guards against two label events of one second arriving in the wrong order: updated_at has whole seconds, so

@@ -14,8 +14,9 @@ import (
 // Details is everything the detail view shows of one cluster.
 type Details struct {
 	Row           store.Row
-	Job           store.Job // newest
-	Verifications []store.VerificationRow
+	Job           store.Job               // newest
+	Verifications []store.VerificationRow // every pass of every teardown, oldest first
+	Conditions    []store.Condition
 	Timeline      []store.Event
 	Log           []string // newest job's last lines
 }
@@ -52,6 +53,9 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int
 	}
 	if out.Verifications, err = d.store.Verifications(ctx, id); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
+	}
+	if out.Conditions, err = d.store.Conditions(ctx, id); err != nil {
+		return Details{}, fmt.Errorf("read conditions: %w", err)
 	}
 	if out.Timeline, err = d.store.Timeline(ctx, id); err != nil {
 		return Details{}, fmt.Errorf("read timeline: %w", err)

@@ -88,7 +88,9 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}
-	config, err := profile.InstallConfig(profiles.InstallInput{})
+	config, err := profile.InstallConfig(profiles.InstallInput{
+		Name: g.Name, BaseDomain: g.BaseDomain, Region: g.Region, Version: g.Version, Zones: g.Zones, Tags: tags,
+	})
 	if err != nil {
 		return store.Row{}, fmt.Errorf("render install-config of %s: %w", g.Profile, err)
 	}

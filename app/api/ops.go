@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const probeTimeout = 2 * time.Second
+
+// healthy says that the process answers; it asks nobody.
+func healthy(w http.ResponseWriter, _ *http.Request) { ok(w, map[string]string{"status": "ok"}) }
+
+// ready says that PostgreSQL answers, without which nothing here can.
+func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+	defer cancel()
+	if err := s.Store.Ping(ctx); err != nil {
+		s.Log.Warn("not ready", "err", err)
+		problem(w, http.StatusServiceUnavailable, "PostgreSQL does not answer.")
+		return
+	}
+	ok(w, map[string]string{"status": "ready", "postgresql": "ok"})
+}
+
+// metrics are what Prometheus is told: how requests went, and how many clusters and jobs stand where.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+}
+
+func newMetrics(s *store.Store, log *slog.Logger) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ocpctl_http_request_duration_seconds", Help: "How long requests of the private listener took.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
+		}, []string{"method", "route", "code"}),
+	}
+	m.registry.MustRegister(m.requests, census{store: s, log: log},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+}
+
+// measure times every request under its route, never under its path: ids would make a series each.
+func (m *metrics) measure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, seen := time.Now(), &statusWriter{ResponseWriter: w, code: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		route := r.Pattern
+		if route == "" {
+			route = "none"
+		}
+		m.requests.WithLabelValues(r.Method, route, strconv.Itoa(seen.code)).Observe(time.Since(begun).Seconds())
+	})
+}
+
+// statusWriter remembers the status that was answered.
+type statusWriter struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(code int) {
+	w.code = code
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// census counts rows at every scrape: two grouped counts, so that no counter can drift from the truth.
+type census struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+var (
+	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
+	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c census) Describe(out chan<- *prometheus.Desc) { out <- clustersDesc; out <- jobsDesc }
+
+// Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
+func (c census) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	counts, err := c.store.Census(ctx)
+	if err != nil {
+		c.log.Warn("counting failed", "err", err)
+		return
+	}
+	for status, n := range counts.Clusters {
+		out <- prometheus.MustNewConstMetric(clustersDesc, prometheus.GaugeValue, float64(n), string(status))
+	}
+	for _, j := range counts.Jobs {
+		out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(j.N), string(j.Type), string(j.Status))
+	}
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// maxSaying bounds one document of a runner; a log chunk is the largest part of any.
+const maxSaying = 8 << 20
+
+// ClaimAttempt implements POST /api/v1/status/attempts/{id}/claim.
+func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
+	var said contract.Claim
+	if !s.hear(w, r, &said) {
+		return
+	}
+	if said.Pod == "" {
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "A claim names its pod.", Fields: []app.Field{
+			{Name: "pod", Detail: "it is empty", Accept: []string{"the pod's uid, or host:pid:start-time"}},
+		}})
+		return
+	}
+	lease, err := s.Store.Claim(r.Context(), id, claims(r).TokenID, said.Pod)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	row, err := s.Store.AttemptSpec(r.Context(), id)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	answer, err := s.answer(r, lease)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, contract.Claimed{Spec: spec(row, s.Runner), Answer: answer})
+}
+
+// RecordIdentity implements POST /api/v1/status/attempts/{id}/record.
+func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
+	var said contract.Record
+	if !s.hear(w, r, &said) {
+		return
+	}
+	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, identityRow(said.Identity), artifactRows(said.Snapshots))
+	s.acknowledge(w, r, lease, err)
+}
+
+// ReportProgress implements POST /api/v1/status/attempts/{id}/report.
+func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id ID) {
+	var said contract.Report
+	if !s.hear(w, r, &said) {
+		return
+	}
+	row, err := reportRow(said)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	lease, err := s.Store.Report(r.Context(), id, claims(r).TokenID, row)
+	s.acknowledge(w, r, lease, err)
+}
+
+// ResultOfAttempt implements POST /api/v1/status/attempts/{id}/result.
+func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) {
+	var said contract.Result
+	if !s.hear(w, r, &said) {
+		return
+	}
+	row, err := resultRow(said)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	lease, err := s.Store.Result(r.Context(), id, claims(r).TokenID, row)
+	s.acknowledge(w, r, lease, err)
+}
+
+// hear reads what a runner says; unknown fields are an older server's, and left alone.
+func (s *server) hear(w http.ResponseWriter, r *http.Request, into any) bool {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSaying)).Decode(into)
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &large):
+		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("One document may have at most %d bytes. Send the log in smaller parts.", maxSaying))
+	default:
+		problem(w, http.StatusBadRequest, "The body is not the document this path takes: "+err.Error()+".")
+	}
+	return false
+}
+
+func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store.Lease, err error) {
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	answer, err := s.answer(r, lease)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, answer)
+}
+
+// answer is the server's word with a fresh token, so that a runner that keeps talking never runs out of one.
+func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, error) {
+	c := claims(r)
+	fresh, err := s.Tokens.Sign(c.Attempt, c.TokenID, s.Now())
+	if err != nil {
+		return contract.Answer{}, fmt.Errorf("renew token: %w", err)
+	}
+	out := contract.Answer{Stop: lease.Stop, Token: fresh, LeaseUntil: lease.Until}
+	if !lease.Until.IsZero() {
+		out.Lease = s.Runner.Lease
+	}
+	return out, nil
+}
+
+// failRunner answers what the store refused. 409 means to a runner: this attempt is not yours (any more), end.
+func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrNotFound):
+		problem(w, http.StatusConflict, "The attempt is closed, or another runner has it. Stop and end.")
+	case errors.Is(err, store.ErrConflict):
+		problem(w, http.StatusConflict, "What was recorded once cannot change. Stop and end.")
+	default:
+		s.fail(w, r, err)
+	}
+}
+
+// spec is the whole of what a runner is told.
+func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
+	out := contract.Spec{
+		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
+		Installation: set.Installation, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
+		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
+		Zones: row.Row.Spec.Zones, PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey,
+		Bucket: set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
+		Identities: identities(row.Identities), Snapshots: snapshots(row.Artifacts),
+		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
+		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
+	}
+	if out.Kind == contract.KindCreate {
+		out.InstallConfig = row.Row.Spec.InstallConfig
+		out.Identities, out.Snapshots = nil, nil // a create never looks back: fresh directory, new infraID
+	}
+	return out
+}
+
+// account is where the runner must find itself: on destroy where the newest record was made.
+func account(row store.SpecRow) string {
+	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
+		return row.Identities[n-1].Account
+	}
+	return row.Row.Spec.Account
+}
+
+func bad(field, detail string, accept ...string) error {
+	return &app.Error{Kind: app.Invalid, Message: "The document has an invalid field.", Fields: []app.Field{
+		{Name: field, Detail: detail, Accept: accept},
+	}}
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// cluster is a row as the API shows it.
+func cluster(row store.Row) Cluster {
+	c := Cluster{
+		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
+		Wish: ClusterWish(row.Wish), WishWhy: row.WishWhy,
+		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
+		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
+		RequestedBy: row.RequestedBy, Door: string(row.Door), TTLSeconds: int64(row.TTL / time.Second),
+		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
+		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents,
+		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
+		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA)},
+		FailReason: row.FailReason, FailMessage: row.FailMessage, Blockers: row.Blockers,
+	}
+	if row.PR != nil {
+		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
+	}
+	return c
+}
+
+// detail is everything of one cluster. The error names a stored document that cannot be read.
+func detail(d app.Details) (ClusterDetail, error) {
+	out := ClusterDetail{
+		Cluster: cluster(d.Row), Job: job(d.Job), Tags: d.Row.Tags,
+		Conditions: []Condition{}, Proof: []Pass{}, Timeline: []Event{},
+	}
+	if d.Row.Outputs != nil {
+		out.Outputs = outputs(d.Row)
+	}
+	for _, c := range d.Conditions {
+		out.Conditions = append(out.Conditions, Condition{
+			Type: c.Type, Status: ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message, Since: utc(c.At),
+		})
+	}
+	for _, v := range d.Verifications {
+		one, err := pass(v)
+		if err != nil {
+			return ClusterDetail{}, err
+		}
+		out.Proof = append(out.Proof, one)
+	}
+	for _, e := range d.Timeline {
+		out.Timeline = append(out.Timeline, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: e.Why})
+	}
+	return out, nil
+}
+
+func pass(v store.VerificationRow) (Pass, error) {
+	out := Pass{
+		Attempt: v.Attempt, Number: v.Number, At: v.At.UTC(), Clean: v.Clean, Account: v.Account, Control: v.Control,
+		Identities: append([]string{}, v.Identities...), Leftovers: []Leftover{},
+	}
+	if err := read(v.Queries, &out.Queries); err != nil {
+		return Pass{}, fmt.Errorf("queries of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
+	}
+	if err := read(v.Leftovers, &out.Leftovers); err != nil {
+		return Pass{}, fmt.Errorf("leftovers of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
+	}
+	if out.Leftovers == nil { // stored as JSON null
+		out.Leftovers = []Leftover{}
+	}
+	return out, nil
+}
+
+func read(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// outputs tells where a cluster is. The references stay references.
+func outputs(row store.Row) Outputs {
+	return Outputs{
+		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
+		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig", KubeadminRef: row.Outputs.KubeadminRef,
+	}
+}
+
+func job(j store.Job) Job {
+	out := Job{
+		JobID: j.ID, ClusterID: j.Cluster, Type: string(j.Type), Status: string(j.Status), Attempt: j.Attempt,
+		ErrorCode: j.ErrorCode, ErrorMessage: j.ErrorMessage, CreatedAt: j.CreatedAt.UTC(),
+	}
+	if j.StartedAt != nil {
+		out.StartedAt = j.StartedAt.UTC()
+	}
+	if j.EndedAt != nil {
+		out.EndedAt = j.EndedAt.UTC()
+	}
+	return out
+}
+
+// utc keeps the zero time zero, so that it is left out.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}
