@@ -1,0 +1,59 @@
+package installer
+
+import "strings"
+
+// Moment is a point of an install at which more is known to exist than before.
+type Moment string
+
+// The moments after which the install directory is archived again.
+const (
+	InfrastructureReady Moment = "infrastructure_ready"
+	BootstrapComplete   Moment = "bootstrap_complete"
+)
+
+// Progress is what one line of output tells about how far an install is.
+type Progress struct {
+	Percent int    // of the whole attempt
+	Step    string // for people
+	Moment  Moment // usually empty
+}
+
+// marks are the lines that tell something, in the order of an install (openshift.md §3).
+// The percentages share out the time an AWS install takes, of which half is waiting for operators.
+var marks = []struct {
+	text string
+	Progress
+}{
+	{"Creating infrastructure resources...", Progress{Percent: 12, Step: "creating the infrastructure"}},
+	{"Reconciling IAM roles", Progress{Percent: 15, Step: "creating roles for the machines"}},
+	{"Network infrastructure is ready", Progress{Percent: 28, Step: "the network is ready"}},
+	{"Creating Route53 records for control plane load balancer", Progress{Percent: 30, Step: "writing DNS records"}},
+	{"Control-plane machines are ready", Progress{Percent: 38, Step: "the control plane's machines are running", Moment: InfrastructureReady}},
+	{"for the Kubernetes API at", Progress{Percent: 40, Step: "waiting for the Kubernetes API"}},
+	{"msg=API v", Progress{Percent: 50, Step: "the Kubernetes API is up"}},
+	{"for bootstrapping to complete", Progress{Percent: 52, Step: "waiting for the bootstrap to complete"}},
+	{"Destroying the bootstrap resources...", Progress{Percent: 64, Step: "the control plane stands; removing the bootstrap machine", Moment: BootstrapComplete}},
+	{"to initialize...", Progress{Percent: 68, Step: "waiting for the cluster's operators"}},
+	{"All cluster operators have completed progressing", Progress{Percent: 92, Step: "all cluster operators are up"}},
+	{"Install complete!", Progress{Percent: 95, Step: "the installer is done"}},
+	{"Uninstallation complete!", Progress{Percent: 65, Step: "the installer has removed what it knows of"}},
+}
+
+// ReadProgress tells what a line of output says about progress; ok is false where it says nothing.
+func ReadProgress(line string) (p Progress, ok bool) {
+	for _, m := range marks {
+		if strings.Contains(line, m.text) {
+			return m.Progress, true
+		}
+	}
+	return Progress{}, false
+}
+
+const consoleText = "Access the OpenShift web-console here: "
+
+// ReadConsole finds the console's URL in a line of output.
+func ReadConsole(line string) (url string, ok bool) {
+	_, rest, ok := strings.Cut(line, consoleText)
+	url, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	return strings.Trim(url, `"`), ok && url != ""
+}

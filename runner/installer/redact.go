@@ -1,0 +1,129 @@
+package installer
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+const (
+	mark         = "[redacted]"
+	shortest     = 4        // a shorter literal would blot out half the log
+	longestLine  = 64 << 10 // a longer line is data, not a message
+	longestBlock = 400      // lines of one PEM block; a block that never ends must not swallow the log
+)
+
+// patterns find what looks like a secret whatever its value. The first group, where there is one, stays.
+// They follow what the installer is known to print: openshift.md §3.
+var patterns = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)(passw(?:or)?d[\\"']*\s*[:=]).*`),
+	regexp.MustCompile(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),
+	regexp.MustCompile(`(\\*"auths?\\*"\s*:).*`),
+	regexp.MustCompile(`(?i)(authorization[\\"']*\s*[:=]).*`),
+	regexp.MustCompile(`(?i)((?:secret_?access_?key|session_?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
+	regexp.MustCompile(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
+	regexp.MustCompile(`(://[^/\s:@]+:)[^/\s@]+@`),
+	regexp.MustCompile(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),
+	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
+	regexp.MustCompile(`()sha256~[A-Za-z0-9_-]{20,}`),
+	regexp.MustCompile(`()LS0tLS1CRUdJTi[A-Za-z0-9+/=]*`), // a PEM block in base64
+	regexp.MustCompile(`()-----BEGIN [A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----`),
+}
+
+var (
+	blockBegins = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----.*`)
+	blockEnds   = regexp.MustCompile(`-----END [A-Z0-9 ]+-----`)
+)
+
+// Redactor knows what must not be seen: literal values, in every spelling a log may give them, and patterns.
+// It is safe for concurrent use; a literal counts from the moment Add returns.
+type Redactor struct {
+	mu       sync.RWMutex
+	literals []string
+	replace  *strings.Replacer
+}
+
+// NewRedactor returns a Redactor that knows the patterns alone.
+func NewRedactor() *Redactor { return &Redactor{replace: strings.NewReplacer()} }
+
+// Add makes values literals. Of a value of several lines each line is one too: logs split messages at newlines.
+func (r *Redactor) Add(values ...secret.Text) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, value := range values {
+		r.literals = append(r.literals, spellings(value.Reveal())...)
+		for line := range strings.Lines(value.Reveal()) {
+			r.literals = append(r.literals, spellings(strings.TrimSpace(line))...)
+		}
+	}
+	slices.SortFunc(r.literals, func(a, b string) int { return len(b) - len(a) }) // the longest first: it may hold a shorter one
+	r.literals = slices.Compact(r.literals)
+	pairs := make([]string, 0, 2*len(r.literals))
+	for _, literal := range r.literals {
+		pairs = append(pairs, literal, mark)
+	}
+	r.replace = strings.NewReplacer(pairs...)
+}
+
+// AddPullSecret makes a pull secret and every credential inside it literals.
+func (r *Redactor) AddPullSecret(value secret.Text) {
+	r.Add(value)
+	var parsed struct {
+		Auths map[string]struct {
+			Auth string `json:"auth"`
+		} `json:"auths"`
+	}
+	if json.Unmarshal([]byte(value.Reveal()), &parsed) != nil {
+		return // then it is one literal; the installer will say what it thinks of it
+	}
+	for _, each := range parsed.Auths {
+		r.Add(secret.New(each.Auth))
+		if plain, err := base64.StdEncoding.DecodeString(each.Auth); err == nil {
+			_, password, _ := strings.Cut(string(plain), ":")
+			r.Add(secret.New(string(plain)), secret.New(password))
+		}
+	}
+}
+
+// spellings lists the ways a value appears in logs: as it is, quoted once and twice, in base64 and in a URL.
+func spellings(value string) []string {
+	if len(value) < shortest {
+		return nil
+	}
+	once := unquoted(value)
+	return []string{
+		value, once, unquoted(once), url.QueryEscape(value),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	}
+}
+
+func unquoted(value string) string {
+	quoted := strconv.Quote(value)
+	return quoted[1 : len(quoted)-1]
+}
+
+// Text redacts a text of one or more lines.
+func (r *Redactor) Text(text string) string {
+	var kept []string
+	lines := r.Lines(func(line string) { kept = append(kept, line) })
+	_, _ = lines.Write([]byte(text))
+	lines.Close()
+	return strings.Join(kept, "\n")
+}
+
+func (r *Redactor) line(line string) string {
+	r.mu.RLock()
+	line = r.replace.Replace(line)
+	r.mu.RUnlock()
+	for _, pattern := range patterns {
+		line = pattern.ReplaceAllString(line, "${1}"+mark)
+	}
+	return line
+}

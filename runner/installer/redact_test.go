@@ -1,0 +1,98 @@
+package installer
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+const pullSecret = `{"auths":{"quay.io":{"auth":"cm9ib3Q6Y2FuYXJ5LXBhc3N3b3Jk","email":"a@example.com"},"registry.example.com":{"auth":"c29tZTpvdGhlci1jYW5hcnk="}}}`
+
+// canaries must appear in no output, however they got into the input.
+var canaries = []string{
+	pullSecret, "cm9ib3Q6Y2FuYXJ5LXBhc3N3b3Jk", "canary-password", "c29tZTpvdGhlci1jYW5hcnk=", "other-canary",
+	"FRzcs-canary-kubeadmin", "wJalrXUtnFEMI/canary+key", "line-two-canary",
+}
+
+func knowing() *Redactor {
+	r := NewRedactor()
+	r.AddPullSecret(secret.New(pullSecret))
+	r.Add(secret.New("FRzcs-canary-kubeadmin"), secret.New("wJalrXUtnFEMI/canary+key"), secret.New("line-one-canary\nline-two-canary\n"))
+	return r
+}
+
+func TestALineKeepsItsWordsAndLosesItsSecrets(t *testing.T) {
+	r := knowing()
+	for in, want := range map[string]string{
+		`level=info msg=Creating infrastructure resources...`:                                     `level=info msg=Creating infrastructure resources...`,
+		`level=info msg=Login to the console with user: "kubeadmin", and password: "abcde-fghij"`: `level=info msg=Login to the console with user: "kubeadmin", and password:[redacted]`,
+		`msg="the \"password\": \"x y z\""`:                                                       `msg="the \"password\":[redacted]`,
+		`got FRzcs-canary-kubeadmin here`:                                                         `got [redacted] here`,
+		`key AKIAIOSFODNN7EXAMPLE used`:                                                           `key [redacted] used`,
+		`GET https://b.s3/x?X-Amz-Signature=0abc&X-Amz-Date=1`:                                    `GET https://b.s3/x?X-Amz-Signature=[redacted]&X-Amz-Date=1`,
+		`token eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2ln ok`:                                      `token [redacted] ok`,
+		`"auths":{"x":{"auth":"unknown"}}`:                                                        `"auths":[redacted]`,
+		`aws_secret_access_key = unknown1 end`:                                                    `aws_secret_access_key = [redacted] end`,
+		`proxy http://me:unknown@proxy:3128/`:                                                     `proxy http://me:[redacted]proxy:3128/`,
+		`client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ==`:                           `client-key-data: [redacted]`,
+		`pem -----BEGIN RSA PRIVATE KEY-----MII-----END RSA PRIVATE KEY--`:                        `pem [redacted]`,
+		`Authorization: Bearer unknown`:                                                           `Authorization:[redacted]`,
+		`line-two-canary`:                                                                         `[redacted]`,
+	} {
+		require.Equal(t, want, r.Text(in))
+	}
+}
+
+func TestAPrivateKeyOverManyLinesIsWithheldWhole(t *testing.T) {
+	in := "before\nkey: -----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY----- after\nthen"
+	require.Equal(t, "before\nkey: [redacted]\n[redacted] after\nthen", NewRedactor().Text(in))
+}
+
+func TestABlockThatNeverEndsDoesNotSwallowTheLog(t *testing.T) {
+	in := "-----BEGIN CERTIFICATE-----\n" + strings.Repeat("MIIE\n", longestBlock) + "the end"
+	require.Equal(t, "[redacted]\nthe end", NewRedactor().Text(in))
+}
+
+func TestAnOverlongLineIsWithheld(t *testing.T) {
+	got := NewRedactor().Text("a\n" + strings.Repeat("x", longestLine) + "yy\nb")
+	require.Equal(t, "a\n[a line of 65538 bytes withheld]\nb", got)
+}
+
+func TestASecretIsFoundHoweverItIsSpelt(t *testing.T) {
+	r := knowing()
+	for _, canary := range canaries {
+		for _, spelt := range []string{
+			canary, strconv.Quote(canary), strconv.Quote(strconv.Quote(canary)), base64.StdEncoding.EncodeToString([]byte(canary)),
+		} {
+			got := r.Text("before " + spelt + " after")
+			require.NotContains(t, got, strings.Trim(spelt, `"`))
+			require.NotContains(t, got, canary)
+		}
+	}
+}
+
+func TestNoSecretGetsThroughHoweverTheStreamIsCut(t *testing.T) {
+	words := append([]string{"level=info msg=hello", " ", "\n", "\n", `"auths":`, "password: ", "\t", "\r\n"}, canaries...)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 40).Draw(t, "words"), "")
+		var out strings.Builder
+		lines := knowing().Lines(func(line string) { out.WriteString(line + "\n") })
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
+			_, err := lines.Write([]byte(rest[:n]))
+			require.NoError(t, err)
+			rest = rest[n:]
+		}
+		lines.Close()
+		for _, canary := range canaries {
+			require.NotContains(t, out.String(), canary)
+		}
+		require.Equal(t, strings.Count(text, "\n")+min(1, len(text)-strings.LastIndex(text, "\n")-1), strings.Count(out.String(), "\n"), "every line is accounted for")
+	})
+}
