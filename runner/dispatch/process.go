@@ -1,6 +1,17 @@
 package dispatch
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
 
 // Config says how local runners are started.
 type Config struct {
@@ -9,22 +20,178 @@ type Config struct {
 	WorkDir    string   // a directory per attempt is made here
 	StatusURL  string   // where runners find the Status API
 	Env        []string // KEY=value; only what Allowed lets through reaches a runner. nil: the server's own
+	Now        func() time.Time
 }
 
-// Process starts runners as local processes.
+// The files of an attempt's directory.
+const (
+	startedFile = "started"      // made exclusively before the start: its presence forbids another one
+	processFile = "process.json" // who the runner is
+	tokenFile   = "token"        // mode 0600
+	stoppedFile = "stopped"      // a SIGTERM was sent
+	logFile     = "runner.log"
+	workFolder  = "work" // the runner's own
+)
+
+// attemptVariable marks a runner and everything it starts, so that they are found even when nothing was written down.
+const attemptVariable = "OCPCTL_ATTEMPT"
+
+// startPatience is how long a start that is not yet written down may still be under way.
+const startPatience = 10 * time.Second
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+
+// Process starts runners as local processes. It holds no state: everything is in WorkDir and in the kernel.
 type Process struct{ cfg Config }
 
 // NewProcess checks the configuration and makes the work directory.
-func NewProcess(cfg Config) (*Process, error) { return &Process{cfg: cfg}, nil }
+func NewProcess(cfg Config) (*Process, error) {
+	if cfg.Runner == "" || cfg.Installers == "" || cfg.WorkDir == "" || cfg.StatusURL == "" {
+		return nil, errors.New("dispatch: runner, installers, work directory and status URL are needed")
+	}
+	if cfg.Env == nil {
+		cfg.Env = os.Environ()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	for _, each := range []*string{&cfg.Runner, &cfg.Installers, &cfg.WorkDir} {
+		full, err := filepath.Abs(*each)
+		if err != nil {
+			return nil, fmt.Errorf("dispatch: %w", err)
+		}
+		*each = full
+	}
+	if err := os.MkdirAll(cfg.WorkDir, 0o700); err != nil {
+		return nil, fmt.Errorf("dispatch: %w", err)
+	}
+	return &Process{cfg: cfg}, nil
+}
 
-// Start starts the attempt's runner, once, whatever is asked how often.
-func (p *Process) Start(ctx context.Context, job Job) error { return nil }
+func (p *Process) dir(attempt string) (string, error) {
+	if !plainID.MatchString(attempt) {
+		return "", fmt.Errorf("attempt id %q may not name a directory", attempt)
+	}
+	return filepath.Join(p.cfg.WorkDir, attempt), nil
+}
 
-// Observe tells what is known of an attempt's runner.
-func (p *Process) Observe(ctx context.Context, attempt string) (Sighting, error) { return Unknown, nil }
+// Start starts the attempt's runner, once, however often it is asked. A start that was cut off half-way is not tried
+// again: the attempt is then seen ended, and the next attempt follows.
+func (p *Process) Start(ctx context.Context, job Job) error {
+	dir, err := p.dir(job.Attempt)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, workFolder), 0o700); err != nil {
+		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
+	}
+	marker, err := os.OpenFile(filepath.Join(dir, startedFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
+	}
+	_, err = fmt.Fprintf(marker, "%s %s attempt %d of cluster %s\n", p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, job.Cluster)
+	if err = errors.Join(err, marker.Close()); err == nil {
+		err = p.launch(dir, job)
+	}
+	if err != nil {
+		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
+	}
+	return nil
+}
 
-// Stop asks an attempt's runner to end. The runner stops its installer politely, which takes a while.
-func (p *Process) Stop(ctx context.Context, attempt string) error { return nil }
+// launch starts the runner in a session of its own: it has no terminal, and the server's end is not its end.
+func (p *Process) launch(dir string, job Job) error {
+	token := filepath.Join(dir, tokenFile)
+	if err := os.WriteFile(token, []byte(job.Token), 0o600); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(p.cfg.Runner, "--server", p.cfg.StatusURL, "--attempt", job.Attempt, "--token-file", token,
+		"--work-dir", filepath.Join(dir, workFolder), "--installers", p.cfg.Installers)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log // Stdin nil: /dev/null
+	cmd.Env = append(Allowed(p.cfg.Env), attemptVariable+"="+job.Attempt)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	id, err := identify(cmd.Process.Pid)
+	if err == nil {
+		err = id.save(filepath.Join(dir, processFile))
+	}
+	_ = cmd.Process.Release() // nobody waits for it here: Observe collects it
+	return err
+}
 
-// Forget removes what is kept of an ended attempt.
-func (p *Process) Forget(ctx context.Context, attempt string) error { return nil }
+// Allowed picks from an environment what a runner may see: what finds programs and files, clouds and certificates,
+// and the settings of stand-ins. Nothing of the server's own comes through.
+func Allowed(env []string) []string {
+	var kept []string
+	for _, pair := range env {
+		key, _, _ := strings.Cut(pair, "=")
+		switch key {
+		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR":
+			kept = append(kept, pair)
+		default:
+			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_") {
+				kept = append(kept, pair)
+			}
+		}
+	}
+	return kept
+}
+
+// Stop asks an attempt's runner to end: one SIGTERM, however often it is asked. The runner stops its installer
+// politely, which takes up to two minutes; Observe tells when it is over. No runner is no error.
+func (p *Process) Stop(_ context.Context, attempt string) error {
+	dir, err := p.dir(attempt)
+	if err != nil {
+		return err
+	}
+	sent := filepath.Join(dir, stoppedFile)
+	if _, err := os.Lstat(sent); err == nil {
+		return nil
+	}
+	id, err := loadIdentity(filepath.Join(dir, processFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("stop attempt %s: %w", attempt, err)
+	}
+	if err := id.terminate(); err != nil {
+		return fmt.Errorf("stop attempt %s: %w", attempt, err)
+	}
+	if err := os.WriteFile(sent, nil, 0o600); err != nil {
+		return fmt.Errorf("stop attempt %s: %w", attempt, err)
+	}
+	return nil
+}
+
+// Forget removes what is kept of an ended attempt, its log included. It refuses while anything of it lives.
+func (p *Process) Forget(ctx context.Context, attempt string) error {
+	dir, err := p.dir(attempt)
+	if err != nil {
+		return err
+	}
+	seen, err := p.Observe(ctx, attempt)
+	if err != nil {
+		return err
+	}
+	if seen != Ended && seen != NotStarted {
+		return fmt.Errorf("forget attempt %s: its runner is not seen ended", attempt)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("forget attempt %s: %w", attempt, err)
+	}
+	return nil
+}

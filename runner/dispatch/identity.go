@@ -1,0 +1,149 @@
+package dispatch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// identity names one process for ever: pids return, but not with the same start time within one boot.
+type identity struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // clock ticks since boot, as /proc has it
+	Boot  string `json:"boot"`
+}
+
+// identify names a living process, or a zombie.
+func identify(pid int) (identity, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return identity{}, err
+	}
+	boot, err := bootID()
+	return identity{PID: pid, Start: stat.start, Boot: boot}, err
+}
+
+// save writes the identity so that it is there whole or not at all.
+func (id identity) save(path string) error {
+	raw, err := json.Marshal(id)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+func loadIdentity(path string) (identity, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return identity{}, err
+	}
+	var id identity
+	if err := json.Unmarshal(raw, &id); err != nil {
+		return identity{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return id, nil
+}
+
+// alive reports whether this very process lives. A zombie does not; ours is collected.
+func (id identity) alive() (bool, error) {
+	boot, err := bootID()
+	if err != nil || boot != id.Boot {
+		return false, err
+	}
+	stat, err := readStat(id.PID)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return false, nil
+	}
+	if err != nil || stat.start != id.Start {
+		return false, err
+	}
+	if stat.state != "Z" && stat.state != "X" {
+		return true, nil
+	}
+	if stat.parent == os.Getpid() {
+		_, _ = syscall.Wait4(id.PID, nil, syscall.WNOHANG, nil)
+	}
+	return false, nil
+}
+
+// terminate sends SIGTERM to this very process and to no other that bears its pid now.
+func (id identity) terminate() error { return id.signal(syscall.SIGTERM) }
+
+func (id identity) kill() error { return id.signal(syscall.SIGKILL) }
+
+func (id identity) signal(sig syscall.Signal) error {
+	process, err := os.FindProcess(id.PID) // holds a pidfd: from here on it cannot become another process
+	if err != nil {
+		return err
+	}
+	defer process.Release()
+	alive, err := id.alive()
+	if err != nil || !alive {
+		return err
+	}
+	if err := process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// marked finds the living processes that belong to an attempt by the variable they inherited.
+func marked(attempt string) ([]identity, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	want := []byte("\x00" + attemptVariable + "=" + attempt + "\x00")
+	var found []identity
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || !bytes.Contains(append([]byte{0}, env...), want) {
+			continue // gone, or another user's and so none of ours; a zombie's is empty
+		}
+		id, err := identify(pid)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
+// stat is what /proc/<pid>/stat says of a process.
+type stat struct {
+	state  string
+	parent int
+	start  string
+}
+
+func readStat(pid int) (stat, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, err
+	}
+	_, rest, ok := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " ") // a name may hold anything
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 20 {
+		return stat{}, fmt.Errorf("read /proc/%d/stat: not understood", pid)
+	}
+	parent, err := strconv.Atoi(fields[1])
+	return stat{state: fields[0], parent: parent, start: fields[19]}, err
+}
+
+func bootID() (string, error) {
+	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(raw)), err
+}
