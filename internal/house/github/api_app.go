@@ -1,7 +1,6 @@
 package github
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -98,8 +97,7 @@ func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request) {
 		"headers": object{"X-GitHub-Event": all[i].Event, "X-GitHub-Delivery": all[i].GUID},
 		"payload": json.RawMessage(all[i].Payload),
 	}
-	// GitHub gives the answer's body as a string.
-	out["response"] = object{"headers": object{}, "payload": base64.StdEncoding.EncodeToString([]byte(all[i].Answer))}
+	out["response"] = object{"headers": object{}, "payload": all[i].Answer}
 	answer(w, http.StatusOK, out)
 }
 
