@@ -36,8 +36,11 @@ func checkRegion(r Request, p profiles.Profile) Check {
 
 // checkTTL keeps promise two: every cluster has an absolute end. People's hours are compared, not a demo's.
 func checkTTL(r Request, p profiles.Profile) Check {
-	check := Check{Name: "ttl", Result: Pass, Accept: fmt.Sprintf("above 0, at most %s", Span(p.MaxTTL))}
+	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + Span(p.MaxTTL)}
 	next := fmt.Sprintf("Ask for at most %s, or leave the lifetime out for %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
+	if p.Name == "" { // no profile is known, so neither is its maximum
+		check.Accept, next = "above 0, at most the profile's maximum", "Ask for a lifetime such as 24h, or leave it out."
+	}
 	switch {
 	case r.TTL == 0:
 		check.Words = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", Span(p.DefaultTTL), Span(p.MaxTTL))

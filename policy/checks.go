@@ -85,6 +85,14 @@ func checkGitHub(r Request, act string) Check {
 	return check
 }
 
+// deed is what an act is called in a sentence.
+func deed(act string) string {
+	if act == "status" || act == "list" {
+		return "ask for clusters here"
+	}
+	return act + " a cluster"
+}
+
 func checkFork(r Request) Check {
 	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
 	switch {

@@ -37,6 +37,8 @@ func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict {
 	if known {
 		checks = append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), checkPrice(r, p))
+	} else if r.TTL < 0 {
+		checks = append(checks, checkTTL(r, p))
 	}
 	checks = append(checks, checkName(r, p.Name))
 	checks = append(checks, checkTags(r, p, known)...)
@@ -50,7 +52,7 @@ func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict {
 // May judges an act ("destroy", "extend") on a cluster that exists. Permission alone decides: a cluster of a fork's pull
 // request, of a profile that was disabled or of a repository that left the table must still come to its end.
 func May(r Request, act string) Verdict {
-	check := checkPermission(r, act+" a cluster")
+	check := checkPermission(r, deed(act))
 	return Verdict{Allowed: check.Result != Fail, Checks: []Check{check}}
 }
 
