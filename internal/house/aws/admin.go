@@ -1,0 +1,82 @@
+package aws
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// adminInput is what the administrator's door takes, each call the fields it needs.
+type adminInput struct {
+	Call     string    `json:"call"`
+	Times    int       `json:"times"`
+	Code     string    `json:"code"`
+	ID       string    `json:"id"`
+	Account  string    `json:"account"`
+	Delay    string    `json:"delay"` // a Go duration
+	Resource *Resource `json:"resource"`
+}
+
+// admin serves the methods that are no part of AWS, unsigned, for other processes of a demo or a test:
+//
+//	GET  /_standin/resources?match=TEXT   Resources
+//	GET  /_standin/all                    All
+//	GET  /_standin/faults                 Faults
+//	POST /_standin/refuse  {"call","times","code"}    /_standin/lift    {"call"}
+//	POST /_standin/delay   {"call","delay"}           /_standin/account {"account"}
+//	POST /_standin/pin     {"id"}    /_standin/unpin  {"id"}    /_standin/free {"id"}
+//	POST /_standin/plant   {"resource"}               answers the planted resource
+func (s *Server) admin() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_standin/resources", func(w http.ResponseWriter, r *http.Request) {
+		adminAnswer(w, s.Resources(r.URL.Query().Get("match")))
+	})
+	mux.HandleFunc("GET /_standin/all", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.All()) })
+	mux.HandleFunc("GET /_standin/faults", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.Faults()) })
+	for name, do := range s.adminCalls() {
+		mux.HandleFunc("POST /_standin/"+name, func(w http.ResponseWriter, r *http.Request) {
+			var in adminInput
+			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, largest)).Decode(&in); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			out, err := do(in)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			adminAnswer(w, out)
+		})
+	}
+	return mux
+}
+
+func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
+	done := struct{}{}
+	return map[string]func(adminInput) (any, error){
+		"refuse": func(in adminInput) (any, error) { s.Refuse(in.Call, in.Times, in.Code); return done, nil },
+		"lift":   func(in adminInput) (any, error) { s.Lift(in.Call); return done, nil },
+		"delay": func(in adminInput) (any, error) {
+			d, err := time.ParseDuration(in.Delay)
+			if err == nil {
+				s.Delay(in.Call, d)
+			}
+			return done, err
+		},
+		"account": func(in adminInput) (any, error) { return done, s.SetAccount(in.Account) },
+		"pin":     func(in adminInput) (any, error) { return done, s.Pin(in.ID) },
+		"unpin":   func(in adminInput) (any, error) { return done, s.Unpin(in.ID) },
+		"free":    func(in adminInput) (any, error) { return done, s.Free(in.ID) },
+		"plant": func(in adminInput) (any, error) {
+			if in.Resource == nil {
+				in.Resource = &Resource{}
+			}
+			return s.Plant(*in.Resource)
+		},
+	}
+}
+
+func adminAnswer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // a client that went away has no other
+}

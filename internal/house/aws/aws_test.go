@@ -1,0 +1,92 @@
+package aws_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws"
+)
+
+const (
+	key    = "AKIADEMO0000EXAMPLE1"
+	secret = "demo-secret-access-key"
+	infra  = "demo-c9772"
+	owned  = "kubernetes.io/cluster/" + infra
+)
+
+// cloud is the stand-in and the official clients for it.
+type cloud struct {
+	*aws.Server
+	sts     *sts.Client
+	ec2     *ec2.Client
+	elb     *elb.Client
+	iam     *iam.Client
+	route53 *route53.Client
+	tagging *tagging.Client
+}
+
+func start(t *testing.T, cfg aws.Config) *cloud {
+	t.Helper()
+	cfg.AccessKey, cfg.SecretKey = key, secret
+	if cfg.Settle == 0 {
+		cfg.Settle = 5 * time.Millisecond
+	}
+	s, err := aws.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Stop() })
+	return clients(t, s, "us-east-1", key, secret)
+}
+
+func clients(t *testing.T, s *aws.Server, region, key, secret string) *cloud {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(region), config.WithBaseEndpoint(s.URL()),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryMaxAttempts(1))
+	require.NoError(t, err)
+	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
+		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg)}
+}
+
+// refused requires an API error of the code.
+func refused(t *testing.T, err error, code string) {
+	t.Helper()
+	var api smithy.APIError
+	require.ErrorAs(t, err, &api)
+	require.Equal(t, code, api.ErrorCode(), err.Error())
+}
+
+func spec(kind ec2types.ResourceType, name string) []ec2types.TagSpecification {
+	return []ec2types.TagSpecification{{ResourceType: kind, Tags: []ec2types.Tag{
+		{Key: sdk.String(owned), Value: sdk.String("owned")}, {Key: sdk.String("Name"), Value: sdk.String(name)}}}}
+}
+
+func byTag() []ec2types.Filter {
+	return []ec2types.Filter{{Name: sdk.String("tag:" + owned), Values: []string{"owned"}}}
+}
+
+func (c *cloud) vpc(t *testing.T) string {
+	t.Helper()
+	out, err := c.ec2.CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: sdk.String("10.0.0.0/16"), TagSpecifications: spec("vpc", infra+"-vpc")})
+	require.NoError(t, err)
+	return *out.Vpc.VpcId
+}
+
+func (c *cloud) subnet(t *testing.T, vpc, cidr, zone string) string {
+	t.Helper()
+	out, err := c.ec2.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: &vpc, CidrBlock: &cidr, AvailabilityZone: &zone, TagSpecifications: spec("subnet", infra+"-subnet-"+zone)})
+	require.NoError(t, err)
+	return *out.Subnet.SubnetId
+}

@@ -1,0 +1,241 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// kind is what the generic EC2 calls must know about one type of resource.
+type kind struct {
+	prefix   string // of an id
+	state    string // the living one
+	param    string // names an id in calls: VpcId
+	filter   string // names an id in filters: vpc-id
+	notFound string
+	inUse    string // the code of a refused deletion; empty: DependencyViolation
+	set      string // the element around a list
+	ghosts   bool   // describes go on listing the deleted
+	render   func(*call, *Resource) []node
+}
+
+// kinds are EC2's types by the name their ARN and their tag specification use.
+var kinds = map[string]kind{
+	"vpc":               {"vpc-", "available", "VpcId", "vpc-id", "InvalidVpcID.NotFound", "", "vpcSet", false, renderVPC},
+	"subnet":            {"subnet-", "available", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound", "", "subnetSet", false, renderSubnet},
+	"internet-gateway":  {"igw-", "available", "InternetGatewayId", "internet-gateway-id", "InvalidInternetGatewayID.NotFound", "", "internetGatewaySet", false, renderGateway},
+	"natgateway":        {"nat-", "available", "NatGatewayId", "nat-gateway-id", "NatGatewayNotFound", "", "natGatewaySet", true, renderNAT},
+	"elastic-ip":        {"eipalloc-", "", "AllocationId", "allocation-id", "InvalidAllocationID.NotFound", "InvalidIPAddress.InUse", "addressesSet", false, renderAddress},
+	"route-table":       {"rtb-", "", "RouteTableId", "route-table-id", "InvalidRouteTableID.NotFound", "", "routeTableSet", false, renderRouteTable},
+	"security-group":    {"sg-", "", "GroupId", "group-id", "InvalidGroup.NotFound", "", "securityGroupInfo", false, renderGroup},
+	"vpc-endpoint":      {"vpce-", "available", "VpcEndpointId", "vpc-endpoint-id", "InvalidVpcEndpointId.NotFound", "", "vpcEndpointSet", false, renderEndpoint},
+	"instance":          {"i-", "running", "InstanceId", "instance-id", "InvalidInstanceID.NotFound", "", "reservationSet", true, renderInstance},
+	"volume":            {"vol-", "available", "VolumeId", "volume-id", "InvalidVolume.NotFound", "VolumeInUse", "volumeSet", false, renderVolume},
+	"network-interface": {"eni-", "in-use", "NetworkInterfaceId", "network-interface-id", "InvalidNetworkInterfaceID.NotFound", "", "networkInterfaceSet", false, renderInterface},
+	"snapshot":          {"snap-", "completed", "SnapshotId", "snapshot-id", "InvalidSnapshot.NotFound", "InvalidSnapshot.InUse", "snapshotSet", false, renderSnapshot},
+	"image":             {"ami-", "available", "ImageId", "image-id", "InvalidAMIID.NotFound", "", "imagesSet", false, renderImage},
+}
+
+// ec2Calls are EC2's operations.
+var ec2Calls = map[string]handler{
+	"DescribeRegions": describeRegions, "DescribeAvailabilityZones": describeZones, "DescribeInstanceTypeOfferings": describeOfferings,
+	"CreateTags": createTags, "DeleteTags": deleteTags,
+
+	"CreateVpc": createVPC, "DeleteVpc": remove("vpc"), "DescribeVpcs": describe("vpc"),
+	"CreateSubnet": createSubnet, "DeleteSubnet": remove("subnet"), "DescribeSubnets": describe("subnet"),
+	"CreateInternetGateway": createGateway, "DeleteInternetGateway": deleteGateway, "DescribeInternetGateways": describe("internet-gateway"),
+	"AttachInternetGateway": attachGateway, "DetachInternetGateway": detachGateway,
+	"CreateNatGateway": createNAT, "DeleteNatGateway": deleteNAT, "DescribeNatGateways": describe("natgateway"),
+	"AllocateAddress": allocateAddress, "ReleaseAddress": remove("elastic-ip"), "DescribeAddresses": describe("elastic-ip"),
+	"CreateRouteTable": createRouteTable, "DeleteRouteTable": deleteRouteTable, "DescribeRouteTables": describe("route-table"),
+	"AssociateRouteTable": associateRouteTable, "DisassociateRouteTable": disassociateRouteTable, "CreateRoute": createRoute,
+	"CreateSecurityGroup": createGroup, "DeleteSecurityGroup": deleteGroup, "DescribeSecurityGroups": describe("security-group"),
+	"AuthorizeSecurityGroupIngress": authorizeIngress, "RevokeSecurityGroupIngress": revokeIngress,
+	"CreateVpcEndpoint": createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
+
+	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "DescribeInstances": describe("instance"),
+	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
+	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
+	"CopyImage": copyImage, "DeregisterImage": remove("image"), "DescribeImages": describe("image"),
+	"DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),
+}
+
+// here says whether the caller sees the resource where it asks.
+func (c *call) here(r *Resource, typ string) bool {
+	return r.Service == "ec2" && r.Type == typ && r.Account == c.Account && r.Region == c.region
+}
+
+// get finds a living resource by id, or refuses as EC2 does.
+func (c *call) get(typ, id string) (*Resource, error) {
+	k := kinds[typ]
+	if id == "" {
+		return nil, fault("MissingParameter", "The request must contain the parameter %s", k.param)
+	}
+	r := c.first(func(r *Resource) bool { return c.here(r, typ) && r.ID == id && (r.Alive() || k.ghosts) })
+	if r == nil {
+		return nil, fault(k.notFound, "The %s ID '%s' does not exist", typ, id)
+	}
+	return r, nil
+}
+
+// made is a new EC2 resource in its living state, tagged by the call's own specification.
+func (c *call) made(typ string, r Resource) *Resource {
+	k := kinds[typ]
+	r.Service, r.Type, r.Region, r.ID = "ec2", typ, c.region, newID(k.prefix)
+	r.State = cmp.Or(r.State, k.state)
+	r.Tags = c.params.tagsFor(typ)
+	r.Name = cmp.Or(r.Name, r.Tags["Name"])
+	return c.add(r)
+}
+
+// remove is the handler that deletes one resource of a type at once.
+func remove(typ string) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.get(typ, c.params.get(kinds[typ].param))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.removable(r); err != nil {
+			return nil, err
+		}
+		c.world.remove(r)
+		return []node{el("return", true)}, nil
+	}
+}
+
+// removable refuses when something uses the resource, or a test pinned it.
+func (c *call) removable(r *Resource) error {
+	k := kinds[r.Type]
+	code := cmp.Or(k.inUse, "DependencyViolation")
+	if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
+		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
+	}
+	if r.Attrs["default"] == "true" || (r.Type == "volume" && r.Parent != "") {
+		return fault(code, "The %s '%s' is in use and cannot be deleted.", r.Type, r.ID)
+	}
+	if by := c.user(r.ID); by != nil {
+		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
+	}
+	return nil
+}
+
+// describe is the handler that lists a type: by ids, by filters, in pages.
+func describe(typ string) handler {
+	return func(c *call) ([]node, error) {
+		k := kinds[typ]
+		ids := c.params.list(k.param)
+		for _, id := range ids {
+			if _, err := c.get(typ, id); err != nil {
+				return nil, err
+			}
+		}
+		filters, err := c.filters(k)
+		if err != nil {
+			return nil, err
+		}
+		found := c.all(func(r *Resource) bool {
+			return c.here(r, typ) && (r.Alive() || k.ghosts) && (len(ids) == 0 || slices.Contains(ids, r.ID)) && c.passes(r, k, filters)
+		})
+		found, next, err := c.page(found, len(ids) > 0)
+		if err != nil {
+			return nil, err
+		}
+		var items [][]node
+		for _, r := range found {
+			items = append(items, k.render(c, r))
+		}
+		if typ == "instance" {
+			items = reservations(found, items)
+		}
+		return append([]node{list(k.set, "item", items)}, next...), nil
+	}
+}
+
+// page cuts what was found at MaxResults. Tokens name the last resource shown, so that pages hold while others come and go.
+func (c *call) page(found []*Resource, byID bool) ([]*Resource, []node, error) {
+	limit, token := c.params.number("MaxResults"), c.params.get("NextToken")
+	if limit != 0 && byID {
+		return nil, nil, fault("InvalidParameterCombination", "The parameter maxResults cannot be used with ids")
+	}
+	if limit != 0 && limit < 5 {
+		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)
+	}
+	found, last, err := after(found, token, limit, func(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) })
+	if err != nil {
+		return nil, nil, fault("InvalidNextToken", "The token is invalid")
+	}
+	if last == "" {
+		return found, nil, nil
+	}
+	return found, []node{el("nextToken", last)}, nil
+}
+
+// after is one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token.
+func after(found []*Resource, token string, limit int, key func(*Resource) string) ([]*Resource, string, error) {
+	last, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(r *Resource) bool { return token != "" && key(r) <= string(last) })
+	slices.SortFunc(found, func(a, b *Resource) int { return cmp.Compare(key(a), key(b)) })
+	if limit <= 0 || len(found) <= limit {
+		return found, "", nil
+	}
+	found = found[:limit]
+	return found, base64.RawURLEncoding.EncodeToString([]byte(key(found[limit-1]))), nil
+}
+
+func tagSet(r *Resource) node {
+	var items [][]node
+	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
+		items = append(items, []node{el("key", k), el("value", r.Tags[k])})
+	}
+	return list("tagSet", "item", items)
+}
+
+// tagged is every resource CreateTags and DeleteTags name.
+func (c *call) tagged() ([]*Resource, error) {
+	var out []*Resource
+	for _, id := range c.params.list("ResourceId") {
+		r := c.first(func(r *Resource) bool { return r.Alive() && r.ID == id && c.here(r, r.Type) })
+		if r == nil {
+			for typ, k := range kinds {
+				if strings.HasPrefix(id, k.prefix) {
+					_, err := c.get(typ, id)
+					return nil, err
+				}
+			}
+			return nil, fault("InvalidID", "The ID '%s' is not valid", id)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func createTags(c *call) ([]node, error) {
+	found, err := c.tagged()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		maps.Copy(r.Tags, c.params.tags("Tag"))
+		r.Name = cmp.Or(r.Tags["Name"], r.Name)
+	}
+	return []node{el("return", true)}, nil
+}
+
+func deleteTags(c *call) ([]node, error) {
+	found, err := c.tagged()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		for k := range c.params.tags("Tag") {
+			delete(r.Tags, k)
+		}
+	}
+	return []node{el("return", true)}, nil
+}

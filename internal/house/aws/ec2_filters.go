@@ -1,0 +1,93 @@
+package aws
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// filter is one Filter.N: a resource passes when any of its values matches any of the patterns.
+type filter struct {
+	name     string
+	patterns []*regexp.Regexp
+}
+
+// known are the filter names that read an attribute of the same name. Any other is refused, as EC2 refuses it: a filter
+// that silently matched nothing would make an empty list look like a proof.
+var known = []string{
+	"attachment.instance-id", "attachment.vpc-id", "association.subnet-id", "association.main", "association.route-table-id", "availability-zone",
+	"cidr", "cidr-block", "cidrBlock", "description", "domain", "group-name", "iam-instance-profile.arn", "image-id", "instance-type", "interface-type",
+	"is-default", "isDefault", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
+	"subnet-id", "vpc-endpoint-type", "volume-id", "snapshot-id", "group-id", "instance-id", "network-interface-id", "allocation-id", "nat-gateway-id",
+}
+
+func (c *call) filters(k kind) ([]filter, error) {
+	var out []filter
+	for _, f := range c.params.each("Filter") {
+		name := f.get("Name")
+		general := []string{"tag-key", "vpc-id", "resource-id", "state", "status", "instance-state-name", "vpc-endpoint-state", k.filter}
+		if !strings.HasPrefix(name, "tag:") && !slices.Contains(general, name) && !slices.Contains(known, name) {
+			return nil, fault("InvalidParameterValue", "The filter '%s' is invalid", name)
+		}
+		one := filter{name: name}
+		for _, v := range f.list("Value") {
+			quoted := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(v))
+			one.patterns = append(one.patterns, regexp.MustCompile(`(?s)^`+quoted+`$`))
+		}
+		if len(one.patterns) == 0 {
+			return nil, fault("InvalidParameterValue", "The filter '%s' has no values", name)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (c *call) passes(r *Resource, k kind, filters []filter) bool {
+	for _, f := range filters {
+		matches := func(v string) bool {
+			return slices.ContainsFunc(f.patterns, func(p *regexp.Regexp) bool { return p.MatchString(v) })
+		}
+		if !slices.ContainsFunc(c.values(r, k, f.name), matches) {
+			return false
+		}
+	}
+	return true
+}
+
+// values are what a filter looks at.
+func (c *call) values(r *Resource, k kind, name string) []string {
+	if key, ok := strings.CutPrefix(name, "tag:"); ok {
+		if v, ok := r.Tags[key]; ok {
+			return []string{v}
+		}
+		return nil
+	}
+	switch name {
+	case k.filter, "resource-id":
+		return []string{r.ID}
+	case "tag-key":
+		return slices.Collect(maps.Keys(r.Tags))
+	case "state", "status", "instance-state-name", "vpc-endpoint-state":
+		return []string{r.State}
+	case "vpc-id", "attachment.vpc-id":
+		if r.Type == "instance" && !r.Alive() {
+			return nil // a terminated instance has left its VPC
+		}
+		return one(r.VPC)
+	case "owner-id":
+		return []string{r.Account}
+	case "group-id":
+		return r.vals("groups")
+	case "association.subnet-id":
+		return c.associations(r, func(a *Resource) string { return a.Parent })
+	}
+	return one(r.Attrs[name])
+}
+
+func one(v string) []string {
+	if v == "" {
+		return nil
+	}
+	return []string{v}
+}

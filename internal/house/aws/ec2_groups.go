@@ -1,0 +1,107 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+)
+
+func createGroup(c *call) ([]node, error) {
+	v, err := c.get("vpc", c.params.get("VpcId"))
+	if err != nil {
+		return nil, err
+	}
+	name := c.params.get("GroupName")
+	twin := c.first(func(r *Resource) bool {
+		return c.here(r, "security-group") && r.VPC == v.ID && r.Attrs["group-name"] == name
+	})
+	if twin != nil {
+		return nil, fault("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, v.ID)
+	}
+	r := c.made("security-group", Resource{Name: name, VPC: v.ID, Uses: []string{v.ID},
+		Attrs: map[string]string{"group-name": name, "description": c.params.get("GroupDescription")}})
+	return []node{el("groupId", r.ID), el("return", true), tagSet(r)}, nil
+}
+
+func deleteGroup(c *call) ([]node, error) {
+	r, err := c.get("security-group", c.params.get("GroupId"))
+	if err == nil && r.Attrs["group-name"] == "default" {
+		return nil, fault("CannotDelete", "the specified group: \"%s\" name: \"default\" cannot be deleted by a user", r.ID)
+	}
+	return remove("security-group")(c)
+}
+
+// rules are the ingress rules a call names, each as "protocol from to source".
+func (c *call) rules() []string {
+	var out []string
+	for _, p := range c.params.each("IpPermissions") {
+		ports := p.get("IpProtocol") + " " + p.get("FromPort") + " " + p.get("ToPort") + " "
+		for _, r := range p.each("IpRanges") {
+			out = append(out, ports+r.get("CidrIp"))
+		}
+		for _, g := range p.each("Groups") {
+			out = append(out, ports+g.get("GroupId"))
+		}
+	}
+	return out
+}
+
+func authorizeIngress(c *call) ([]node, error) {
+	r, err := c.get("security-group", c.params.get("GroupId"))
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range c.rules() {
+		if slices.Contains(r.vals("ingress"), rule) {
+			return nil, fault("InvalidPermission.Duplicate", "the specified rule \"%s\" already exists", rule)
+		}
+	}
+	r.Values["ingress"] = append(r.Values["ingress"], c.rules()...)
+	r.Uses = groupUses(r)
+	return []node{el("return", true)}, nil
+}
+
+func revokeIngress(c *call) ([]node, error) {
+	r, err := c.get("security-group", c.params.get("GroupId"))
+	if err != nil {
+		return nil, err
+	}
+	gone := c.rules()
+	for _, rule := range gone {
+		if !slices.Contains(r.vals("ingress"), rule) {
+			return nil, fault("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
+		}
+	}
+	r.Values["ingress"] = slices.DeleteFunc(r.Values["ingress"], func(rule string) bool { return slices.Contains(gone, rule) })
+	r.Uses = groupUses(r)
+	return []node{el("return", true)}, nil
+}
+
+// groupUses are a group's VPC and the groups its rules let in: those cannot be deleted before the rule is.
+func groupUses(r *Resource) []string {
+	out := []string{r.VPC}
+	for _, rule := range r.vals("ingress") {
+		if source := rule[strings.LastIndex(rule, " ")+1:]; strings.HasPrefix(source, "sg-") && source != r.ID {
+			out = append(out, source)
+		}
+	}
+	return out
+}
+
+func renderGroup(_ *call, r *Resource) []node {
+	var rules [][]node
+	for _, rule := range r.vals("ingress") {
+		f := strings.Split(rule, " ")
+		one := []node{el("ipProtocol", f[0])}
+		if f[1] != "" {
+			one = append(one, el("fromPort", f[1]), el("toPort", f[2]))
+		}
+		if strings.HasPrefix(f[3], "sg-") {
+			one = append(one, list("groups", "item", [][]node{{el("groupId", f[3]), el("userId", r.Account)}}))
+		} else {
+			one = append(one, list("ipRanges", "item", [][]node{{el("cidrIp", f[3])}}))
+		}
+		rules = append(rules, one)
+	}
+	return []node{el("groupId", r.ID), el("groupName", r.Attrs["group-name"]), el("groupDescription", r.Attrs["description"]), el("vpcId", r.VPC), el("ownerId", r.Account),
+		list("ipPermissions", "item", rules), tagSet(r)}
+}

@@ -1,0 +1,106 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// zoneLetters are a region's availability zones; three where it is not said otherwise.
+var zoneLetters = map[string]string{"us-east-1": "abcdef", "us-west-2": "abcd"}
+
+func zonesOf(region string) []string {
+	var out []string
+	for _, letter := range cmp.Or(zoneLetters[region], "abc") {
+		out = append(out, region+string(letter))
+	}
+	return out
+}
+
+// families and sizes make up the instance types that are offered.
+var (
+	families = []string{"m5", "m5a", "m6a", "m6i", "m7i", "c5", "c6i", "r5", "r6i", "t3", "t3a"}
+	sizes    = []string{"medium", "large", "xlarge", "2xlarge", "4xlarge", "8xlarge"}
+)
+
+// offered says whether an instance type can be had in a zone. us-east-1e is the real region's odd zone: it has none of
+// the newer types.
+func offered(zone, kind string) bool {
+	family, size, ok := strings.Cut(kind, ".")
+	if !ok || !slices.Contains(families, family) || !slices.Contains(sizes, size) {
+		return false
+	}
+	return zone != "us-east-1e" || strings.HasPrefix(family, "t3")
+}
+
+func (c *call) zoneOr(zone string) (string, error) {
+	zones := zonesOf(c.region)
+	if zone == "" {
+		return zones[0], nil
+	}
+	if !slices.Contains(zones, zone) {
+		return "", fault("InvalidParameterValue", "Value (%s) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: %s.", zone, strings.Join(zones, ", "))
+	}
+	return zone, nil
+}
+
+// asked reads the values of one filter; nil: it was not given.
+func (c *call) asked(name string) []string {
+	for _, f := range c.params.each("Filter") {
+		if f.get("Name") == name {
+			return f.list("Value")
+		}
+	}
+	return nil
+}
+
+func wanted(values []string, v string) bool { return len(values) == 0 || slices.Contains(values, v) }
+
+func describeRegions(c *call) ([]node, error) {
+	var items [][]node
+	for _, r := range c.server.cfg.Regions {
+		if wanted(c.params.list("RegionName"), r) && wanted(c.asked("region-name"), r) {
+			items = append(items, []node{el("regionName", r), el("regionEndpoint", "ec2."+r+".amazonaws.com"), el("optInStatus", "opt-in-not-required")})
+		}
+	}
+	return []node{list("regionInfo", "item", items)}, nil
+}
+
+func describeZones(c *call) ([]node, error) {
+	names := c.params.list("ZoneName")
+	for _, z := range names {
+		if !slices.Contains(zonesOf(c.region), z) {
+			return nil, fault("InvalidParameterValue", "Invalid availability zone: [%s]", z)
+		}
+	}
+	var items [][]node
+	for i, z := range zonesOf(c.region) {
+		id := strings.ReplaceAll(strings.ReplaceAll(c.region, "us-east-", "use"), "us-west-", "usw") + "-az" + string(rune('1'+i))
+		fits := wanted(names, z) && wanted(c.asked("zone-name"), z) && wanted(c.asked("region-name"), c.region) &&
+			wanted(c.asked("state"), "available") && wanted(c.asked("zone-type"), "availability-zone")
+		if fits {
+			items = append(items, []node{el("zoneName", z), el("zoneId", id), el("zoneState", "available"), el("regionName", c.region),
+				el("zoneType", "availability-zone"), el("groupName", c.region), el("optInStatus", "opt-in-not-required")})
+		}
+	}
+	return []node{list("availabilityZoneInfo", "item", items)}, nil
+}
+
+func describeOfferings(c *call) ([]node, error) {
+	places, kind := []string{c.region}, cmp.Or(c.params.get("LocationType"), "region")
+	if kind == "availability-zone" {
+		places = zonesOf(c.region)
+	}
+	var items [][]node
+	for _, place := range places {
+		for _, family := range families {
+			for _, size := range sizes {
+				name := family + "." + size
+				if offered(place, name) && wanted(c.asked("instance-type"), name) && wanted(c.asked("location"), place) {
+					items = append(items, []node{el("instanceType", name), el("locationType", kind), el("location", place)})
+				}
+			}
+		}
+	}
+	return []node{list("instanceTypeOfferingSet", "item", items)}, nil
+}

@@ -1,0 +1,260 @@
+package aws
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+var elbCalls = map[string]handler{
+	"CreateLoadBalancer": createBalancer, "DescribeLoadBalancers": describeBalancers, "DeleteLoadBalancer": deleteBalancer,
+	"CreateTargetGroup": createTargets, "DescribeTargetGroups": describeTargets, "DeleteTargetGroup": deleteTargets,
+	"CreateListener": createListener, "DescribeListeners": describeListeners, "DeleteListener": deleteListener,
+	"DescribeTags": describeTags, "AddTags": addTags,
+}
+
+// balancing finds the living resources of one ELB type in the caller's account and region.
+func (c *call) balancing(typ string, match func(*Resource) bool) []*Resource {
+	return c.all(func(r *Resource) bool {
+		return r.Service == "elasticloadbalancing" && r.Type == typ && r.Account == c.Account && r.Region == c.region && r.Alive() && match(r)
+	})
+}
+
+func (c *call) elbARN(path string) string {
+	return fmt.Sprintf("arn:aws:elasticloadbalancing:%s:%s:%s/%s", c.region, c.Account, path, newID("")[:16])
+}
+
+func (c *call) pinned(r *Resource) bool { return c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) }
+
+func createBalancer(c *call) ([]node, error) {
+	name, kind := c.params.get("Name"), cmp.Or(c.params.get("Type"), "application")
+	scheme := cmp.Or(c.params.get("Scheme"), "internet-facing")
+	if twins := c.balancing("loadbalancer", func(r *Resource) bool { return r.Name == name }); len(twins) > 0 {
+		if twins[0].Attrs["scheme"] != scheme || twins[0].Attrs["type"] != kind {
+			return nil, fault("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
+		}
+		return []node{list("LoadBalancers", "member", [][]node{renderBalancer(twins[0])})}, nil
+	}
+	ids := c.params.list("Subnets")
+	for _, m := range c.params.each("SubnetMappings") {
+		ids = append(ids, m.get("SubnetId"))
+	}
+	var subnets []*Resource
+	for _, id := range ids {
+		sub, err := c.get("subnet", id)
+		if err != nil {
+			return nil, fault("SubnetNotFound", "The subnet ID '%s' is not valid", id)
+		}
+		subnets = append(subnets, sub)
+	}
+	if len(subnets) == 0 {
+		return nil, fault("ValidationError", "At least one subnet must be specified")
+	}
+	path := "loadbalancer/" + map[string]string{"network": "net", "gateway": "gwy"}[kind]
+	if kind == "application" {
+		path = "loadbalancer/app"
+	}
+	host := fmt.Sprintf("%s-%s.elb.%s.amazonaws.com", name, newID("")[:16], c.region)
+	if scheme == "internal" {
+		host = "internal-" + host
+	}
+	r := c.add(Resource{Service: "elasticloadbalancing", Type: "loadbalancer", ID: c.elbARN(path + "/" + name), Name: name, Region: c.region, VPC: subnets[0].VPC,
+		Tags: c.params.tags("Tags"), Attrs: map[string]string{"scheme": scheme, "type": kind, "dns": strings.ToLower(host)}})
+	c.move(r, "provisioning", "active")
+	r.Values["groups"] = c.params.list("SecurityGroups")
+	for _, sub := range subnets {
+		r.Values["zones"] = append(r.Values["zones"], sub.Attrs["availability-zone"]+" "+sub.ID)
+		c.face(r, sub, "network_load_balancer", "ELB "+strings.TrimPrefix(path, "loadbalancer/")+"/"+name+r.ID[strings.LastIndex(r.ID, "/"):], r.vals("groups"), "")
+	}
+	return []node{list("LoadBalancers", "member", [][]node{renderBalancer(r)})}, nil
+}
+
+func renderBalancer(r *Resource) []node {
+	var zones [][]node
+	for _, z := range r.vals("zones") {
+		zone, sub, _ := strings.Cut(z, " ")
+		zones = append(zones, []node{el("ZoneName", zone), el("SubnetId", sub)})
+	}
+	return []node{el("LoadBalancerArn", r.ID), el("LoadBalancerName", r.Name), el("DNSName", r.Attrs["dns"]), el("CanonicalHostedZoneId", balancerZone(r.Region)),
+		el("CreatedTime", r.Created), el("Scheme", r.Attrs["scheme"]), el("VpcId", r.VPC), el("Type", r.Attrs["type"]), group("State", el("Code", r.State)),
+		list("AvailabilityZones", "member", zones), texts("SecurityGroups", "member", r.vals("groups")), el("IpAddressType", "ipv4")}
+}
+
+// balancerZone is the zone of a region's network load balancers, to which alias records point
+// (docs.aws.amazon.com/general/latest/gr/elb.html).
+func balancerZone(region string) string {
+	zones := map[string]string{"us-east-1": "Z26RNL4JYFTOTI", "us-east-2": "ZLMOA37VPKANP", "us-west-2": "Z18D5FSROUN65G"}
+	return cmp.Or(zones[region], "Z26RNL4JYFTOTI")
+}
+
+// elbList lists by ARN or name, refusing what is not there, in pages.
+func elbList(c *call, typ, set, arns, missing string, render func(*Resource) []node) ([]node, error) {
+	ids, names := c.params.list(arns), c.params.list("Names")
+	for _, id := range append(slices.Clone(ids), names...) {
+		if len(c.balancing(typ, func(r *Resource) bool { return r.ID == id || r.Name == id })) == 0 {
+			return nil, fault(missing, "One or more %ss not found: '%s'", typ, id)
+		}
+	}
+	owner := c.params.get("LoadBalancerArn")
+	found := c.balancing(typ, func(r *Resource) bool {
+		asked := len(ids)+len(names) == 0 || slices.Contains(ids, r.ID) || slices.Contains(names, r.Name)
+		return asked && (owner == "" || r.Parent == owner || slices.Contains(r.vals("balancers"), owner))
+	})
+	found, next, err := after(found, c.params.get("Marker"), c.params.number("PageSize"), func(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) })
+	if err != nil {
+		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
+	}
+	var items [][]node
+	for _, r := range found {
+		items = append(items, render(r))
+	}
+	out := []node{list(set, "member", items)}
+	if next != "" {
+		out = append(out, el("NextMarker", next))
+	}
+	return out, nil
+}
+
+func describeBalancers(c *call) ([]node, error) {
+	return elbList(c, "loadbalancer", "LoadBalancers", "LoadBalancerArns", "LoadBalancerNotFound", renderBalancer)
+}
+
+func describeTargets(c *call) ([]node, error) {
+	return elbList(c, "targetgroup", "TargetGroups", "TargetGroupArns", "TargetGroupNotFound", renderTargets)
+}
+
+func describeListeners(c *call) ([]node, error) {
+	return elbList(c, "listener", "Listeners", "ListenerArns", "ListenerNotFound", renderListener)
+}
+
+// deleteBalancer succeeds when there is none, as the real call does. The interfaces stay a moment longer, which is why
+// a subnet's deletion right after fails.
+func deleteBalancer(c *call) ([]node, error) {
+	for _, r := range c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == c.params.get("LoadBalancerArn") }) {
+		if c.pinned(r) {
+			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", r.ID)
+		}
+		for _, face := range c.all(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
+			face.Parent = ""
+			c.move(face, "in-use", "gone")
+		}
+		c.world.remove(r)
+	}
+	return nil, nil
+}
+
+func createTargets(c *call) ([]node, error) {
+	name := c.params.get("Name")
+	if len(c.balancing("targetgroup", func(r *Resource) bool { return r.Name == name })) > 0 {
+		return nil, fault("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name)
+	}
+	r := c.add(Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: c.elbARN("targetgroup/" + name), Name: name, Region: c.region, VPC: c.params.get("VpcId"),
+		Tags: c.params.tags("Tags"), Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port"), "type": cmp.Or(c.params.get("TargetType"), "instance")}})
+	return []node{list("TargetGroups", "member", [][]node{renderTargets(r)})}, nil
+}
+
+func renderTargets(r *Resource) []node {
+	return []node{el("TargetGroupArn", r.ID), el("TargetGroupName", r.Name), el("Protocol", r.Attrs["protocol"]), el("Port", cmp.Or(r.Attrs["port"], "0")), el("VpcId", r.VPC),
+		el("TargetType", r.Attrs["type"]), texts("LoadBalancerArns", "member", r.vals("balancers"))}
+}
+
+func deleteTargets(c *call) ([]node, error) {
+	for _, r := range c.balancing("targetgroup", func(r *Resource) bool { return r.ID == c.params.get("TargetGroupArn") }) {
+		if c.user(r.ID) != nil || c.pinned(r) {
+			return nil, fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID)
+		}
+		c.world.remove(r)
+	}
+	return nil, nil
+}
+
+func createListener(c *call) ([]node, error) {
+	arn := c.params.get("LoadBalancerArn")
+	balancers := c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == arn })
+	if len(balancers) == 0 {
+		return nil, fault("LoadBalancerNotFound", "Load balancer '%s' not found", arn)
+	}
+	r := Resource{Service: "elasticloadbalancing", Type: "listener", Region: c.region, Parent: arn, VPC: balancers[0].VPC, Tags: c.params.tags("Tags"),
+		Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port")}}
+	r.ID = strings.Replace(arn, ":loadbalancer/", ":listener/", 1) + "/" + newID("")[:16]
+	for _, action := range c.params.each("DefaultActions") {
+		id := action.get("TargetGroupArn")
+		targets := c.balancing("targetgroup", func(r *Resource) bool { return r.ID == id })
+		if len(targets) == 0 {
+			return nil, fault("TargetGroupNotFound", "Target group '%s' not found", id)
+		}
+		targets[0].Values["balancers"] = append(targets[0].Values["balancers"], arn)
+		r.Uses = append(r.Uses, id)
+	}
+	return []node{list("Listeners", "member", [][]node{renderListener(c.add(r))})}, nil
+}
+
+func renderListener(r *Resource) []node {
+	var actions [][]node
+	for _, id := range r.Uses {
+		actions = append(actions, []node{el("Type", "forward"), el("TargetGroupArn", id)})
+	}
+	return []node{el("ListenerArn", r.ID), el("LoadBalancerArn", r.Parent), el("Protocol", r.Attrs["protocol"]), el("Port", cmp.Or(r.Attrs["port"], "0")),
+		list("DefaultActions", "member", actions)}
+}
+
+func deleteListener(c *call) ([]node, error) {
+	found := c.balancing("listener", func(r *Resource) bool { return r.ID == c.params.get("ListenerArn") })
+	if len(found) == 0 {
+		return nil, fault("ListenerNotFound", "One or more listeners not found")
+	}
+	c.world.remove(found[0])
+	return nil, nil
+}
+
+// byARN finds what ELB's tag calls name.
+func (c *call) byARN() ([]*Resource, error) {
+	var out []*Resource
+	for _, arn := range c.params.list("ResourceArns") {
+		r := c.first(func(r *Resource) bool {
+			return r.Service == "elasticloadbalancing" && r.ID == arn && r.Account == c.Account && r.Alive()
+		})
+		if r == nil && strings.Contains(arn, ":targetgroup/") {
+			return nil, fault("TargetGroupNotFound", "Target groups '%s' not found", arn)
+		}
+		if r == nil {
+			return nil, fault("LoadBalancerNotFound", "Load balancers '%s' not found", arn)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func describeTags(c *call) ([]node, error) {
+	found, err := c.byARN()
+	if err != nil {
+		return nil, err
+	}
+	var items [][]node
+	for _, r := range found {
+		items = append(items, []node{el("ResourceArn", r.ID), tagMembers(r)})
+	}
+	return []node{list("TagDescriptions", "member", items)}, nil
+}
+
+func addTags(c *call) ([]node, error) {
+	found, err := c.byARN()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		maps.Copy(r.Tags, c.params.tags("Tags"))
+	}
+	return nil, nil
+}
+
+// tagMembers are a resource's tags as the query protocol writes them.
+func tagMembers(r *Resource) node {
+	var items [][]node
+	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
+		items = append(items, []node{el("Key", k), el("Value", r.Tags[k])})
+	}
+	return list("Tags", "member", items)
+}

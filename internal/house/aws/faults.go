@@ -1,0 +1,181 @@
+package aws
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// faults are what a test told the stand-in to do wrong.
+type faults struct {
+	refusals map[string]*refusal
+	delays   map[string]time.Duration
+}
+
+type refusal struct {
+	times int // left; negative: until lifted
+	code  string
+}
+
+func newFaults() faults {
+	return faults{refusals: map[string]*refusal{}, delays: map[string]time.Duration{}}
+}
+
+// faultFor takes one refusal, if one waits for this call, and tells the call's delay.
+func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := []string{c.action, c.service + ":" + c.action, "*"}
+	var delay time.Duration
+	for _, name := range names {
+		delay = max(delay, s.faults.delays[name])
+	}
+	for _, name := range names {
+		r := s.faults.refusals[name]
+		if r == nil || r.times == 0 {
+			continue
+		}
+		r.times--
+		r.times = max(r.times, -1)
+		return fault(r.code, "You are not authorized to perform this operation: %s:%s", c.service, c.action), delay
+	}
+	return nil, delay
+}
+
+// Refuse answers the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") with the code (empty:
+// UnauthorizedOperation). times -1: until lifted.
+func (s *Server) Refuse(call string, times int, code string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.refusals[call] = &refusal{times: times, code: cmp.Or(code, "UnauthorizedOperation")}
+}
+
+// Lift ends a refusal.
+func (s *Server) Lift(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.faults.refusals, call)
+}
+
+// Delay makes every call of a name ("*": all) take that much longer; 0 ends it.
+func (s *Server) Delay(call string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.delays[call] = d
+}
+
+// SetAccount makes the caller's key belong to another account. What belongs to the former one is then not visible,
+// and there again when the account is set back.
+func (s *Server) SetAccount(id string) error {
+	return s.change(func(w *world) { w.Account = id })
+}
+
+// Account is the one GetCallerIdentity answers.
+func (s *Server) Account() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.world.Account
+}
+
+// Plant puts a resource into the world as it is given. Service and Type are needed; an EC2 id, the account, the region
+// (the first one) and the time of creation are made when they are missing.
+func (s *Server) Plant(r Resource) (Resource, error) {
+	if r.Service == "" || r.Type == "" {
+		return Resource{}, fmt.Errorf("plant a resource: it needs a service and a type")
+	}
+	var out Resource
+	err := s.change(func(w *world) {
+		if k, ok := kinds[r.Type]; ok && r.Service == "ec2" {
+			r.ID = cmp.Or(r.ID, newID(k.prefix))
+			r.State = cmp.Or(r.State, k.state)
+		}
+		if r.Service == "iam" {
+			r.ID = cmp.Or(r.ID, r.Type+"/"+r.Name)
+		}
+		if r.Service == "ec2" || r.Service == "elasticloadbalancing" {
+			r.Region = cmp.Or(r.Region, s.cfg.Regions[0])
+		}
+		out = w.add(r).clone()
+	})
+	return out, err
+}
+
+// Pin makes every deletion of a resource (by id or name) fail as if something still used it.
+func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
+
+// Unpin ends Pin.
+func (s *Server) Unpin(id string) error { return s.change(func(w *world) { delete(w.Pinned, id) }) }
+
+// Free unpins a resource and removes it with everything inside it, whatever the rules of deletion say.
+func (s *Server) Free(id string) error {
+	return s.change(func(w *world) {
+		delete(w.Pinned, id)
+		inside := map[string]bool{}
+		for _, r := range slices.Clone(w.Resources) {
+			if r.Alive() && !r.Stands && (r.ID == id || r.Name == id) {
+				delete(w.Pinned, r.ID)
+				inside[r.ID] = true
+			}
+		}
+		for _, r := range slices.Clone(w.Resources) {
+			if r.Alive() && !r.Stands && (inside[r.ID] || inside[r.VPC]) {
+				w.remove(r)
+			}
+		}
+	})
+}
+
+// Resources is the stand-in's own count: every living resource of every account that mentions text (an infraID, a
+// name, a domain, a tag) and what lies inside those. Empty text: everything. Tombstones and the world's own furniture,
+// such as the base domain's zone, never count.
+func (s *Server) Resources(text string) []Resource {
+	return s.look(func(w *world) []*Resource { return w.leftovers(text) })
+}
+
+// All is everything, tombstones, furniture and other accounts included.
+func (s *Server) All() []Resource {
+	return s.look(func(w *world) []*Resource { return w.Resources })
+}
+
+func (s *Server) look(pick func(*world) []*Resource) []Resource {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.tick()
+	out := []Resource{}
+	for _, r := range pick(s.world) {
+		out = append(out, r.clone())
+	}
+	return out
+}
+
+func (s *Server) change(do func(*world)) error {
+	s.mu.Lock()
+	s.world.tick()
+	do(s.world)
+	s.world.Changed++
+	s.mu.Unlock()
+	return s.save(false)
+}
+
+// Faults tells what is set, for the demo's page: call → code, or the delay.
+func (s *Server) Faults() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]string{}
+	for call, d := range s.faults.delays {
+		if d > 0 {
+			out[call] = d.String()
+		}
+	}
+	for call, r := range s.faults.refusals {
+		if r.times != 0 {
+			out[call] = r.code
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
+		out[id] = "pinned"
+	}
+	return out
+}

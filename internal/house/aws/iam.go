@@ -1,0 +1,245 @@
+package aws
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+var iamCalls = map[string]handler{
+	"CreateRole": createIAM(role), "GetRole": getIAM(role), "DeleteRole": deleteIAM(role), "ListRoles": listIAM(role),
+	"TagRole": tagIAM(role), "UntagRole": untagIAM(role), "ListRoleTags": tagsIAM(role),
+	"PutRolePolicy": putPolicy(role), "GetRolePolicy": getPolicy(role), "DeleteRolePolicy": deletePolicy(role), "ListRolePolicies": listPolicies(role),
+	"ListAttachedRolePolicies": noAttached(role),
+
+	"CreateInstanceProfile": createIAM(profile), "GetInstanceProfile": getIAM(profile), "DeleteInstanceProfile": deleteIAM(profile), "ListInstanceProfiles": listIAM(profile),
+	"AddRoleToInstanceProfile": addRole, "RemoveRoleFromInstanceProfile": dropRole, "ListInstanceProfilesForRole": profilesOf,
+	"TagInstanceProfile": tagIAM(profile), "ListInstanceProfileTags": tagsIAM(profile),
+
+	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
+	"TagUser": tagIAM(user), "ListUserTags": tagsIAM(user),
+	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),
+	"ListAttachedUserPolicies": noAttached(user),
+	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
+
+	"CreateOpenIDConnectProvider": createProvider, "GetOpenIDConnectProvider": getProvider, "DeleteOpenIDConnectProvider": deleteProvider,
+	"ListOpenIDConnectProviders": listProviders,
+}
+
+// entity is what the generic IAM calls must know about one type.
+type entity struct {
+	typ, param, idName, prefix string
+	element, set, nameField    string
+}
+
+var (
+	role    = entity{"role", "RoleName", "RoleId", "AROA", "Role", "Roles", "RoleName"}
+	profile = entity{"instance-profile", "InstanceProfileName", "InstanceProfileId", "AIPA", "InstanceProfile", "InstanceProfiles", "InstanceProfileName"}
+	user    = entity{"user", "UserName", "UserId", "AIDA", "User", "Users", "UserName"}
+)
+
+// named finds a living IAM resource of the caller's account. IAM's names do not tell upper from lower case.
+func (c *call) named(typ, name string) *Resource {
+	return c.first(func(r *Resource) bool {
+		return r.Service == "iam" && r.Type == typ && r.Account == c.Account && r.Alive() && strings.EqualFold(r.Name, name)
+	})
+}
+
+func (c *call) entity(e entity) (*Resource, error) {
+	name := c.params.get(e.param)
+	if name == "" && e.typ == "user" { // the caller itself
+		name = c.who.arn[strings.LastIndex(c.who.arn, "/")+1:]
+	}
+	r := c.named(e.typ, name)
+	if r == nil {
+		return nil, fault("NoSuchEntity", "The %s with name %s cannot be found.", e.typ, name)
+	}
+	return r, nil
+}
+
+func (c *call) newEntity(e entity) (*Resource, error) {
+	name := c.params.get(e.param)
+	if name == "" || len(name) > 128 {
+		return nil, fault("ValidationError", "Value '%s' at '%s' failed to satisfy constraint", name, e.nameField)
+	}
+	if c.named(e.typ, name) != nil {
+		return nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name)
+	}
+	attrs := map[string]string{"path": cmp.Or(c.params.get("Path"), "/"), "uniqueId": newUpper(e.prefix, 17)}
+	return c.add(Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
+}
+
+func (e entity) common(r *Resource) []node {
+	return []node{el("Path", r.Attrs["path"]), el(e.nameField, r.Name), el(e.idName, r.Attrs["uniqueId"]), el("Arn", r.ARN()), el("CreateDate", r.Created)}
+}
+
+func getIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		return []node{group(e.element, e.render(c, r, true)...)}, nil
+	}
+}
+
+// deleteIAM refuses while anything (an inline policy, a profile, an access key) still hangs on the entity.
+func deleteIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		if c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0) {
+			return nil, fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first.")
+		}
+		c.world.remove(r)
+		return nil, nil
+	}
+}
+
+// hanging says whether a resource of the same account uses this one: IAM's names are unique in an account only.
+func (c *call) hanging(r *Resource) bool {
+	return c.first(func(o *Resource) bool {
+		return o.Service == "iam" && o.Account == r.Account && o.Alive() && slices.Contains(o.Uses, r.ID)
+	}) != nil
+}
+
+// listIAM lists a type in pages, without tags, as the real lists do.
+func listIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		prefix := cmp.Or(c.params.get("PathPrefix"), "/")
+		found := c.all(func(r *Resource) bool {
+			return r.Service == "iam" && r.Type == e.typ && r.Account == c.Account && r.Alive() && strings.HasPrefix(r.Attrs["path"], prefix)
+		})
+		return c.iamPage(found, e.set, func(r *Resource) node { return group("member", e.render(c, r, false)...) })
+	}
+}
+
+func (c *call) iamPage(found []*Resource, set string, render func(*Resource) node) ([]node, error) {
+	limit := cmp.Or(c.params.number("MaxItems"), 100)
+	found, marker, err := after(found, c.params.get("Marker"), limit, func(r *Resource) string { return r.ID })
+	if err != nil {
+		return nil, fault("ValidationError", "Invalid Marker.")
+	}
+	out := node{name: set}
+	for _, r := range found {
+		out.kids = append(out.kids, render(r))
+	}
+	if marker == "" {
+		return []node{out, el("IsTruncated", false)}, nil
+	}
+	return []node{out, el("IsTruncated", true), el("Marker", marker)}, nil
+}
+
+func createIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.newEntity(e)
+		if err != nil {
+			return nil, err
+		}
+		if e.typ == "role" {
+			r.Attrs["trust"], r.Attrs["description"] = c.params.get("AssumeRolePolicyDocument"), c.params.get("Description")
+		}
+		return []node{group(e.element, e.render(c, r, true)...)}, nil
+	}
+}
+
+// render is the entity with its tags, where the call tells them.
+func (e entity) render(c *call, r *Resource, tags bool) []node {
+	out := e.common(r)
+	switch e.typ {
+	case "role":
+		out = append(out, el("AssumeRolePolicyDocument", url.QueryEscape(r.Attrs["trust"])), el("Description", r.Attrs["description"]), el("MaxSessionDuration", 3600))
+	case "instance-profile":
+		roles := node{name: "Roles"}
+		for _, id := range r.Uses {
+			if member := c.named("role", strings.TrimPrefix(id, "role/")); member != nil {
+				roles.kids = append(roles.kids, group("member", role.render(c, member, false)...))
+			}
+		}
+		out = append(out, roles)
+	}
+	if tags {
+		out = append(out, tagMembers(r))
+	}
+	return out
+}
+
+func addRole(c *call) ([]node, error) {
+	p, err := c.entity(profile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Uses) > 0 {
+		return nil, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
+	}
+	p.Uses = []string{r.ID}
+	return nil, nil
+}
+
+func dropRole(c *call) ([]node, error) {
+	p, err := c.entity(profile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(p.Uses, r.ID) {
+		return nil, fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name)
+	}
+	p.Uses = nil
+	return nil, nil
+}
+
+func profilesOf(c *call) ([]node, error) {
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	found := c.all(func(p *Resource) bool {
+		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
+	})
+	return c.iamPage(found, "InstanceProfiles", func(p *Resource) node { return group("member", profile.render(c, p, false)...) })
+}
+
+func tagIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.entity(e)
+		if err == nil {
+			maps.Copy(r.Tags, c.params.tags("Tags"))
+		}
+		return nil, err
+	}
+}
+
+func untagIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range c.params.list("TagKeys") {
+			delete(r.Tags, key)
+		}
+		return nil, nil
+	}
+}
+
+func tagsIAM(e entity) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		return []node{tagMembers(r), el("IsTruncated", false)}, nil
+	}
+}

@@ -1,0 +1,200 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says what kind of AWS it is. The zero value of every field but the keys has a working default.
+type Config struct {
+	Addr      string        // 127.0.0.1:0
+	AccessKey string        // the administrator's key
+	SecretKey string        //
+	Account   string        // 123456789012
+	Regions   []string      // us-east-1, us-east-2, us-west-2
+	Zone      string        // the public zone that exists from the start: labs.example.com
+	StatePath string        // JSON file, read at the start and written before a change is answered; empty: memory only
+	Settle    time.Duration // from pending to running, from shutting-down to terminated: 200ms
+	Tombstone time.Duration // how long the deleted is still told of: 1h
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Server is the running stand-in. Its methods are safe for use by many goroutines; those that are no part of AWS are
+// also served as JSON under /_standin/.
+type Server struct {
+	cfg  Config
+	log  *slog.Logger
+	http *http.Server
+	addr string
+	done chan struct{}
+
+	mu     sync.Mutex // guards world and faults
+	world  *world
+	faults faults
+
+	saving sync.Mutex // guards the state file
+	saved  int64      // the world's Changed that the file holds
+}
+
+// Start serves until Stop, or until ctx ends.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
+	cfg.Account = cmp.Or(cfg.Account, "123456789012")
+	cfg.Zone = cmp.Or(cfg.Zone, "labs.example.com")
+	cfg.Settle = cmp.Or(cfg.Settle, 200*time.Millisecond)
+	cfg.Tombstone = cmp.Or(cfg.Tombstone, time.Hour)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = func() time.Time { return time.Now().UTC() }
+	}
+	if len(cfg.Regions) == 0 {
+		cfg.Regions = []string{"us-east-1", "us-east-2", "us-west-2"}
+	}
+	if cfg.AccessKey == "" || cfg.SecretKey == "" {
+		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
+	}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults()}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("start the aws stand-in: %w", err)
+	}
+	s.addr = listener.Addr().String()
+	mux := http.NewServeMux()
+	mux.Handle("/_standin/", s.admin())
+	mux.HandleFunc("/", s.serve)
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	stopWatching := context.AfterFunc(ctx, func() { _ = s.http.Close() })
+	go func() {
+		defer close(s.done)
+		defer stopWatching()
+		if err := s.http.Serve(listener); err != nil && err != http.ErrServerClosed {
+			s.log.Error("aws stand-in ended", "err", err)
+		}
+	}()
+	return s, nil
+}
+
+// URL is what AWS_ENDPOINT_URL must hold.
+func (s *Server) URL() string { return "http://" + s.addr }
+
+// Stop ends the server and writes the state file a last time.
+func (s *Server) Stop() error {
+	_ = s.http.Close() // nobody is waited for: a cut connection is what a client of AWS must live with
+	<-s.done
+	return s.save(true)
+}
+
+// call is one request on its way through a service.
+type call struct {
+	*world
+	server  *Server
+	service string
+	region  string
+	action  string
+	params  params
+	path    []string // what the pattern of a REST call caught
+	body    []byte
+	who     caller
+
+	status   int    // of the answer; 0: 200
+	location string // Location header
+	json     any    // the answer of a JSON service
+}
+
+// handler does one call under the server's lock. What it returns are the answer's elements.
+type handler func(*call) ([]node, error)
+
+const largest = 1 << 20
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	id := newRequestID()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	if err != nil {
+		http.Error(w, "request body", http.StatusRequestEntityTooLarge)
+		return
+	}
+	sc, who, f := s.authenticate(r, body)
+	p, known := protocols[sc.service]
+	if !known {
+		p = protocols["sts"]
+	}
+	if f != nil {
+		p.refuse(w, f, id)
+		return
+	}
+	if !known {
+		p.refuse(w, fault("UnknownOperationException", "the service %q is not part of this stand-in", sc.service), id)
+		return
+	}
+	c := &call{server: s, service: sc.service, region: sc.region, body: body, who: who}
+	if f := p.read(c, r); f != nil {
+		s.log.Warn("aws call refused", "service", c.service, "call", c.action, "code", f.Code)
+		p.refuse(w, f, id)
+		return
+	}
+	nodes, err := s.do(r.Context(), c, p.handlers[c.action])
+	if err != nil {
+		f, ok := err.(*Fault)
+		if !ok {
+			f = fault("InternalFailure", "%s", err)
+		}
+		s.log.Debug("aws call refused", "service", c.service, "call", c.action, "code", f.Code)
+		p.refuse(w, f, id)
+		return
+	}
+	p.answer(w, c, nodes, id)
+}
+
+// do runs the call against the world and, when it changed it, waits for the state file: what was answered is not lost
+// when the process is killed.
+func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
+	refusal, delay := s.faultFor(c)
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	if !s.enabled(c) {
+		return nil, fault("OptInRequired", "You are not subscribed to this service in region %s. Please go to http://aws.amazon.com to subscribe.", c.region)
+	}
+	s.mu.Lock()
+	c.world = s.world
+	s.world.tick()
+	nodes, err := h(c)
+	changes := err == nil && !reads(c.action)
+	if changes {
+		s.world.Changed++
+	}
+	s.mu.Unlock()
+	if changes {
+		if err := s.save(false); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, err
+}
+
+func reads(action string) bool {
+	for _, verb := range []string{"Describe", "List", "Get"} {
+		if strings.HasPrefix(action, verb) {
+			return true
+		}
+	}
+	return false
+}

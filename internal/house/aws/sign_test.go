@@ -1,0 +1,95 @@
+package aws_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/stretchr/testify/require"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws"
+)
+
+func TestWhoAsks(t *testing.T) {
+	c := start(t, aws.Config{})
+
+	t.Run("the right secret is the account's administrator", func(t *testing.T) {
+		out, err := c.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		require.NoError(t, err)
+		require.Equal(t, "123456789012", *out.Account)
+		require.Equal(t, "arn:aws:iam::123456789012:user/demo-admin", *out.Arn)
+	})
+	t.Run("a wrong secret is refused in every service's own words", func(t *testing.T) {
+		wrong := clients(t, c.Server, "us-east-1", key, "guessed")
+		_, err := wrong.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		refused(t, err, "SignatureDoesNotMatch")
+		_, err = wrong.iam.ListRoles(t.Context(), &iam.ListRolesInput{})
+		refused(t, err, "SignatureDoesNotMatch")
+		_, err = wrong.route53.ListHostedZones(t.Context(), &route53.ListHostedZonesInput{})
+		refused(t, err, "SignatureDoesNotMatch")
+		_, err = wrong.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+		refused(t, err, "AuthFailure")
+		_, err = wrong.tagging.GetResources(t.Context(), &tagging.GetResourcesInput{})
+		refused(t, err, "InvalidSignatureException")
+	})
+	t.Run("an unknown key is refused", func(t *testing.T) {
+		unknown := clients(t, c.Server, "us-east-1", "AKIANOBODY", secret)
+		_, err := unknown.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		refused(t, err, "InvalidClientTokenId")
+		_, err = unknown.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+		refused(t, err, "AuthFailure")
+	})
+	t.Run("a body changed after signing is refused", func(t *testing.T) {
+		signed, err := sts.NewPresignClient(c.sts).PresignGetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		require.NoError(t, err)
+		ask := func(url string) int {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+			require.NoError(t, err)
+			answer, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			return answer.StatusCode
+		}
+		require.Equal(t, http.StatusOK, ask(signed.URL))
+		require.Equal(t, http.StatusForbidden, ask(strings.Replace(signed.URL, "GetCallerIdentity", "GetSessionToken", 1)))
+	})
+	t.Run("an unsigned request is refused", func(t *testing.T) {
+		answer, err := http.Get(c.URL() + "/?Action=GetCallerIdentity") //nolint:noctx // a bare request is the point
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusForbidden, answer.StatusCode)
+	})
+	t.Run("a minted key is its user, until it is deleted", func(t *testing.T) {
+		_, err := c.iam.CreateUser(t.Context(), &iam.CreateUserInput{UserName: sdk.String(infra + "-registry")})
+		require.NoError(t, err)
+		made, err := c.iam.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: sdk.String(infra + "-registry")})
+		require.NoError(t, err)
+		minted := clients(t, c.Server, "us-east-2", *made.AccessKey.AccessKeyId, *made.AccessKey.SecretAccessKey)
+		out, err := minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		require.NoError(t, err)
+		require.Equal(t, "arn:aws:iam::123456789012:user/"+infra+"-registry", *out.Arn)
+		_, err = c.iam.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: sdk.String(infra + "-registry")})
+		refused(t, err, "DeleteConflict")
+		_, err = c.iam.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: sdk.String(infra + "-registry"), AccessKeyId: made.AccessKey.AccessKeyId})
+		require.NoError(t, err)
+		_, err = minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+		refused(t, err, "InvalidClientTokenId")
+	})
+	t.Run("a call the stand-in does not know is refused as unknown", func(t *testing.T) {
+		_, err := c.ec2.DescribeFleets(t.Context(), &ec2.DescribeFleetsInput{})
+		refused(t, err, "InvalidAction")
+		_, err = c.route53.ListHealthChecks(t.Context(), &route53.ListHealthChecksInput{})
+		refused(t, err, "UnknownOperationException")
+	})
+	t.Run("a region that is not enabled is refused", func(t *testing.T) {
+		_, err := clients(t, c.Server, "eu-west-9", key, secret).ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+		refused(t, err, "OptInRequired")
+	})
+}
