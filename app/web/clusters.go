@@ -1,0 +1,46 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	pageSize = 50
+	logLines = 60
+)
+
+func (p *pages) list(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	all := r.FormValue("show") == "all"
+	rows, older, err := p.Desk.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, http.StatusOK, "list", listView{Who: who, Rows: rows, All: all, Older: older})
+}
+
+func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	found, err := p.Desk.Get(r.Context(), who, r.PathValue("id"), logLines)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, http.StatusOK, "detail", detailView{Who: who, Details: found, Steps: stepsOf(found.Row)})
+}
+
+// kubeconfig is a POST, because every reading is written down and no browser may read ahead.
+func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	raw, err := p.Desk.Kubeconfig(r.Context(), who, id)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/yaml")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
+	_, _ = w.Write(raw) // a browser that went away will ask again
+}

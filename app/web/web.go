@@ -1,0 +1,157 @@
+// Package web is the private door for people: server-rendered pages over what the desk gives.
+//
+// Everything on a page works without JavaScript; a small script only keeps it fresh. A page never shows a secret: a
+// kubeconfig is downloaded through the desk, which writes the reading down first, and passwords stay references.
+package web
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Config wires the pages.
+type Config struct {
+	Desk   *app.Desk
+	Auth   *auth.Verifier
+	Secure bool             // the pages are served over https: the cookie travels nowhere else
+	Hint   string           // shown on the sign-in page: where a token is had
+	Banner string           // shown on every page; the demo says here what is only standing in
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger
+}
+
+type pages struct {
+	Config
+	views views
+}
+
+// New returns the pages' handler: /, /clusters/{id}, /login and what they need. Any other path is a 404 page.
+func New(c Config) http.Handler {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &pages{Config: c, views: parse()}
+	static, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the folder is embedded above
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
+	mux.HandleFunc("GET /login", p.loginPage)
+	mux.HandleFunc("POST /login", p.login)
+	mux.HandleFunc("POST /logout", p.logout)
+	mux.HandleFunc("GET /{$}", p.signedIn(p.list))
+	mux.HandleFunc("GET /clusters/{id}", p.signedIn(p.detail))
+	mux.HandleFunc("POST /clusters/{id}/kubeconfig", p.signedIn(p.kubeconfig))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such page.")
+	})
+	return guarded(http.NewCrossOriginProtection().Handler(mux))
+}
+
+// guarded tells browsers to run and load nothing but ours, and to show us in no frame.
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "+
+			"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		if !strings.HasPrefix(r.URL.Path, "/assets/") {
+			h.Set("Cache-Control", "no-store")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// signedIn leads to the sign-in page whoever has no token that holds.
+func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Principal)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r))
+		var said *auth.Error
+		switch {
+		case err == nil:
+			page(w, r, session.Principal)
+		case errors.As(err, &said) && said.Reason == auth.Unavailable:
+			p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
+		default:
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		}
+	}
+}
+
+func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, http.StatusOK, "login", loginView{Next: local(r.FormValue("next")), Hint: p.Hint})
+}
+
+// login takes a pasted token, checks it and keeps it in a cookie. The server keeps nothing.
+func (p *pages) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	token, next := strings.TrimSpace(r.PostFormValue("token")), local(r.PostFormValue("next"))
+	session, err := p.Auth.Verify(r.Context(), token)
+	if err != nil {
+		words := "The token could not be checked. Try again."
+		var said *auth.Error
+		if errors.As(err, &said) {
+			words = said.Message
+		}
+		if token == "" {
+			words = "Paste a token first."
+		}
+		p.show(w, r, http.StatusUnauthorized, "login", loginView{Next: next, Hint: p.Hint, Error: words})
+		return
+	}
+	auth.SetCookie(w, token, session.Expires, p.Secure)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
+	auth.ClearCookie(w, p.Secure)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// local keeps a redirect on this server.
+func local(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsRune(next, '\\') {
+		return "/"
+	}
+	return next
+}
+
+var statuses = map[app.Kind]int{
+	app.Invalid: http.StatusBadRequest, app.Denied: http.StatusForbidden, app.NotFound: http.StatusNotFound,
+	app.Conflict: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
+}
+
+// fail shows an error: the desk's in its words, any other without them.
+func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principal, err error) {
+	var said *app.Error
+	if errors.As(err, &said) {
+		p.problem(w, r, who, statuses[said.Kind], said.Message)
+		return
+	}
+	p.Log.Error("page failed", "path", r.URL.Path, "err", err)
+	p.problem(w, r, who, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
+}
+
+func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, words string) {
+	p.show(w, r, status, "problem", problemView{Who: who, Status: status, Title: http.StatusText(status), Words: words})
+}
