@@ -73,7 +73,6 @@ type runnerConfig struct {
 	StatusKeyRef  string        `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
 	PullSecretRef string        `yaml:"pull_secret_ref"`
 	SSHKey        string        `yaml:"ssh_key"`
-	Env           []string      `yaml:"env"` // names of the server's variables that runners may see
 	Lease         time.Duration `yaml:"lease"`
 	Heartbeat     time.Duration `yaml:"heartbeat"`
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// drain is how long a polite stop waits for requests and jobs; none of them is longer than thirty seconds.
+const drain = 35 * time.Second
+
+// serve runs until ctx ends, then stops intake, finishes what runs, and returns. Runners are not touched.
+func (s *server) serve(ctx context.Context) error {
+	defer s.store.Close()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, h := range []*http.Server{s.public, s.private} {
+		if h != nil {
+			group.Go(func() error { return s.listen(ctx, h) })
+		}
+	}
+	if s.workers != nil {
+		group.Go(func() error { return s.work(ctx) })
+	}
+	return group.Wait()
+}
+
+func (s *server) listen(ctx context.Context, h *http.Server) error {
+	l, err := net.Listen("tcp", h.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", h.Addr, err)
+	}
+	s.log.Info("listening", "addr", l.Addr().String())
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		stopped <- h.Shutdown(within)
+	}()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
+
+func (s *server) work(ctx context.Context) error {
+	// River's own context must outlive ours: a job that runs when the stop comes is finished, not cancelled.
+	if err := s.workers.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the workers: %w", err)
+	}
+	<-ctx.Done()
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	return s.workers.Stop(within)
+}
