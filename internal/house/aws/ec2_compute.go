@@ -113,7 +113,7 @@ func createVolume(c *call) ([]node, error) {
 }
 
 func renderVolume(_ *call, r *Resource) []node {
-	out := []node{el("volumeId", r.ID), el("size", r.Attrs["size"]), el("volumeType", r.Attrs["type"]), el("availabilityZone", r.Attrs["availability-zone"]),
+	out := []node{el("volumeId", r.ID), el("size", cmp.Or(r.Attrs["size"], "1")), el("volumeType", r.Attrs["type"]), el("availabilityZone", r.Attrs["availability-zone"]),
 		el("status", r.State), el("createTime", r.Created), tagSet(r)}
 	if id := r.Attrs["attachment.instance-id"]; id != "" {
 		out = append(out, list("attachmentSet", "item", [][]node{{el("instanceId", id), el("volumeId", r.ID), el("device", "/dev/xvda"), el("status", "attached"), el("deleteOnTermination", true)}}))

@@ -173,6 +173,9 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	if !s.enabled(c) {
 		return nil, fault("OptInRequired", "You are not subscribed to this service in region %s. Please go to http://aws.amazon.com to subscribe.", c.region)
 	}
+	if c.service == "ec2" && c.params.get("DryRun") == "true" {
+		return nil, fault("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	}
 	s.mu.Lock()
 	c.world = s.world
 	s.world.tick()

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,16 +25,20 @@ type scope struct {
 	signature            string
 	date                 time.Time
 	presigned            bool
+	expires              time.Duration // how long after its date it holds
 }
 
 // readScope takes the credential scope from the Authorization header or, for a presigned request, from the query.
 func readScope(r *http.Request) (scope, *Fault) {
 	fields := map[string]string{}
-	sc := scope{}
+	sc := scope{expires: skew}
 	date := r.Header.Get("X-Amz-Date")
 	if q := r.URL.Query(); q.Get("X-Amz-Signature") != "" {
 		sc.presigned = true
 		date = q.Get("X-Amz-Date")
+		if seconds, err := strconv.Atoi(q.Get("X-Amz-Expires")); err == nil {
+			sc.expires = time.Duration(seconds) * time.Second
+		}
 		fields = map[string]string{"Credential": q.Get("X-Amz-Credential"), "SignedHeaders": q.Get("X-Amz-SignedHeaders"), "Signature": q.Get("X-Amz-Signature")}
 	} else {
 		rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
@@ -117,7 +122,7 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 		return sc, who, fault("UnrecognizedClientException", "The security token included in the request is invalid.")
 	case !known:
 		return sc, who, fault("InvalidClientTokenId", "The security token included in the request is invalid.")
-	case time.Since(sc.date).Abs() > skew && !sc.presigned:
+	case time.Until(sc.date) > skew || time.Since(sc.date) > sc.expires:
 		return sc, who, fault("RequestExpired", "Request has expired.")
 	case !sc.holds(r, body, who.secret):
 		return sc, who, mismatch(sc.service)
