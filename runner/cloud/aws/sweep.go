@@ -164,4 +164,3 @@ func (s *sweep) object(ctx context.Context, bucket string, key, version *string)
 	_, err := s.s3.DeleteObject(ctx, in)
 	s.fail("delete "+awssdk.ToString(key)+" from bucket "+bucket, err)
 }
-

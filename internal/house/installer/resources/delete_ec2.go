@@ -36,7 +36,7 @@ func (c *Cloud) deleteEC2(ctx context.Context, kind, id string) (err error) {
 	case "image":
 		_, err = c.ec2.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
 	case "vpc":
-		_, err = c.ec2.DeleteVpc(ctx, &ec2.DeleteVpcInput{VpcId: &id})
+		return c.deleteVPC(ctx, id)
 	default:
 		return fmt.Errorf("unrecognized EC2 resource type %s", kind)
 	}

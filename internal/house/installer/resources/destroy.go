@@ -20,7 +20,7 @@ type Destroy struct {
 	Identifiers []Identifier
 	Interval    time.Duration // between two rounds; the real one waits ten seconds
 
-	Leave []string // kinds, as in an ARN, to pass over in silence: the lie a test asks for
+	Leave []string // kinds to pass over in silence: the lie a test asks for
 
 	Info  func(format string, args ...any)
 	Debug func(format string, args ...any)
@@ -62,7 +62,7 @@ func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, 
 }
 
 func (d *Destroy) instances(ctx context.Context) (bool, error) {
-	if slices.Contains(d.Leave, "instance") {
+	if d.leaves("instance") {
 		return true, nil
 	}
 	ids, err := d.findInstances(ctx, d.Identifiers)
@@ -77,6 +77,14 @@ func (d *Destroy) instances(ctx context.Context) (bool, error) {
 		d.Debug("Terminating id=%s", id)
 	}
 	return false, nil
+}
+
+// leaves says whether to pass over a kind, spelt as in an ARN or as people say it.
+func (d *Destroy) leaves(kind string) bool {
+	spoken := map[string]string{
+		"elastic-ip": "address", "natgateway": "nat-gateway", "loadbalancer": "load-balancer", "targetgroup": "target-group", "hostedzone": "hosted-zone",
+	}[kind]
+	return slices.Contains(d.Leave, kind) || spoken != "" && slices.Contains(d.Leave, spoken)
 }
 
 // order is how kinds follow each other within a round, so that one round mostly suffices.
@@ -95,7 +103,7 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 	var errs []error
 	for _, arn := range arns {
 		kind, _ := kindAndID(arn)
-		if d.done[arn] || slices.Contains(d.Leave, kind) {
+		if d.done[arn] || d.leaves(kind) {
 			continue
 		}
 		left++

@@ -174,3 +174,18 @@ func (b *Build) securityGroups(ctx context.Context) error {
 	}
 	return nil
 }
+
+// AvailableZones lists the region's available zones.
+func (c *Cloud) AvailableZones(ctx context.Context) ([]string, error) {
+	out, err := c.ec2.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
+	if err != nil {
+		return nil, fmt.Errorf("failed to fetch availability zones: %w", err)
+	}
+	var zones []string
+	for _, z := range out.AvailabilityZones {
+		if z.State == types.AvailabilityZoneStateAvailable && aws.ToString(z.ZoneName) != "us-east-1e" {
+			zones = append(zones, aws.ToString(z.ZoneName))
+		}
+	}
+	return zones, nil
+}

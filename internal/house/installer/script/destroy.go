@@ -1,0 +1,79 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/house/installer"
+	"github.com/ocpctl/ocpctl/internal/house/installer/resources"
+)
+
+// destroyCluster is `destroy cluster`. It knows nothing but metadata.json, deletes what carries the identifiers, and asks
+// nobody whose account it is in: in the wrong one it finds nothing, says so with exit code 0 and forgets the metadata.
+func (r *run) destroyCluster(ctx context.Context) error {
+	raw, err := os.ReadFile(r.path("metadata.json"))
+	if err != nil {
+		return fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
+	}
+	var m metadata
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
+	}
+	if m.AWS == nil || m.InfraID == "" {
+		return fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
+	}
+	r.cluster = m.ClusterName
+	cloud, err := resources.Open(ctx, m.AWS.Region)
+	if err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := r.destroyResources(ctx, cloud, m); err != nil {
+		return err
+	}
+	if err := r.forget(); err != nil {
+		return fail(exitGeneric, "Failed to destroy cluster: %s", err)
+	}
+	r.info("Time elapsed: %s", time.Since(r.started).Round(time.Second))
+	r.info("Uninstallation complete!")
+	return nil
+}
+
+func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m metadata) error {
+	fault, strikes, err := installer.TakeFault(r.faults, "destroy", r.cluster, "start")
+	if err != nil {
+		return fail(exitGeneric, "%s: %s", installer.FaultsVariable, err)
+	}
+	if strikes {
+		if err := r.strike(ctx, "start", fault); err != nil {
+			return err
+		}
+	}
+	destroyer := &resources.Destroy{
+		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: fault.Leave,
+		Interval: max(r.pace/2, 5*time.Millisecond), Info: r.info, Debug: r.debug,
+	}
+	if err := destroyer.Run(ctx); err != nil {
+		return errInterrupted
+	}
+	if fault.Exit != 0 {
+		return fail(fault.Exit, "Failed to destroy cluster: %s", fault.Message)
+	}
+	return nil
+}
+
+// forget removes what the state file knows of. Without one, a metadata.json made by hand stays.
+func (r *run) forget() error {
+	if !r.exists(".openshift_install_state.json") {
+		return nil
+	}
+	for _, name := range []string{
+		"metadata.json", "auth", "tls", "terraform.tfvars.json", "terraform.platform.auto.tfvars.json", ".openshift_install_state.json",
+	} {
+		if err := os.RemoveAll(r.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

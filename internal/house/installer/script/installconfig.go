@@ -1,0 +1,235 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// installConfig is what the stand-in reads of install-config.yaml, and what it knows of the rest.
+type installConfig struct {
+	APIVersion      string           `yaml:"apiVersion" json:"apiVersion"`
+	BaseDomain      string           `yaml:"baseDomain" json:"baseDomain"`
+	Metadata        configMetadata   `yaml:"metadata" json:"metadata"`
+	CredentialsMode string           `yaml:"credentialsMode" json:"credentialsMode,omitempty"`
+	ControlPlane    *pool            `yaml:"controlPlane" json:"controlPlane,omitempty"`
+	Compute         []pool           `yaml:"compute" json:"compute,omitempty"`
+	Platform        platform         `yaml:"platform" json:"platform"`
+	Publish         string           `yaml:"publish" json:"publish,omitempty"`
+	PullSecret      string           `yaml:"pullSecret" json:"pullSecret"`
+	SSHKey          string           `yaml:"sshKey" json:"sshKey,omitempty"`
+	FIPS            bool             `yaml:"fips" json:"fips,omitempty"`
+	Networking      map[string]any   `yaml:"networking" json:"networking,omitempty"`
+	Capabilities    map[string]any   `yaml:"capabilities" json:"capabilities,omitempty"`
+	Proxy           map[string]any   `yaml:"proxy" json:"proxy,omitempty"`
+	Digests         []map[string]any `yaml:"imageDigestSources" json:"imageDigestSources,omitempty"`
+	TrustBundle     string           `yaml:"additionalTrustBundle" json:"additionalTrustBundle,omitempty"`
+	Partitioning    string           `yaml:"cpuPartitioningMode" json:"cpuPartitioningMode,omitempty"`
+	FeatureSet      string           `yaml:"featureSet" json:"featureSet,omitempty"`
+	Arbiter         map[string]any   `yaml:"arbiter" json:"arbiter,omitempty"`
+}
+
+type configMetadata struct {
+	Name              string `yaml:"name" json:"name"`
+	CreationTimestamp any    `yaml:"creationTimestamp" json:"creationTimestamp"`
+}
+
+type pool struct {
+	Name           string `yaml:"name" json:"name"`
+	Replicas       *int   `yaml:"replicas" json:"replicas"`
+	Architecture   string `yaml:"architecture" json:"architecture,omitempty"`
+	Hyperthreading string `yaml:"hyperthreading" json:"hyperthreading,omitempty"`
+	Platform       struct {
+		AWS *machinePlatform `yaml:"aws" json:"aws,omitempty"`
+	} `yaml:"platform" json:"platform"`
+}
+
+type machinePlatform struct {
+	Type       string         `yaml:"type" json:"type,omitempty"`
+	Zones      []string       `yaml:"zones" json:"zones,omitempty"`
+	RootVolume map[string]any `yaml:"rootVolume" json:"rootVolume,omitempty"`
+	AMIID      string         `yaml:"amiID" json:"amiID,omitempty"`
+	IAMRole    string         `yaml:"iamRole" json:"iamRole,omitempty"`
+	IAMProfile string         `yaml:"iamProfile" json:"iamProfile,omitempty"`
+	Metadata   map[string]any `yaml:"metadataService" json:"metadataService,omitempty"`
+	Groups     []string       `yaml:"additionalSecurityGroupIDs" json:"additionalSecurityGroupIDs,omitempty"`
+}
+
+type platform struct {
+	AWS *awsPlatform `yaml:"aws" json:"aws,omitempty"`
+}
+
+type awsPlatform struct {
+	Region            string            `yaml:"region" json:"region"`
+	UserTags          map[string]string `yaml:"userTags" json:"userTags,omitempty"`
+	PropagateUserTags bool              `yaml:"propagateUserTags" json:"propagateUserTags,omitempty"`
+	Default           *machinePlatform  `yaml:"defaultMachinePlatform" json:"defaultMachinePlatform,omitempty"`
+	LBType            string            `yaml:"lbType" json:"lbType,omitempty"`
+	AMIID             string            `yaml:"amiID" json:"amiID,omitempty"`
+	HostedZone        string            `yaml:"hostedZone" json:"hostedZone,omitempty"`
+	HostedZoneRole    string            `yaml:"hostedZoneRole" json:"hostedZoneRole,omitempty"`
+	ServiceEndpoints  []map[string]any  `yaml:"serviceEndpoints" json:"serviceEndpoints,omitempty"`
+	VPC               map[string]any    `yaml:"vpc" json:"vpc,omitempty"`
+	BestEffort        bool              `yaml:"bestEffortDeleteIgnition" json:"bestEffortDeleteIgnition,omitempty"`
+	PublicIPv4Pool    string            `yaml:"publicIpv4Pool" json:"publicIpv4Pool,omitempty"`
+}
+
+// parseConfig reads install-config.yaml. A key it does not know is only warned about, as by the real one.
+func parseConfig(raw []byte) (config installConfig, unknown, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	unknown = decoder.Decode(&config)
+	if unknown == nil || errors.Is(unknown, io.EOF) {
+		return config, nil, nil
+	}
+	config = installConfig{}
+	if err := yaml.Unmarshal(raw, &config); err != nil {
+		return config, nil, fmt.Errorf("failed to unmarshal install-config.yaml: %w", err)
+	}
+	return config, unknown, nil
+}
+
+var (
+	validName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	validTag    = regexp.MustCompile(`^[0-9A-Za-z_.:/=+\-@\p{Z}]+$`)
+	forbidden   = regexp.MustCompile(`(?i)^name$|^([^/]*\.)?(kubernetes|openshift)\.io/`)
+	validModes  = []string{"", "Mint", "Passthrough", "Manual"}
+	validPublic = []string{"", "External", "Internal"}
+)
+
+// validate lists what is wrong, in the words of the real one. An invalid pull secret is printed whole: a real trap.
+func (c installConfig) validate() []string {
+	var wrong []string
+	add := func(ok bool, format string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Sprintf(format, args...))
+		}
+	}
+	add(c.APIVersion == "v1", `apiVersion: Invalid value: %q: install-config version must be "v1"`, c.APIVersion)
+	add(c.Metadata.Name != "", "metadata.name: Required value: cluster name required")
+	add(c.Metadata.Name == "" || validName.MatchString(c.Metadata.Name) && len(c.Metadata.Name) <= 54,
+		"metadata.name: Invalid value: %q: a lowercase RFC 1123 subdomain of at most 54 characters", c.Metadata.Name)
+	add(validName.MatchString(strings.TrimSuffix(c.BaseDomain, ".")), "baseDomain: Invalid value: %q: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters", c.BaseDomain)
+	add(slices.Contains(validModes, c.CredentialsMode), "credentialsMode: Unsupported value: %q", c.CredentialsMode)
+	add(slices.Contains(validPublic, c.Publish), "publish: Unsupported value: %q", c.Publish)
+	add(c.replicas() > 0, "controlPlane.replicas: Invalid value: 0: number of control plane replicas must be positive")
+	if c.Platform.AWS == nil {
+		add(false, "platform: Invalid value: \"\": must specify one of the platforms (aws)")
+	} else {
+		add(c.Platform.AWS.Region != "", "platform.aws.region: Required value: region must be specified")
+		wrong = append(wrong, c.Platform.AWS.validateTags()...)
+	}
+	if err := validPullSecret(c.PullSecret); err != nil {
+		add(false, "pullSecret: Invalid value: %q: %s", c.PullSecret, err)
+	}
+	return wrong
+}
+
+func (p *awsPlatform) validateTags() []string {
+	var wrong []string
+	if len(p.UserTags) > 25 {
+		wrong = append(wrong, fmt.Sprintf("platform.aws.userTags: Too many: %d: must have at most 25 items", len(p.UserTags)))
+	}
+	for key, value := range p.UserTags {
+		switch {
+		case forbidden.MatchString(key):
+			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: key is reserved", key, value))
+		case len(key) > 128 || !validTag.MatchString(key):
+			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: key contains invalid characters", key, value))
+		case value == "" || len(value) > 256 || !validTag.MatchString(value):
+			wrong = append(wrong, fmt.Sprintf("platform.aws.userTags[%s]: Invalid value: %q: value contains invalid characters", key, value))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+func validPullSecret(raw string) error {
+	var secret struct {
+		Auths map[string]map[string]any `json:"auths"`
+	}
+	if err := json.Unmarshal([]byte(raw), &secret); err != nil {
+		return err
+	}
+	if len(secret.Auths) == 0 {
+		return errors.New("auths required")
+	}
+	for host, auth := range secret.Auths {
+		if auth["auth"] == nil && auth["credsStore"] == nil {
+			return fmt.Errorf("%q requires either auth or credsStore", host)
+		}
+	}
+	return nil
+}
+
+func (c installConfig) replicas() int {
+	if c.ControlPlane == nil || c.ControlPlane.Replicas == nil {
+		return 3
+	}
+	return *c.ControlPlane.Replicas
+}
+
+func (c installConfig) workers() int {
+	if len(c.Compute) == 0 {
+		return 3
+	}
+	n := 0
+	for _, p := range c.Compute {
+		if p.Replicas == nil {
+			n += 3
+		} else {
+			n += *p.Replicas
+		}
+	}
+	return n
+}
+
+func (c installConfig) domain() string {
+	return c.Metadata.Name + "." + strings.TrimSuffix(c.BaseDomain, ".")
+}
+
+// machineType of a pool, with the platform's and the installer's default.
+func (c installConfig) machineType(p *pool) string {
+	if p != nil && p.Platform.AWS != nil && p.Platform.AWS.Type != "" {
+		return p.Platform.AWS.Type
+	}
+	if d := c.Platform.AWS.Default; d != nil && d.Type != "" {
+		return d.Type
+	}
+	return "m6i.xlarge"
+}
+
+// zones is the union of what the pools name; nil when one of them names none, which means all of the region.
+func (c installConfig) zones() []string {
+	var fallback []string
+	if d := c.Platform.AWS.Default; d != nil {
+		fallback = d.Zones
+	}
+	pools := c.Compute
+	if c.ControlPlane != nil {
+		pools = append([]pool{*c.ControlPlane}, pools...)
+	}
+	if len(pools) == 0 {
+		return fallback
+	}
+	var union []string
+	for _, p := range pools {
+		zones := fallback
+		if p.Platform.AWS != nil && len(p.Platform.AWS.Zones) > 0 {
+			zones = p.Platform.AWS.Zones
+		}
+		if len(zones) == 0 {
+			return nil
+		}
+		union = append(union, zones...)
+	}
+	slices.Sort(union)
+	return slices.Compact(union)
+}

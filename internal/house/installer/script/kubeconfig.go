@@ -1,0 +1,108 @@
+package script
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// certificate is a certificate and its key in PEM, as the state file keeps them.
+type certificate struct {
+	CertRaw []byte
+	KeyRaw  []byte
+}
+
+const tenYears = 10 * 365 * 24 * time.Hour
+
+func newCA(name string) (certificate, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{"openshift"}}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+	}
+	return signed(template, nil, nil)
+}
+
+// client makes a client certificate of this authority: the installer's system:admin, valid for ten years.
+func (c certificate) client(name, organization string) (certificate, error) {
+	cert, key, err := c.parse()
+	if err != nil {
+		return certificate{}, err
+	}
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name, Organization: []string{organization}}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	return signed(template, cert, key)
+}
+
+// signed makes a key and has the template signed by the parent, or by itself.
+func signed(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return certificate{}, err
+	}
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	if err != nil {
+		return certificate{}, err
+	}
+	template.SerialNumber, template.NotBefore, template.NotAfter = serial, time.Now().UTC(), time.Now().UTC().Add(tenYears)
+	if parent == nil {
+		parent, parentKey = template, key
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
+	if err != nil {
+		return certificate{}, err
+	}
+	raw, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return certificate{}, err
+	}
+	return certificate{
+		CertRaw: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
+		KeyRaw:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}),
+	}, nil
+}
+
+func (c certificate) parse() (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	certBlock, _ := pem.Decode(c.CertRaw)
+	keyBlock, _ := pem.Decode(c.KeyRaw)
+	if certBlock == nil || keyBlock == nil {
+		return nil, nil, fmt.Errorf("no certificate in the state file")
+	}
+	cert, err := x509.ParseCertificate(certBlock.Bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := x509.ParseECPrivateKey(keyBlock.Bytes)
+	return cert, key, err
+}
+
+// kubeconfig is auth/kubeconfig: the cluster's admin, by certificate.
+func (a *assets) kubeconfig() []byte {
+	encode := base64.StdEncoding.EncodeToString
+	return fmt.Appendf(nil, `clusters:
+- cluster:
+    certificate-authority-data: %s
+    server: https://api.%s:6443
+  name: %s
+contexts:
+- context:
+    cluster: %s
+    user: admin
+  name: admin
+current-context: admin
+preferences: {}
+users:
+- name: admin
+  user:
+    client-certificate-data: %s
+    client-key-data: %s
+`, encode(a.ca.CertRaw), a.config.domain(), a.config.Metadata.Name, a.config.Metadata.Name, encode(a.admin.CertRaw), encode(a.admin.KeyRaw))
+}
