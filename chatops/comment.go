@@ -1,0 +1,214 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Comment writes the one comment of a cluster, edited in place through its life. The words depend on the card alone, so
+// that asking again at another time changes nothing.
+func Comment(card lifecycle.Card, links Links, _ time.Time) string {
+	f := faceOf(card)
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s %s %s\n\n", f.sign, code(card.Name), f.head)
+	for _, part := range []string{
+		f.doing, progress(card), because(card), access(card, links), proof(card), failure(card), blockers(card), facts(card), typing(card), page(card, links),
+	} {
+		if part != "" {
+			b.WriteString(strings.TrimRight(part, "\n") + "\n\n")
+		}
+	}
+	return fit(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+// progress is the bar with the runner's step and the time it expects to be done.
+func progress(c lifecycle.Card) string {
+	if !moving(c) || c.Progress == (lifecycle.Progress{}) {
+		return ""
+	}
+	text := bar(c.Progress.Percent)
+	if c.Progress.Step != "" {
+		text += " " + plain(sentence(c.Progress.Step))
+	}
+	if !c.Progress.ETA.IsZero() {
+		text += fmt.Sprintf(" Expected to be done at about %s.", moment(c.Progress.ETA, life(c)))
+	}
+	return text
+}
+
+// because gives the reason of the last move, and while it goes or is gone, why it was to go.
+func because(c lifecycle.Card) string {
+	var lines []string
+	if c.Why != "" {
+		lines = append(lines, "**Why:** "+plain(sentence(c.Why)))
+	}
+	if !wanted(c) && c.WishWhy != "" && !strings.Contains(c.Why, c.WishWhy) {
+		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
+	}
+	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" {
+		lines = append(lines, "**The last try:** "+plain(sentence(c.FailMessage)))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// access tells how to get in. Credentials travel over the authenticated API only; here stands the way to them.
+func access(c lifecycle.Card, links Links) string {
+	if c.Status != lifecycle.Ready {
+		return ""
+	}
+	var b strings.Builder
+	if c.ConsoleURL != "" {
+		fmt.Fprintf(&b, "- Console: %s\n", link(c.ConsoleURL))
+	}
+	if c.APIURL != "" {
+		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
+	}
+	if links.UI != "" {
+		fmt.Fprintf(&b, "\nIts kubeconfig, with your own token (every read is written down):\n\n```sh\n%s\n```\n", kubeconfig(c, links))
+	}
+	return b.String()
+}
+
+func kubeconfig(c lifecycle.Card, links Links) string {
+	return fmt.Sprintf(`curl -fsS -H "Authorization: Bearer $TOKEN" %s/api/v1/clusters/%s/kubeconfig -o kubeconfig`, strings.TrimRight(links.UI, "/"), c.ID)
+}
+
+// proof says what DESTROYED rests on: a count, never an exit code.
+func proof(c lifecycle.Card) string {
+	if c.Status != lifecycle.Destroyed || len(c.Identities) == 0 {
+		return ""
+	}
+	names, short := c.Identities, "1 name"
+	if len(names) > 1 {
+		short = fmt.Sprintf("%d names", len(names))
+	}
+	return fmt.Sprintf("**Proof:** two clean passes of our own count, taken apart and after the destroyer had ended, found nothing left of the %s ever recorded for it (%s).",
+		short, list(names[:min(len(names), 5)]))
+}
+
+// failure tells why it was never ready, whose turn it is and what to do.
+func failure(c lifecycle.Card) string {
+	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
+	if !over || created(c) || c.FailReason == "" {
+		return ""
+	}
+	t := turnOf(c.FailReason)
+	what := code(c.FailReason)
+	if c.FailMessage != "" {
+		what = fmt.Sprintf("%s (%s)", plain(sentence(c.FailMessage)), what)
+	}
+	return fmt.Sprintf("**What went wrong:** %s\n\n**Whose turn:** %s.\n\n**Next:** %s", what, t.whose, t.next)
+}
+
+// blockers names what still stands in the way, and who can free it.
+func blockers(c lifecycle.Card) string {
+	if len(c.Blockers) == 0 || c.Status == lifecycle.Destroyed {
+		return ""
+	}
+	const most = 20
+	var b strings.Builder
+	b.WriteString("**Still there at the last count:**\n\n")
+	for _, name := range c.Blockers[:min(len(c.Blockers), most)] {
+		fmt.Fprintf(&b, "- %s\n", plain(name))
+	}
+	if more := len(c.Blockers) - most; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	if c.Phase == lifecycle.DestroyBlocked {
+		b.WriteString("\n**Whose turn:** the platform team. Free what is listed, by hand or by lifting what protects it; the next try sees it by itself.\n")
+	}
+	return b.String()
+}
+
+// facts is the table of what it is, what it costs and when it ends.
+func facts(c lifecycle.Card) string {
+	rows := [][2]string{
+		{"Profile", code(c.Profile)},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), code(c.BaseDomain))},
+		{"Whose", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
+		{"Price", price(c)},
+	}
+	if c.Status == lifecycle.Destroyed {
+		rows = append(rows, [2]string{"Lived", fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))})
+	} else if wanted(c) {
+		rows = append(rows, [2]string{"Ends", end(c)})
+	}
+	var b strings.Builder
+	b.WriteString("| | |\n|---|---|\n")
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
+	}
+	return b.String()
+}
+
+// price is an estimate by list price. While it runs only whole hours count, so that the words stand still in between.
+func price(c lifecycle.Card) string {
+	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+	if c.Status == lifecycle.Destroyed {
+		return fmt.Sprintf("about %s in all, %s", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)), hourly)
+	}
+	if c.Status == lifecycle.Pending {
+		return hourly
+	}
+	so := "less than an hour so far"
+	if hours := c.UpdatedAt.Sub(c.AcceptedAt).Truncate(time.Hour); hours > 0 {
+		so = fmt.Sprintf("about %s so far, for %s", dollars(c.HourlyCents, hours), policy.Span(hours))
+	}
+	if !wanted(c) {
+		return hourly + "; " + so
+	}
+	return fmt.Sprintf("%s; %s; %s if it lives to its end", hourly, so, dollars(c.HourlyCents, ending(c).Sub(c.AcceptedAt)))
+}
+
+// end says when it goes and why then, and what would keep it.
+func end(c lifecycle.Card) string {
+	at := ending(c)
+	text := fmt.Sprintf("**%s**", moment(at, life(c)))
+	switch {
+	case at.Equal(c.Ends.PRClosed):
+		return text + ", because the pull request was closed. Reopen it to keep the cluster"
+	case at.Equal(c.Ends.LabelRemoved):
+		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", code(LabelPrefix+c.Profile))
+	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
+		return text + ", because " + plain(c.Ends.Reason())
+	case at.Equal(c.Ends.Max):
+		return text + fmt.Sprintf(", %s after it was asked for: the most its profile gives", policy.Span(at.Sub(c.AcceptedAt)))
+	}
+	return text + fmt.Sprintf(", %s after it was asked for. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+}
+
+func ending(c lifecycle.Card) time.Time {
+	if at := c.Ends.DestroyAt(); !at.IsZero() {
+		return at
+	}
+	return c.DestroyAt
+}
+
+func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
+
+// typing lists what makes sense to type now.
+func typing(c lifecycle.Card) string {
+	commands := []string{"status", "help"}
+	switch {
+	case wanted(c):
+		commands = []string{"status", "extend 4h", "destroy", "help"}
+	case c.Phase == lifecycle.Abandoned || c.Phase == lifecycle.DestroyBlocked:
+	default:
+		commands = []string{"create " + c.Profile, "help"}
+	}
+	for i, command := range commands {
+		commands[i] = Prefix + " " + command
+	}
+	return "You can type: " + list(commands)
+}
+
+func page(c lifecycle.Card, links Links) string {
+	if links.UI == "" {
+		return fmt.Sprintf("Cluster %s", code(c.ID))
+	}
+	return fmt.Sprintf("Cluster %s: [timeline and log](%s/clusters/%s)", code(c.ID), strings.TrimRight(links.UI, "/"), c.ID)
+}

@@ -1,0 +1,126 @@
+package chatops
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+const (
+	maxBody  = 60_000 // GitHub takes 65,536 characters; the wire adds its marker
+	maxPlain = 600
+	maxCode  = 120
+)
+
+var login = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})$`)
+
+// plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no endless length.
+func plain(text string) string {
+	text = cut(oneLine(text), maxPlain)
+	var b strings.Builder
+	for _, r := range text {
+		switch r {
+		case '\\', '`', '*', '[', ']', '<', '>', '|':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case '@':
+			b.WriteString("@\u200b") // GitHub finds mentions after rendering, so escaping alone would still call people
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// code writes a word as code. Backticks cannot end it early, and nobody is mentioned inside.
+func code(text string) string {
+	text = cut(strings.ReplaceAll(oneLine(text), "`", "'"), maxCode)
+	if text == "" {
+		text = " "
+	}
+	return "`" + text + "`"
+}
+
+func oneLine(text string) string {
+	fields := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	})
+	return strings.Join(fields, " ")
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// link writes an address so that it can be clicked; what is no web address stays text.
+func link(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || strings.ContainsAny(address, "<> \t\n`|") {
+		return code(address)
+	}
+	return "<" + address + ">"
+}
+
+// mention addresses a person; what is no login stays text.
+func mention(actor string) string {
+	actor = strings.TrimPrefix(actor, "github:")
+	if login.MatchString(actor) {
+		return "@" + actor
+	}
+	return plain(actor)
+}
+
+// fit keeps a body below what GitHub takes, cutting at a line's end.
+func fit(body string) string {
+	if len(body) <= maxBody {
+		return body
+	}
+	body = body[:maxBody]
+	if end := strings.LastIndexByte(body, '\n'); end > 0 {
+		body = body[:end]
+	}
+	return body + "\n\n… cut here, there was more than a comment can hold.\n"
+}
+
+// bar draws a percentage as twenty cells.
+func bar(percent int) string {
+	percent = min(max(percent, 0), 100)
+	return fmt.Sprintf("`[%s%s] %d %%`", strings.Repeat("█", percent/5), strings.Repeat("░", 20-percent/5), percent)
+}
+
+// moment writes a time. Clusters that live shorter than an hour (a demo's) need the seconds.
+func moment(t time.Time, life time.Duration) string {
+	if t.IsZero() {
+		return "a time not known yet"
+	}
+	if life > 0 && life < time.Hour {
+		return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// dollars is the list price of a span of time.
+func dollars(hourlyCents int, d time.Duration) string {
+	return policy.Dollars(int64(float64(hourlyCents)*d.Hours() + 0.5))
+}
+
+// sentence starts with a capital and ends with a stop.
+func sentence(text string) string {
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) == 0 {
+		return ""
+	}
+	runes[0] = unicode.ToUpper(runes[0])
+	if !strings.ContainsRune(".!?…", runes[len(runes)-1]) {
+		runes = append(runes, '.')
+	}
+	return string(runes)
+}

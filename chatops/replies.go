@@ -1,0 +1,94 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Refusal answers a wish that policy refused: every reason at once, each with the next step.
+func Refusal(actor string, v policy.Verdict) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, this cannot be done as it stands, so nothing was changed:\n\n", mention(actor))
+	for _, check := range v.Refusals() {
+		fmt.Fprintf(&b, "- **%s**: %s", check.Name, plain(sentence(check.Words)))
+		if check.Next != "" {
+			fmt.Fprintf(&b, " **Next:** %s", plain(sentence(check.Next)))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\n%s tells what one can type.\n", code(Prefix+" help"))
+	return fit(b.String())
+}
+
+// StatusReply answers status and list. It is posted once, so unlike the comment it may say how long from now.
+func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Time) string {
+	if len(cards) == 0 {
+		return fmt.Sprintf("%s, there is no cluster here. %s makes one.\n", mention(actor), code(Prefix+" create"))
+	}
+	var b strings.Builder
+	how := "here is the cluster"
+	if len(cards) > 1 {
+		how = fmt.Sprintf("here are the %d clusters", len(cards))
+	}
+	fmt.Fprintf(&b, "%s, %s, as of %s:\n\n", mention(actor), how, now.UTC().Format("2006-01-02 15:04:05 UTC"))
+	for _, card := range cards {
+		b.WriteString(statusLine(card, links, now))
+	}
+	return fit(b.String())
+}
+
+func statusLine(c lifecycle.Card, links Links, now time.Time) string {
+	f := faceOf(c)
+	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, code(c.Name), code(c.Profile), f.head)
+	if moving(c) {
+		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
+	}
+	line += ". " + plain(sentence(c.Why))
+	if c.Status == lifecycle.Ready && c.ConsoleURL != "" {
+		line += " Console: " + link(c.ConsoleURL) + "."
+	}
+	if wanted(c) {
+		line += fmt.Sprintf(" Ends %s", moment(ending(c), life(c)))
+		if left := ending(c).Sub(now); left > 0 {
+			line += ", in " + policy.Span(left.Truncate(rounding(left)))
+		}
+		line += "."
+	}
+	until := now
+	if !c.ReleasedAt.IsZero() {
+		until = c.ReleasedAt
+	}
+	if c.Status != lifecycle.Pending {
+		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, until.Sub(c.AcceptedAt)))
+	}
+	return line + " " + page(c, links) + "\n"
+}
+
+// rounding keeps a span readable: nobody needs seconds of hours.
+func rounding(d time.Duration) time.Duration {
+	if d >= time.Hour {
+		return time.Minute
+	}
+	return time.Second
+}
+
+// UnknownLabel answers a label of ours that names no profile; known are the profiles' names.
+func UnknownLabel(label string, known []string) string {
+	word := label
+	if len(word) >= len(LabelPrefix) && strings.EqualFold(word[:len(LabelPrefix)], LabelPrefix) {
+		word = word[len(LabelPrefix):]
+	}
+	labels := make([]string, 0, len(known))
+	for _, name := range known {
+		labels = append(labels, LabelPrefix+name)
+	}
+	hint := ""
+	if near, ok := Closest(word, known); ok {
+		hint = fmt.Sprintf(" Did you mean %s?", code(LabelPrefix+near))
+	}
+	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s There are: %s.\n", code(label), hint, list(labels))
+}

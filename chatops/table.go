@@ -1,0 +1,126 @@
+package chatops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// entry is one line of the command table, which drives parsing, help and every hint.
+type entry struct {
+	verb    Verb
+	args    string // what follows the verb, as help shows it
+	words   string // what it does; for one that is not available yet, what to do until then
+	later   bool   // a known word that does nothing yet
+	profile bool   // takes a profile as its word
+	span    bool   // takes a duration as its word, required
+	flags   bool   // takes the options
+}
+
+var table = []entry{
+	{verb: VerbCreate, args: "[profile]", words: "a cluster for this pull request", profile: true, flags: true},
+	{verb: VerbStatus, args: "[profile]", words: "how the clusters of this pull request are", profile: true},
+	{verb: VerbList, words: "the same, all of them"},
+	{verb: VerbExtend, args: "<duration> [profile]", words: "adds to its end, up to the profile's maximum", profile: true, span: true},
+	{verb: VerbDestroy, args: "[profile]", words: "takes it down now, without waiting for its end", profile: true},
+	{verb: VerbHelp, words: "this list"},
+
+	{verb: "logs", later: true, words: "Until then the cluster's comment tells each step."},
+	{verb: "kubeconfig", later: true, words: "Until then the cluster's comment says how to fetch it; it is never posted here."},
+	{verb: "scale", later: true, words: "Until then a profile decides the number of workers."},
+	{verb: "retry", later: true, words: "Until then `/ocp create` starts a new cluster once the failed one is on its way out."},
+	{verb: "hold", later: true, words: "Until then `/ocp extend 4h` moves the end."},
+	{verb: "share", later: true, words: "Until then everyone with access to the API fetches the kubeconfig there."},
+	{verb: "approve", later: true, words: "Until then push a fork's branch to the repository itself."},
+}
+
+// option is a flag of create.
+type option struct {
+	name    string
+	example string
+	words   string
+	set     func(c *Command, value string) (problem string)
+}
+
+var options = []option{
+	{"--name", "demo", "its name: lower-case letters, digits, dashes, at most 21", func(c *Command, v string) string { c.Name = v; return "" }},
+	{"--ttl", "8h", "how long it lives: 4h, 90m, 2d, or a number of hours", setTTL},
+	{"--region", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
+	{"--version", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
+	{"--team", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
+}
+
+func setTTL(c *Command, value string) (problem string) {
+	ttl, ok := lifetime(value)
+	if !ok {
+		return code(value) + " is not a lifetime; " + spanWords
+	}
+	c.TTL = ttl
+	return ""
+}
+
+func find(verb string) (entry, bool) {
+	i := slices.IndexFunc(table, func(e entry) bool { return string(e.verb) == verb })
+	if i < 0 {
+		return entry{}, false
+	}
+	return table[i], true
+}
+
+// verbs lists the table's words, in its order.
+func verbs(later bool) []string {
+	var all []string
+	for _, e := range table {
+		if e.later == later {
+			all = append(all, string(e.verb))
+		}
+	}
+	return all
+}
+
+func flagNames() []string {
+	var all []string
+	for _, o := range options {
+		all = append(all, o.name)
+	}
+	return all
+}
+
+// usage is the command as one would type it.
+func (e entry) usage() string {
+	line := Prefix + " " + string(e.verb)
+	if e.args != "" {
+		line += " " + e.args
+	}
+	if e.flags {
+		line += " [options]"
+	}
+	return line
+}
+
+// Help lists what one can type.
+func Help() string {
+	var b strings.Builder
+	b.WriteString("**What one can type here**, at the start of a line:\n\n")
+	for _, e := range table {
+		if !e.later {
+			fmt.Fprintf(&b, "- `%s`: %s\n", e.usage(), e.words)
+		}
+	}
+	b.WriteString("\nOptions of `/ocp create`:\n\n")
+	for _, o := range options {
+		fmt.Fprintf(&b, "- `%s %s`: %s\n", o.name, o.example, o.words)
+	}
+	fmt.Fprintf(&b, "\nA label `%s<profile>` does the same as `/ocp create <profile>`. Removing it, or closing the pull request, ends the cluster after a grace.\n", LabelPrefix)
+	fmt.Fprintf(&b, "Known, but not available yet: %s.\n", list(verbs(true)))
+	return b.String()
+}
+
+// list writes words as code, with commas between.
+func list(words []string) string {
+	quoted := make([]string, 0, len(words))
+	for _, w := range words {
+		quoted = append(quoted, code(w))
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,234 @@
+package chatops
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+var (
+	start = time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC)
+	ui    = Links{UI: "http://127.0.0.1:8080"}
+)
+
+// card is a cluster that was just accepted.
+func card() lifecycle.Card {
+	c := lifecycle.Card{
+		Name: "pr41-shop", Platform: "aws", Profile: "aws-minimal-test", Release: "4.20.3", Region: "us-east-1", BaseDomain: "labs.example.com", Generation: 1,
+		Owner: "maya", Team: "platform", RequestedBy: "github:maya", TTL: 24 * time.Hour, AcceptedAt: start, DestroyAt: start.Add(24 * time.Hour), UpdatedAt: start,
+		HourlyCents: 75, JobID: "job_1",
+	}
+	c.ID, c.Wish, c.MaxTries = "clu_1", lifecycle.Present, 2
+	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Hour), Max: start.Add(72 * time.Hour)}
+	return at(c, lifecycle.Pending, lifecycle.Queued, "maya set the label ocp/aws-minimal-test")
+}
+
+func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lifecycle.Card {
+	c.Status, c.Phase, c.Why = s, p, why
+	return c
+}
+
+func ready() lifecycle.Card {
+	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed by attempt 1")
+	c.ReadyAt, c.UpdatedAt = start.Add(40*time.Minute), start.Add(40*time.Minute)
+	c.APIURL, c.ConsoleURL = "https://api.pr41-shop.labs.example.com:6443", "https://console-openshift-console.apps.pr41-shop.labs.example.com"
+	c.Identities = []string{"pr41-shop-x7k2p"}
+	return c
+}
+
+func going(p lifecycle.Phase, why string) lifecycle.Card {
+	c := at(ready(), lifecycle.Destroying, p, why)
+	c.Wish, c.WishWhy, c.UpdatedAt = lifecycle.Absent, "the pull request was closed", start.Add(3*time.Hour+10*time.Minute)
+	return c
+}
+
+// lives is a card for each thing that can be seen.
+func lives() map[string]lifecycle.Card {
+	installing := at(card(), lifecycle.Creating, lifecycle.Installing, "the installer is building the cluster")
+	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute)}
+	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt made is removed and counted before the next one")
+	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
+	closed := ready()
+	closed.Ends.PRClosed = start.Add(2 * time.Hour)
+	unlabelled := ready()
+	unlabelled.Ends.LabelRemoved = start.Add(2 * time.Hour)
+	expiring := at(ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
+	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, start.Add(71*time.Hour)
+	verifying := going(lifecycle.Verifying, "counting by ourselves what is left in the cloud")
+	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
+	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts apart found nothing left of 1 name")
+	gone.ReleasedAt = start.Add(4 * time.Hour)
+	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 2 of 2 failed: bootstrap did not complete in time")
+	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
+	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
+	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts apart found nothing left of 2 names")
+	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
+	blocked := going("", "")
+	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns did not reach zero; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
+	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
+	return map[string]lifecycle.Card{
+		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
+		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
+		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroy-blocked": blocked,
+	}
+}
+
+func TestTheWordsOfALifeAreGolden(t *testing.T) {
+	for name, c := range lives() {
+		t.Run(name, func(t *testing.T) {
+			golden(t, "comment-"+name+".md", Comment(c, ui, start))
+			run := Check(c, ui, start)
+			golden(t, "check-"+name+".md", fmt.Sprintf("%s %s\n%s\n\n%s", run.Status, run.Conclusion, run.Title, run.Summary))
+		})
+	}
+}
+
+func TestWordsStandStillWhileNothingHappens(t *testing.T) {
+	for name, c := range lives() {
+		require.Equal(t, Comment(c, ui, start), Comment(c, ui, start.Add(17*time.Hour)), name)
+		require.Equal(t, Check(c, ui, start), Check(c, ui, start.Add(17*time.Hour)), name)
+		later := c
+		later.UpdatedAt, later.Version = c.UpdatedAt.Add(time.Minute), c.Version+1
+		require.Equal(t, Comment(c, ui, start), Comment(later, ui, start), "%s: a new version alone is no news", name)
+	}
+}
+
+func TestEveryPhaseHasAFaceAndNoWordsAreACommand(t *testing.T) {
+	for status, phases := range lifecycle.Phases {
+		for _, phase := range phases {
+			require.Contains(t, faces, phase)
+			c := at(ready(), status, phase, "a reason")
+			body := Comment(c, ui, start)
+			require.Contains(t, body, "A reason.", phase)
+			require.Empty(t, Parse(body), phase)
+			run := Check(c, ui, start)
+			require.Contains(t, run.Summary, "A reason.", phase)
+			require.Equal(t, run.Status == "completed", run.Conclusion != "", phase)
+		}
+	}
+	require.Empty(t, Parse(Help()))
+}
+
+func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
+	body := Comment(ready(), ui, start)
+	for _, part := range []string{
+		"<https://console-openshift-console.apps.pr41-shop.labs.example.com>", "<https://api.pr41-shop.labs.example.com:6443>",
+		`curl -fsS -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig -o kubeconfig`,
+		"$0.75 an hour", "$18.00 if it lives to its end", "2025-01-02 12:00 UTC", "24h after it was asked for", "extended to 2025-01-04 12:00 UTC",
+		"`/ocp status`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by attempt 1.",
+	} {
+		require.Contains(t, body, part)
+	}
+}
+
+func TestTheEstimateCountsWholeHours(t *testing.T) {
+	c := ready()
+	c.UpdatedAt = start.Add(3*time.Hour + 59*time.Minute)
+	require.Contains(t, Comment(c, ui, start), "about $2.25 so far, for 3h")
+	c = lives()["destroyed"]
+	require.Contains(t, Comment(c, ui, start), "about $3.00 in all")
+}
+
+func TestShortLivesShowSeconds(t *testing.T) {
+	c := ready()
+	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Second), Max: start.Add(72 * time.Second)}
+	require.Contains(t, Comment(c, ui, start), "2025-01-01 12:00:24 UTC**, 24s after it was asked for")
+}
+
+func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
+	cancelled := lives()["destroyed"]
+	cancelled.ReadyAt = time.Time{}
+	for name, want := range map[string][2]string{
+		"pending": {"queued", ""}, "installing": {"in_progress", ""}, "ready": {"completed", "success"}, "verifying": {"completed", "neutral"},
+		"destroyed": {"completed", "neutral"}, "create-failed": {"completed", "failure"}, "destroyed-never-ready": {"completed", "failure"}, "destroy-blocked": {"completed", "failure"},
+	} {
+		run := Check(lives()[name], ui, start)
+		require.Equal(t, want, [2]string{run.Status, run.Conclusion}, name)
+	}
+	require.Equal(t, "cancelled", Check(cancelled, ui, start).Conclusion)
+}
+
+func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
+	c := lives()["destroy-blocked"]
+	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
+	c.Why, c.WishWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
+	c.Owner, c.ConsoleURL, c.FailMessage = evil, "https://user:pass@evil/|", evil
+	for _, body := range []string{
+		Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
+		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
+	} {
+		require.LessOrEqual(t, len(body), 65_536)
+		require.Empty(t, Parse(body))
+		require.NotContains(t, withoutCode(body), "@acme")
+		require.NotContains(t, withoutCode(body), " <script")
+		require.NotContains(t, withoutCode(body), "[x](")
+	}
+	require.LessOrEqual(t, len(StatusReply("maya", cards(5000), ui, start)), 65_536)
+}
+
+func slicesOf(text string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = text
+	}
+	return out
+}
+
+func cards(n int) []lifecycle.Card {
+	out := make([]lifecycle.Card, n)
+	for i := range out {
+		out[i] = ready()
+	}
+	return out
+}
+
+// withoutCode drops code spans, in which GitHub neither mentions nor renders.
+func withoutCode(body string) string {
+	parts := strings.Split(strings.ReplaceAll(body, "\\`", ""), "`")
+	var kept []string
+	for i := 0; i < len(parts); i += 2 {
+		kept = append(kept, parts[i])
+	}
+	return strings.Join(kept, " ")
+}
+
+func TestRepliesAreGolden(t *testing.T) {
+	verdict := policy.Verdict{Checks: []policy.Check{
+		{Name: "profile", Result: policy.Pass, Words: "fine"},
+		{Name: "permission", Result: policy.Fail, Words: "rita has only read permission on acme/shop; to create a cluster takes write.", Next: "Ask someone with write permission on acme/shop."},
+		{Name: "ttl", Result: policy.Fail, Words: "200h is more than the 72h that profile aws-minimal-test gives at most.", Next: "Ask for at most 72h."},
+	}}
+	golden(t, "refusal.md", Refusal("rita", verdict))
+	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
+	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))
+	known := []string{"aws-minimal-test", "aws-standard"}
+	golden(t, "unknown-label.md", UnknownLabel("ocp/aws-minmal-test", known)+UnknownLabel("OCP/gke", known))
+	var replies strings.Builder
+	for _, line := range []string{"/ocp crate", "/ocp kubeconfig", "/ocp create --tll 4h --ttl soon", "/ocp extend"} {
+		replies.WriteString(Parse(line)[0].Reply + "\n\n---\n\n")
+	}
+	golden(t, "not-understood.md", replies.String())
+}
