@@ -40,30 +40,21 @@ func (m *mind) gone(a Attempt) bool {
 	return m.f.Runner == Ended || m.f.Now.After(a.LeaseUntil.Add(m.l.LeaseGrace))
 }
 
-// mirror shows the running attempt's phase as the cluster's.
+// mirror shows the running attempt's phase as the cluster's. A phase without words is none that a runner may name.
 func (m *mind) mirror(a Attempt) {
 	n := m.next()
 	if a.Kind == Create {
-		if a.Phase != n.Phase && allowed(Creating, a.Phase) {
-			m.say(Creating, a.Phase, "%s", createWords[a.Phase])
+		if words := createWords[a.Phase]; words != "" && a.Phase != n.Phase {
+			m.say(Creating, a.Phase, "%s", words)
 		}
 		return
-	}
-	if n.Status == Destroying && a.Phase != n.Phase && allowed(Destroying, a.Phase) && a.Phase != Stopping {
-		m.say(Destroying, a.Phase, "%s", destroyWords[a.Phase])
 	}
 	if !m.wanted() && n.Status != Destroying && n.Status != Failed {
 		m.say(Destroying, Restoring, "%s", n.WishWhy)
 	}
-}
-
-func allowed(s Status, p Phase) bool {
-	for _, have := range Phases[s] {
-		if have == p {
-			return true
-		}
+	if words := destroyWords[a.Phase]; words != "" && n.Status == Destroying && a.Phase != n.Phase {
+		m.say(Destroying, a.Phase, "%s", words)
 	}
-	return false
 }
 
 var createWords = map[Phase]string{

@@ -1,0 +1,144 @@
+package lifecycle
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// hostileSteps is how much happens to one life before the outside turns fair.
+const hostileSteps = 160
+
+// lives is how many random lives a test lives; LIVES=n makes it n.
+func lives(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// seeded picks by a seed: the same seed is the same life.
+func seeded(seed uint64) func(int) int {
+	r := rand.New(rand.NewPCG(seed, 7))
+	return r.IntN
+}
+
+// live lives one whole life: a hostile part, then a fair one to READY or DESTROYED, then on to DESTROYED.
+func (w *world) live(hostile int) {
+	calm := []int{20, 10, 5, 2}[w.pick(4)] // things between two blows
+	for range hostile {
+		if w.chance(calm) {
+			actions[kinds[w.pick(len(kinds))]].do(w)
+		} else {
+			w.goOn()
+		}
+	}
+	w.settleDown()
+	w.until(func() bool { return w.row.Phase == Released || (w.row.Status == Ready && w.row.Wish == Present) })
+	w.until(func() bool { return w.row.Phase == Released })
+	if w.left() > 0 || w.row.Wish != Absent {
+		w.breach("the end of a life is not the end", 7)
+	}
+}
+
+// settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
+func (w *world) settleDown() {
+	w.fair, w.poked = true, true
+	w.note("from here on the outside is fair")
+	for _, r := range w.runners {
+		r.cut, r.hung = false, false
+	}
+	for len(w.held) > 0 {
+		w.applyHeld()
+	}
+}
+
+// until runs the fair world until done, within a bound in steps and in simulated time: a full backoff and a full life.
+func (w *world) until(done func() bool) {
+	bound := w.now.Add(limits.RetryMax + 30*time.Hour)
+	for range 5000 {
+		switch {
+		case done():
+			return
+		case w.now.After(bound):
+			w.breach(fmt.Sprintf("no end within %s: %+v", limits.RetryMax+30*time.Hour, w.row), 0)
+		case !w.goOn():
+			w.breach(fmt.Sprintf("it sleeps for ever: %+v", w.row), 8)
+		}
+	}
+	w.breach(fmt.Sprintf("no end within 5000 steps: %+v", w.row), 0)
+}
+
+// goOn does what is next in a world that works. It reports false where nothing will ever be next.
+func (w *world) goOn() bool {
+	switch {
+	case len(w.effects) > 0:
+		w.deliver(false)
+	case w.poked || (!w.row.WakeAt.IsZero() && !w.now.Before(w.row.WakeAt)):
+		w.reconcile(!w.fair && w.chance(6))
+	case w.busy():
+		for _, r := range w.runners {
+			w.work(r)
+		}
+		w.tick(20 * time.Second)
+	case w.row.WakeAt.IsZero():
+		return w.row.Phase == Released
+	default:
+		w.tick(min(w.row.WakeAt.Sub(w.now), time.Hour))
+	}
+	return true
+}
+
+func (w *world) busy() bool {
+	for _, r := range w.runners {
+		if r.alive {
+			return true
+		}
+	}
+	return false
+}
+
+// Every life keeps the eleven rules and ends, whatever is lost, late, doubled, killed or cut off around it.
+func TestEveryRandomLifeKeepsTheRulesAndEnds(t *testing.T) {
+	set(t, "rapid.checks", strconv.Itoa(lives(400)))
+	set(t, "rapid.seed", "1")
+	set(t, "rapid.nofailfile", "true")
+	rapid.Check(t, func(t *rapid.T) {
+		draws := map[int]*rapid.Generator[int]{}
+		w := newWorld(Decide, func(n int) int {
+			if draws[n] == nil {
+				draws[n] = rapid.IntRange(0, n-1)
+			}
+			return draws[n].Draw(t, "pick")
+		})
+		if b := caught(func() { w.live(hostileSteps) }); b != nil {
+			t.Fatalf("rule %v: %s\n%s", b.rules, b.what, w.tell())
+		}
+	})
+}
+
+// The same world under plain seeds is faster, so that more lives fit into the same time.
+func TestEverySeededLifeKeepsTheRulesAndEnds(t *testing.T) {
+	for seed := range uint64(lives(2000)) {
+		w := newWorld(Decide, seeded(seed))
+		if b := caught(func() { w.live(hostileSteps) }); b != nil {
+			require.Failf(t, "a rule is broken", "seed %d, rule %v: %s\n%s", seed, b.rules, b.what, w.tell())
+		}
+	}
+}
+
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	old := flag.Lookup(name).Value.String()
+	require.NoError(t, flag.Set(name, value))
+	t.Cleanup(func() { require.NoError(t, flag.Set(name, old)) })
+}
+
+func (w *world) remember(before Cluster) {}

@@ -1,0 +1,228 @@
+package lifecycle
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// rule is one of the eleven, as far as one decision shows it.
+type rule struct {
+	number int
+	breach func(w *world, c Cluster, f Facts, d Decision) string // empty: kept
+}
+
+var decisionRules = []rule{
+	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
+	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
+}
+
+// judge holds one decision against every rule that shows in it.
+func (w *world) judge(c Cluster, f Facts, d Decision) {
+	var numbers []int
+	var says []string
+	for _, r := range decisionRules {
+		if what := r.breach(w, c, f, d); what != "" {
+			numbers, says = append(numbers, r.number), append(says, what)
+		}
+	}
+	if len(numbers) > 0 {
+		w.breach(fmt.Sprintf("%s\nwas %+v\nnext %+v", strings.Join(says, "; "), c, d), numbers...)
+	}
+}
+
+func same(a, b Cluster) bool { return reflect.DeepEqual(a, b) }
+
+// Rule 1: the wish goes one way, and only an end that passed, a failed create or a person turns it.
+func wishOneWay(_ *world, c Cluster, f Facts, d Decision) string {
+	n := d.Next
+	switch {
+	case c.Wish == Absent && n.Wish != Absent:
+		return "the wish turned back"
+	case c.Wish == Present && n.Wish == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed:
+		return "the wish turned before any end had passed"
+	case n.Wish == Absent && (n.WishWhy == "" || n.Teardown == ""):
+		return "the wish turned without a reason or a job"
+	}
+	return ""
+}
+
+// leaseHolds reports that the open attempt's runner must be taken for alive unless it was seen ended.
+func leaseHolds(f Facts) bool {
+	return f.Open != nil && !f.Open.ClaimedAt.IsZero() && !f.Now.After(f.Open.LeaseUntil.Add(limits.LeaseGrace))
+}
+
+// Rule 2: an answer that did not come closes nothing.
+func unknownIsNotAbsent(_ *world, c Cluster, f Facts, d Decision) string {
+	a := f.Open
+	if d.Close == nil || a == nil || f.Runner != Unknown {
+		return ""
+	}
+	patient := a.ClaimedAt.IsZero() && f.Now.Sub(a.OpenedAt) < limits.LaunchPatience
+	if leaseHolds(f) || (patient && (a.Kind == Destroy || d.Next.Wish == Present)) {
+		return "an unknown sighting closed an attempt"
+	}
+	return ""
+}
+
+// Rule 3: the same question has the same answer, and an effect is asked for until the facts show it done.
+func effectsAreEnsures(w *world, c Cluster, f Facts, d Decision) string {
+	if again := w.decide(c, f, limits); !reflect.DeepEqual(d, again) {
+		return "the same facts had two answers"
+	}
+	if a := f.Open; a != nil && d.Close == nil {
+		if a.ClaimedAt.IsZero() && f.Runner != Alive && !slices.Contains(d.Effects, Effect{Launch, a.Number}) {
+			return "an attempt nobody started is not asked for again"
+		}
+		if !a.ClaimedAt.IsZero() && a.Kind == Create && d.Next.Wish == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
+			return "an unwanted install is not asked to stop again"
+		}
+	}
+	if d.Close != nil || d.Open != "" {
+		return ""
+	}
+	after := w.decide(d.Next, f, limits)
+	if !same(after.Next, d.Next) || len(after.Jobs) > 0 || !slices.Equal(after.Effects, d.Effects) {
+		return fmt.Sprintf("asked again after it was applied, the answer moved on: %+v", after)
+	}
+	return ""
+}
+
+// Rule 4: one attempt is open, and the next number is one above all before.
+func oneNumberedAttempt(w *world, _ Cluster, f Facts, d Decision) string {
+	number := 0
+	switch {
+	case f.Open != nil && d.Open != "":
+		return "an attempt is opened beside an open one"
+	case d.Close != nil && (f.Open == nil || d.Close.Number != f.Open.Number):
+		return "an attempt is closed that is not open"
+	case d.Open != "":
+		number = 1
+		if f.Last != nil {
+			number = f.Last.Number + 1
+		}
+		if !slices.Contains(d.Effects, Effect{Launch, number}) {
+			return "an attempt is opened and not launched under the next number"
+		}
+	case f.Open != nil:
+		number = f.Open.Number
+	}
+	for _, e := range d.Effects {
+		if e.Attempt != number {
+			return fmt.Sprintf("an effect for attempt %d, but the open one is %d", e.Attempt, number)
+		}
+	}
+	return ""
+}
+
+// Rule 5, its half in the decision: a claimed install is closed only when seen ended or out of its lease.
+// The other half, no destroyer acting beside an install, is watched where the destroyer acts.
+func installStopsFirst(_ *world, _ Cluster, f Facts, d Decision) string {
+	if d.Close != nil && leaseHolds(f) && f.Open.Kind == Create && f.Runner != Ended {
+		return "a living install is closed before it stopped"
+	}
+	return ""
+}
+
+// Rule 8: there is always a time to look again, and it is not later than what happens next.
+func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
+	n := d.Next
+	latest := f.Now.Add(limits.RetryMax)
+	if f.Open != nil || d.Open != "" {
+		latest = f.Now.Add(limits.LookAgain)
+	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
+		latest = n.RetryAt
+	}
+	if end := n.Ends.DestroyAt(); n.Wish == Present && end.Before(latest) {
+		latest = end
+	}
+	switch {
+	case n.Phase == Released && !n.WakeAt.IsZero():
+		return "a released cluster wakes"
+	case n.Phase != Released && n.WakeAt.IsZero():
+		return "it sleeps for ever"
+	case n.WakeAt.After(latest):
+		return fmt.Sprintf("it sleeps until %s, past %s", n.WakeAt, latest)
+	}
+	return ""
+}
+
+// Rule 9: a move has a reason, and not the one of the move before.
+func everyMoveHasAWhy(_ *world, c Cluster, _ Facts, d Decision) string {
+	n := d.Next
+	if (n.Status != c.Status || n.Phase != c.Phase) && (strings.TrimSpace(n.Why) == "" || n.Why == c.Why) {
+		return "a move without a reason of its own"
+	}
+	if d.Close != nil && d.Close.Message == "" {
+		return "an attempt is closed without a reason"
+	}
+	for _, j := range d.Jobs {
+		if (j.To == JobFailed || j.To == JobRetrying) && j.Code == "" {
+			return "a job failed without a reason"
+		}
+	}
+	return ""
+}
+
+// Rule 10: until it is released a cluster is counted, and once released it is left alone.
+func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
+	n := d.Next
+	switch {
+	case c.Phase == Released && (!same(c, n) || d.Open != "" || len(d.Effects)+len(d.Jobs) > 0):
+		return "a released cluster moved"
+	case (n.Status == Destroyed) != (n.Phase == Released) || n.ReleasedAt.IsZero() == (n.Phase == Released):
+		return "a cluster that is not released stopped counting"
+	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval:
+		return "Decide changed what is not its own"
+	}
+	return ""
+}
+
+// Rule 11: the end is the earliest of all, never past the maximum, and nothing outlives it.
+func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
+	e, end := c.Ends, c.Ends.Max
+	for _, at := range []time.Time{e.TTL, e.PRClosed, e.LabelRemoved, e.RunFinished, e.Claim} {
+		if !at.IsZero() && at.Before(end) {
+			end = at
+		}
+	}
+	switch {
+	case d.Next.Ends != c.Ends:
+		return "Decide moved an end"
+	case !c.Ends.DestroyAt().Equal(end) || end.After(c.Ends.Max):
+		return "destroy_at is not the earliest end"
+	case c.Phase != Released && !f.Now.Before(end) && d.Next.Wish != Absent:
+		return "its end passed and it is still wished for"
+	}
+	return ""
+}
+
+// inspect holds the world against what can only be seen in it, after a decision was applied.
+func (w *world) inspect(before Cluster, d Decision) {
+	n := w.row
+	if !slices.Contains(Phases[n.Status], n.Phase) {
+		w.breach(fmt.Sprintf("status %s cannot show phase %s", n.Status, n.Phase), 0)
+	}
+	if w.owed && (n.Status == Pending || d.Open == Create) {
+		w.breach("something was recorded and is forgotten without a destroy and a count", 6)
+	}
+	if n.Status == Ready && before.Status != Ready && (len(w.jobs) == 0 || w.jobs[0].status != JobSucceeded) {
+		w.breach("READY, but its CREATE is not SUCCEEDED", 0)
+	}
+	if n.Phase != Released || before.Phase == Released {
+		return
+	}
+	if w.left() > 0 || w.installing() {
+		w.breach(fmt.Sprintf("DESTROYED, and %d things are left", w.left()), 7)
+	}
+	if len(w.attempts) > 0 && !w.zeroProven(w.attempts[len(w.attempts)-1].Attempt) {
+		w.breach("DESTROYED without two counts of zero", 7)
+	}
+	for _, j := range w.jobs {
+		if j.status != JobSucceeded && j.status != JobFailed {
+			w.breach(fmt.Sprintf("released with unfinished work: %v", w.jobs), 0)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+)
+
+// attempt is an attempt's row: what Decide may know of it, and what only the store needs.
+type attempt struct {
+	Attempt
+	pod int // who claimed it; 0: nobody
+	seq int // newest report processed
+}
+
+// answer is the server's word to a runner.
+type answer struct {
+	lost   bool // no answer came
+	fenced bool // the attempt is closed or another pod's
+	stop   bool
+	names  []string // identities, in the answer to a claim
+}
+
+// open is the open attempt, or nil.
+func (w *world) open() *attempt {
+	if n := len(w.attempts); n > 0 && w.attempts[n-1].ClosedAt.IsZero() {
+		return w.attempts[n-1]
+	}
+	return nil
+}
+
+// facts reads what is known at this moment, as store.Load and dispatch.Observe do.
+func (w *world) facts(observe bool) Facts {
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities)}
+	closed := w.attempts
+	if a := w.open(); a != nil {
+		seen := a.Attempt
+		f.Open = &seen
+		if observe {
+			f.Runner = w.sight(a.Number)
+		}
+		closed = closed[:len(closed)-1]
+	}
+	if n := len(closed); n > 0 {
+		last := closed[n-1].Attempt
+		f.Last = &last
+	}
+	return f
+}
+
+// sight is what the dispatcher says of an attempt's process.
+func (w *world) sight(number int) Sighting {
+	var started, alive, cut bool
+	for _, r := range w.runners {
+		if r.attempt == number {
+			started, alive, cut = true, alive || r.alive, cut || (r.alive && r.cut)
+		}
+	}
+	switch {
+	case cut, !w.fair && w.chance(8):
+		return Unknown
+	case alive:
+		return Alive
+	case started:
+		return Ended
+	}
+	return NotStarted
+}
+
+// reconcile observes, decides and applies; a hostile outside may hold the decision back between the two.
+func (w *world) reconcile(hold bool) {
+	w.poked = false
+	h := heldDecision{w.think(w.facts(true)), w.row.Version}
+	if hold {
+		w.held = append(w.held, h)
+		return
+	}
+	w.apply(h)
+}
+
+// think asks Decide and holds the answer against the rules.
+func (w *world) think(f Facts) Decision {
+	d := w.decide(w.row, f, limits)
+	w.judge(w.row, f, d)
+	return d
+}
+
+// apply is store.Apply: one transaction, guarded by the row's version and by whether the closing and opening still fit.
+func (w *world) apply(h heldDecision) {
+	open := w.open()
+	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number)
+	if h.version != w.row.Version || misfit || (h.d.Open != "" && open != nil) {
+		w.poked = true
+		return
+	}
+	w.commit(h.d)
+}
+
+func (w *world) commit(d Decision) {
+	before := w.row
+	w.row = d.Next
+	w.row.Version = before.Version
+	if material(before, d) {
+		w.row.Version++
+	}
+	if a := w.open(); a != nil {
+		a.StopAsked = a.StopAsked || d.StopNow
+		if d.Close != nil {
+			w.closeAttempt(a, Attempt{Outcome: d.Close.Outcome, Message: d.Close.Message})
+		}
+	}
+	if d.Open != "" {
+		w.attempts = append(w.attempts, &attempt{Attempt: Attempt{Number: len(w.attempts) + 1, Kind: d.Open, OpenedAt: w.now}})
+	}
+	for _, m := range d.Jobs {
+		w.moveJob(m)
+	}
+	w.effects = append(w.effects, d.Effects...)
+	if d.Open != "" || d.Close != nil || before.Phase != w.row.Phase || before.Status != w.row.Status {
+		w.note("decided %s/%s → %s/%s: %s (open %q, close %v)", before.Status, before.Phase, w.row.Status, w.row.Phase, w.row.Why, d.Open, d.Close)
+	}
+	w.remember(before)
+	w.inspect(before, d)
+}
+
+// material reports a change that people or other deciders could see; the time of the next look is none.
+func material(before Cluster, d Decision) bool {
+	next := d.Next
+	next.WakeAt = before.WakeAt
+	return d.Close != nil || d.Open != "" || d.StopNow || !same(before, next)
+}
+
+func (w *world) closeAttempt(a *attempt, how Attempt) {
+	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
+	w.poked = true
+	if w.zeroProven(a.Attempt) {
+		w.owed = false
+	}
+}
+
+// moveJob is what a JobMove means in the public record.
+func (w *world) moveJob(m JobMove) {
+	at := -1
+	for i, j := range w.jobs {
+		if j.kind == m.Type && j.status != JobSucceeded && j.status != JobFailed {
+			at = i
+		}
+	}
+	if at < 0 {
+		if m.To == JobSucceeded || m.To == JobFailed {
+			return
+		}
+		w.jobs = append(w.jobs, publicJob{kind: m.Type})
+		at = len(w.jobs) - 1
+	}
+	w.jobs[at].status = m.To
+	running := 0
+	for _, j := range w.jobs {
+		if j.status == JobRunning {
+			running++
+		}
+	}
+	if running > 1 {
+		w.breach(fmt.Sprintf("two jobs RUNNING: %v", w.jobs), 0)
+	}
+}
+
+// held is the open attempt of that number if that pod holds it.
+func (w *world) heldBy(number, pod int) *attempt {
+	a := w.attempts[number-1]
+	if !a.ClosedAt.IsZero() || a.pod != pod {
+		return nil
+	}
+	return a
+}
+
+func (w *world) claim(number, pod int) answer {
+	a := w.attempts[number-1]
+	if !a.ClosedAt.IsZero() || (a.pod != 0 && a.pod != pod) {
+		return answer{fenced: true}
+	}
+	if a.pod == 0 {
+		a.pod, a.ClaimedAt, w.poked = pod, w.now, true
+	}
+	a.LeaseUntil = w.now.Add(lease)
+	return answer{stop: a.StopAsked, names: slices.Clone(w.identities)}
+}
+
+func (w *world) beat(number, pod int) answer {
+	a := w.heldBy(number, pod)
+	if a == nil {
+		return answer{fenced: true}
+	}
+	a.LeaseUntil = w.now.Add(lease)
+	return answer{stop: a.StopAsked}
+}
+
+// record stores an identity and moves the phase in one transaction, or answers stop.
+func (w *world) record(number, pod int, name string) answer {
+	a := w.heldBy(number, pod)
+	switch {
+	case a == nil:
+		return answer{fenced: true}
+	case slices.Contains(w.identities, name):
+		return w.beat(number, pod)
+	}
+	f := w.facts(false)
+	f.Open.Recorded, f.Open.Phase = true, Recording
+	f.Identities = append(f.Identities, name)
+	d := w.think(f)
+	if a.StopAsked || d.Close != nil || d.StopNow || d.Next.Wish == Absent {
+		w.commit(w.think(w.facts(false)))
+		return answer{stop: true}
+	}
+	a.Recorded, a.Phase, a.LeaseUntil = true, Recording, w.now.Add(lease)
+	w.identities, w.owed = append(w.identities, name), true
+	w.commit(d)
+	if w.row.Wish != Present || w.row.Status != Creating {
+		w.breach("a record was acknowledged to a cluster that is not being created", 6)
+	}
+	return answer{}
+}
+
+// report is one numbered report: a repeated or overtaken number changes nothing.
+type report struct {
+	seq   int
+	phase Phase
+	exit  bool
+	pass  *Pass
+}
+
+func (w *world) reported(number, pod int, r report) answer {
+	a := w.heldBy(number, pod)
+	if a == nil {
+		return answer{fenced: true}
+	}
+	a.LeaseUntil = w.now.Add(lease)
+	if r.seq > a.seq {
+		a.seq, a.Phase, w.poked = r.seq, r.phase, true
+		a.Progress.Percent = min(100, r.seq*5)
+		if r.exit && a.ToolExitedAt.IsZero() {
+			a.ToolExitedAt = w.now
+		}
+		if r.pass != nil {
+			p := *r.pass
+			p.At = w.now
+			a.Passes = append(a.Passes, p)
+		}
+	}
+	return answer{stop: a.StopAsked}
+}
+
+func (w *world) result(number, pod int, how Attempt) answer {
+	a := w.heldBy(number, pod)
+	if a == nil {
+		return answer{fenced: true}
+	}
+	w.closeAttempt(a, how)
+	return answer{}
+}
+
+// zeroProven is this test's own reading of rule 7, written apart from the code it guards.
+func (w *world) zeroProven(a Attempt) bool {
+	n := len(a.Passes)
+	if a.Kind != Destroy || n < 2 || a.Passes[n-1].At.Sub(a.Passes[n-2].At) < limits.VerifyGap {
+		return false
+	}
+	for _, p := range a.Passes[n-2:] {
+		for _, name := range w.identities {
+			if !slices.Contains(p.Identities, name) || a.ToolExitedAt.IsZero() || p.At.Before(a.ToolExitedAt) {
+				return false
+			}
+		}
+		if !p.Clean {
+			return false
+		}
+	}
+	return true
+}

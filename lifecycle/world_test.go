@@ -1,0 +1,192 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The numbers of the simulated house. A runner's answer may travel for up to transit and its installer may need stopping
+// to end; together they stay below LeaseGrace, which is what the grace is for.
+const (
+	lease    = 15 * time.Minute
+	transit  = 40 * time.Second
+	stopping = 60 * time.Second
+	endGrace = time.Hour // added to a pull request's or run's end
+)
+
+var limits = Limits{
+	LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: time.Minute,
+	RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3,
+	VerifyGap: 3 * time.Minute, WarnBefore: time.Hour,
+}
+
+var epoch = time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
+
+type decider func(Cluster, Facts, Limits) Decision
+
+// world is everything around one cluster, in memory: the store's rows, a cloud, runners, people, a clock and a hostile
+// outside. Its only source of chance is pick, so that the same picks live the same life.
+type world struct {
+	decide decider
+	pick   func(n int) int // 0 … n-1; 0 is always the kindest choice
+	now    time.Time
+	fair   bool // nothing new goes wrong any more
+
+	row        Cluster
+	poked      bool // somebody asked for a reconcile
+	jobs       []publicJob
+	attempts   []*attempt // as stored, oldest first
+	identities []string   // ever recorded
+	owed       bool       // something was recorded since zero was last proven
+
+	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
+	runners []*runner
+	held    []heldDecision
+	effects []Effect
+	late    []func() // requests still under way when their sender had given up
+
+	moves map[move]bool // transitions seen, where the caller collects them
+	story []func() string
+}
+
+// thing is one resource in the cloud.
+type thing struct {
+	stubborn bool      // only a person can free it; nobody does while the outside is hostile
+	hidden   bool      // the cloud does not list it yet
+	shows    time.Time // when a hidden thing begins to be listed; zero: not before a destroyer ended
+}
+
+type publicJob struct {
+	kind   JobType
+	status JobStatus
+}
+
+type heldDecision struct {
+	d       Decision
+	version int64
+}
+
+// move is one transition and its reason, as the table in docs/lifecycle.md shows it.
+type move struct {
+	fromStatus Status
+	fromPhase  Phase
+	toStatus   Status
+	toPhase    Phase
+	why        string
+}
+
+// broken is what a rule's breach is reported with.
+type broken struct {
+	rules []int // 1…11; 0 is a constraint of the tables or the promise that every life ends
+	what  string
+}
+
+func newWorld(decide decider, pick func(int) int) *world {
+	w := &world{decide: decide, pick: pick, now: epoch, poked: true, cloud: map[string][]thing{}}
+	ttl := []time.Duration{8 * time.Hour, 2 * time.Hour, 20 * time.Hour}[pick(3)]
+	w.row = Cluster{
+		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: "accepted", Wish: Present, Teardown: JobDestroy,
+		Ends: Ends{TTL: epoch.Add(ttl), Max: epoch.Add(24 * time.Hour)}, MaxTries: 1 + pick(3), WakeAt: epoch,
+		NeedsApproval: pick(6) == 5,
+	}
+	if pick(8) == 7 {
+		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
+	}
+	w.jobs = []publicJob{{JobCreate, JobPending}}
+	return w
+}
+
+// chance is true once in n, and never where every pick is kind.
+func (w *world) chance(n int) bool { return w.pick(n) == n-1 }
+
+func (w *world) note(format string, args ...any) {
+	at := w.now
+	w.story = append(w.story, func() string {
+		return at.Sub(epoch).String() + " " + fmt.Sprintf(format, args...)
+	})
+}
+
+// tell is the story so far, its newest part where it is long.
+func (w *world) tell() string {
+	var lines []string
+	for _, line := range w.story {
+		lines = append(lines, line())
+	}
+	return strings.Join(lines[max(0, len(lines)-120):], "\n")
+}
+
+// breach ends the life: a rule was broken.
+func (w *world) breach(what string, rules ...int) {
+	panic(&broken{rules: rules, what: what})
+}
+
+// caught runs a life and returns the rule it broke, if any.
+func caught(life func()) (b *broken) {
+	defer func() {
+		if r := recover(); r != nil {
+			var ok bool
+			if b, ok = r.(*broken); !ok {
+				panic(r)
+			}
+		}
+	}()
+	life()
+	return nil
+}
+
+// tick lets time pass. Connected runners keep their heartbeat meanwhile; a runner whose own lease ran out stops itself.
+func (w *world) tick(d time.Duration) {
+	for d > 0 {
+		slice := min(d, 4*time.Minute)
+		d -= slice
+		w.now = w.now.Add(slice)
+		for _, r := range w.runners {
+			if !r.alive || !r.claimed || r.over {
+				continue
+			}
+			if !w.now.Before(r.limit) {
+				w.note("runner %d of attempt %d stops: its own lease ran out", r.pod, r.attempt)
+				r.over, r.installing = true, false
+			} else if !r.cut && !r.hung {
+				w.heard(r, w.beat(r.attempt, r.pod))
+			}
+		}
+	}
+}
+
+// left counts what truly exists under an identity, listed or not.
+func (w *world) left() int {
+	n := 0
+	for _, things := range w.cloud {
+		n += len(things)
+	}
+	return n
+}
+
+func (t thing) listed(now time.Time) bool {
+	return !t.hidden || (!t.shows.IsZero() && !now.Before(t.shows))
+}
+
+// count is an honest verification pass over the given names.
+func (w *world) count(names []string) Pass {
+	p := Pass{Clean: true, Identities: slices.Clone(names)}
+	for _, name := range names {
+		for _, t := range w.cloud[name] {
+			if t.listed(w.now) {
+				p.Clean = false
+				p.Leftovers = append(p.Leftovers, "vpc of "+name)
+			}
+		}
+	}
+	if !w.fair && w.chance(12) {
+		p.Clean, p.Leftovers = false, append(p.Leftovers, "refused-query DescribeVpcs")
+	}
+	return p
+}
+
+// installing reports a living install process.
+func (w *world) installing() bool {
+	return slices.ContainsFunc(w.runners, func(r *runner) bool { return r.alive && r.installing })
+}
