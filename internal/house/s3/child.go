@@ -1,0 +1,100 @@
+package s3
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/embedgw"
+)
+
+// orderVariable holds the child's order; a process that has it is the child and nothing else.
+const orderVariable = "OCPCTL_STANDIN_S3"
+
+type order struct {
+	Config
+	Addr   string
+	Health string
+}
+
+// init turns the child into the gateway before main or a test begins: any program that can start a server can be one,
+// without a flag or a line of its own.
+func init() { //nolint:gochecknoinits // see above
+	raw, ok := os.LookupEnv(orderVariable)
+	if !ok {
+		return
+	}
+	if err := run(raw); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// run serves until standard input ends. Ctrl-C reaches the whole process group and is the parent's to act upon: it may
+// still have something to store.
+func run(raw string) error {
+	signal.Ignore(os.Interrupt, syscall.SIGHUP)
+	var o order
+	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // its end is the message
+		cancel()
+	}()
+	if o.Remove {
+		defer os.RemoveAll(o.Dir) //nolint:errcheck // a temporary directory that cannot be removed harms nobody
+	}
+	backend, err := store(o.Dir)
+	if err != nil {
+		return fmt.Errorf("open the buckets' directory: %w", err)
+	}
+	err = embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+		RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, Ports: []string{o.Addr}, HealthPath: o.Health,
+		MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
+	})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// store keeps objects as files and their metadata in extended attributes, or beside them where the file system has none.
+func store(dir string) (*posix.Posix, error) {
+	buckets, beside := filepath.Join(dir, "buckets"), filepath.Join(dir, "metadata")
+	if err := os.MkdirAll(buckets, 0o750); err != nil {
+		return nil, err
+	}
+	if attributes(dir) {
+		return posix.New(buckets, meta.XattrMeta{}, posix.PosixOpts{})
+	}
+	if err := os.MkdirAll(beside, 0o750); err != nil {
+		return nil, err
+	}
+	sidecar, err := meta.NewSideCar(beside)
+	if err != nil {
+		return nil, err
+	}
+	return posix.New(buckets, sidecar, posix.PosixOpts{SideCarDir: beside})
+}
+
+// attributes says whether files in dir can have extended attributes, by giving one to a file.
+func attributes(dir string) bool {
+	f, err := os.CreateTemp(dir, ".probe-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // an empty file
+	defer f.Close()           //nolint:errcheck // an empty file
+	return meta.XattrMeta{}.StoreAttribute(f, "", "", "probe", []byte("1")) == nil
+}
