@@ -46,7 +46,7 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" {
 		lines = append(lines, "**Why:** "+plain(sentence(c.Why)))
 	}
-	if !wanted(c) && c.WishWhy != "" && !strings.Contains(c.Why, c.WishWhy) {
+	if !wanted(c) && c.WishWhy != "" && failure(c) == "" && !strings.Contains(c.Why, c.WishWhy) {
 		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" {
@@ -82,12 +82,12 @@ func proof(c lifecycle.Card) string {
 	if c.Status != lifecycle.Destroyed || len(c.Identities) == 0 {
 		return ""
 	}
-	names, short := c.Identities, "1 name"
+	names, all := c.Identities, "the one identity"
 	if len(names) > 1 {
-		short = fmt.Sprintf("%d names", len(names))
+		all = fmt.Sprintf("all %d identities", len(names))
 	}
-	return fmt.Sprintf("**Proof:** two clean passes of our own count, taken apart and after the destroyer had ended, found nothing left of the %s ever recorded for it (%s).",
-		short, list(names[:min(len(names), 5)]))
+	return fmt.Sprintf("**Proof:** two clean passes of our own count, taken apart and after the destroyer had ended, found nothing left of %s ever recorded for it (%s).",
+		all, list(names[:min(len(names), 5)]))
 }
 
 // failure tells why it was never ready, whose turn it is and what to do.
@@ -192,13 +192,14 @@ func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) 
 
 // typing lists what makes sense to type now.
 func typing(c lifecycle.Card) string {
-	commands := []string{"status", "help"}
+	commands := []string{"create " + c.Profile, "help"}
 	switch {
-	case wanted(c):
+	case wanted(c) && c.Ends.TTL.Before(c.Ends.Max):
 		commands = []string{"status", "extend 4h", "destroy", "help"}
-	case c.Phase == lifecycle.Abandoned || c.Phase == lifecycle.DestroyBlocked:
-	default:
-		commands = []string{"create " + c.Profile, "help"}
+	case wanted(c):
+		commands = []string{"status", "destroy", "help"}
+	case c.Status != lifecycle.Destroyed:
+		commands = []string{"status", "create " + c.Profile, "help"} // a new one never waits for the old one's teardown
 	}
 	for i, command := range commands {
 		commands[i] = Prefix + " " + command

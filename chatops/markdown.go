@@ -60,11 +60,14 @@ func cut(text string, most int) string {
 	return text
 }
 
-// link writes an address so that it can be clicked; what is no web address stays text.
+// link writes an address so that it can be clicked; what is no plain web address stays text, without any password.
 func link(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || strings.ContainsAny(address, "<> \t\n`|") {
-		return code(address)
+	if err != nil {
+		return code("an address that cannot be read")
+	}
+	if (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || strings.ContainsAny(address, "<> \t\n`|") {
+		return code(u.Redacted())
 	}
 	return "<" + address + ">"
 }

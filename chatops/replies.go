@@ -14,9 +14,9 @@ func Refusal(actor string, v policy.Verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, this cannot be done as it stands, so nothing was changed:\n\n", mention(actor))
 	for _, check := range v.Refusals() {
-		fmt.Fprintf(&b, "- **%s**: %s", check.Name, plain(sentence(check.Words)))
+		fmt.Fprintf(&b, "- **%s**: %s", check.Name, plain(check.Words))
 		if check.Next != "" {
-			fmt.Fprintf(&b, " **Next:** %s", plain(sentence(check.Next)))
+			fmt.Fprintf(&b, " **Next:** %s", plain(check.Next))
 		}
 		b.WriteString("\n")
 	}
@@ -58,12 +58,11 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		}
 		line += "."
 	}
-	until := now
-	if !c.ReleasedAt.IsZero() {
-		until = c.ReleasedAt
-	}
-	if c.Status != lifecycle.Pending {
-		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, until.Sub(c.AcceptedAt)))
+	switch {
+	case !c.ReleasedAt.IsZero():
+		line += fmt.Sprintf(" About %s in all.", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)))
+	case c.Status != lifecycle.Pending:
+		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, now.Sub(c.AcceptedAt)))
 	}
 	return line + " " + page(c, links) + "\n"
 }

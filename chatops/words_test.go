@@ -175,7 +175,7 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c := lives()["destroy-blocked"]
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
 	c.Why, c.WishWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
-	c.Owner, c.ConsoleURL, c.FailMessage = evil, "https://user:pass@evil/|", evil
+	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	for _, body := range []string{
 		Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
@@ -185,6 +185,7 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 		require.NotContains(t, withoutCode(body), "@acme")
 		require.NotContains(t, withoutCode(body), " <script")
 		require.NotContains(t, withoutCode(body), "[x](")
+		require.NotContains(t, body, "user:pass", "an address with a password is shown without it")
 	}
 	require.LessOrEqual(t, len(StatusReply("maya", cards(5000), ui, start)), 65_536)
 }
