@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
@@ -17,6 +18,9 @@ import (
 
 // orderVariable holds the child's order; a process that has it is the child and nothing else.
 const orderVariable = "OCPCTL_STANDIN_S3"
+
+// grace is what requests under way get when the server is told to stop.
+const grace = 300 * time.Millisecond
 
 type order struct {
 	Config
@@ -46,12 +50,6 @@ func run(raw string) error {
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // its end is the message
-		cancel()
-	}()
 	if o.Remove {
 		defer os.RemoveAll(o.Dir) //nolint:errcheck // a temporary directory that cannot be removed harms nobody
 	}
@@ -59,12 +57,31 @@ func run(raw string) error {
 	if err != nil {
 		return fmt.Errorf("open the buckets' directory: %w", err)
 	}
-	err = embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
-		RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, Ports: []string{o.Addr}, HealthPath: o.Health,
-		MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
-	})
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("serve: %w", err)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	served := make(chan error, 1)
+	go func() {
+		served <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, Ports: []string{o.Addr}, HealthPath: o.Health,
+			MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
+		})
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // its end is the message
+		cancel()
+	}()
+	select {
+	case err := <-served:
+		if ctx.Err() == nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+	case <-ctx.Done():
+		// The gateway's own shutdown waits seconds for idle clients. What it answered is on disk: requests under way get
+		// a moment, nobody else is waited for.
+		select {
+		case <-served:
+		case <-time.After(grace):
+		}
 	}
 	return nil
 }
