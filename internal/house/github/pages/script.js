@@ -1,0 +1,48 @@
+// Keeps the changing part of a pull request's page up to date. The page works without it.
+"use strict";
+const page = document.querySelector("[data-live]");
+let tag = "";
+
+async function refresh() {
+  try {
+    const headers = tag ? { "If-None-Match": tag } : {};
+    const answer = await fetch(page.dataset.live, { headers, cache: "no-store" });
+    if (answer.status !== 200) return;
+    tag = answer.headers.get("ETag") || "";
+    const old = document.getElementById("live");
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+    if (!next || next.innerHTML === old.innerHTML) return;
+    const open = new Set([...old.querySelectorAll("details[open]")].map(heading));
+    const shut = new Set([...old.querySelectorAll("details:not([open])")].map(heading));
+    for (const d of next.querySelectorAll("details")) {
+      if (open.has(heading(d))) d.open = true;
+      if (shut.has(heading(d))) d.open = false;
+    }
+    old.replaceWith(next);
+  } catch {
+    // The stand-in is stopped or starting; the next round asks again.
+  }
+}
+
+// heading names a fold across refreshes, whatever its changing words are.
+function heading(d) {
+  const fold = d.querySelector("summary b") || d.querySelector("summary");
+  const place = d.closest("[id]");
+  return (place ? place.id : "") + "/" + (fold ? fold.textContent : "");
+}
+
+async function watch() {
+  if (!document.hidden) await refresh();
+  setTimeout(watch, 1000);
+}
+
+if (page) {
+  watch();
+  for (const hint of document.querySelectorAll("[data-line]")) {
+    hint.addEventListener("click", () => {
+      const box = document.getElementById("body");
+      box.value = hint.dataset.line;
+      box.focus();
+    });
+  }
+}

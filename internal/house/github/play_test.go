@@ -1,0 +1,165 @@
+package github
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type browser struct {
+	t *testing.T
+	*http.Client
+	base string
+}
+
+func open(t *testing.T, s *Server) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return &browser{t, &http.Client{Jar: jar}, s.URL()}
+}
+
+func (b *browser) get(path string) string {
+	b.t.Helper()
+	resp, err := b.Get(b.base + path)
+	require.NoError(b.t, err)
+	return b.read(resp)
+}
+
+func (b *browser) post(path string, form url.Values) string {
+	b.t.Helper()
+	resp, err := b.PostForm(b.base+path, form)
+	require.NoError(b.t, err)
+	return b.read(resp)
+}
+
+func (b *browser) read(resp *http.Response) string {
+	b.t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	require.Less(b.t, resp.StatusCode, 400, resp.Request.URL.String())
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(b.t, err)
+	return string(body)
+}
+
+func TestThePlaygroundSaysWhatItIs(t *testing.T) {
+	s := start(t, Config{})
+	b := open(t, s)
+	for _, path := range []string{"/playground", "/playground/pulls/41", "/playground/deliveries", "/acme/shop/pull/41", "/"} {
+		require.Contains(t, b.get(path), "A playground, not GitHub.", path)
+	}
+	list := b.get("/playground")
+	for _, pr := range Pulls(s.now()) {
+		require.Contains(t, list, pr.Title)
+	}
+	require.Contains(t, list, "from the fork outsider/shop")
+	require.Contains(t, b.get("/playground/style.css"), "--paper")
+	require.Contains(t, b.get("/playground/script.js"), "refresh")
+}
+
+func TestAPullRequestIsPlayedWithFormsAlone(t *testing.T) {
+	s, in := withInbox(t)
+	b := open(t, s)
+	page := b.post("/playground/pulls/41/label", url.Values{"label": {"ocp/aws-minimal-test"}})
+	require.Contains(t, page, "Remove the label ocp/aws-minimal-test")
+	require.Equal(t, "pull_request", in.next().event)
+	b.post("/playground/pulls/41/label", url.Values{"label": {"bug"}, "text": {"ocp/of-my-own"}})
+	in.next()
+	pr, _ := s.PullRequest(41)
+	require.Equal(t, []string{"ocp/aws-minimal-test", "ocp/of-my-own"}, pr.Labels)
+	b.post("/playground/pulls/41/unlabel", url.Values{"label": {"ocp/of-my-own"}})
+	in.next()
+
+	b.post("/playground/as", url.Values{"login": {"will"}, "back": {"/playground/pulls/41"}})
+	page = b.post("/playground/pulls/41/comment", url.Values{"body": {"/ocp status\r\nplease"}})
+	require.Contains(t, page, "/ocp status")
+	require.Equal(t, "issue_comment", in.next().event)
+	all := s.Comments(41)
+	require.Equal(t, "will", all[0].Author)
+	require.Equal(t, "/ocp status\nplease", all[0].Body)
+
+	require.Contains(t, b.post("/playground/pulls/41/close", nil), "Reopen pull request")
+	in.next()
+	require.Contains(t, b.post("/playground/pulls/41/reopen", nil), "Close pull request")
+	in.next()
+	settled(t, s)
+	require.Contains(t, b.get("/playground/deliveries"), "issue_comment")
+}
+
+func TestWhoMayOnlyReadIsToldSo(t *testing.T) {
+	s := start(t, Config{})
+	b := open(t, s)
+	b.post("/playground/as", url.Values{"login": {"rita"}})
+	require.Contains(t, b.post("/playground/pulls/41/label", url.Values{"label": {"bug"}}), "rita may not do that here")
+	require.Contains(t, b.post("/playground/pulls/41/close", nil), "rita may not do that here")
+	require.Contains(t, b.post("/playground/pulls/46/close", nil), "Reopen pull request", "she wrote #46")
+	require.Contains(t, b.post("/playground/pulls/41/comment", url.Values{"body": {" "}}), "GitHub would not take that")
+	b.post("/playground/pulls/41/comment", url.Values{"body": {"/ocp create"}})
+	require.Equal(t, "rita", s.Comments(41)[0].Author)
+}
+
+func TestAPagesPersonMayCallTheAPI(t *testing.T) {
+	s := start(t, Config{})
+	b := open(t, s)
+	b.post("/playground/as", url.Values{"login": {"will"}})
+	require.Contains(t, b.get("/repos/acme/shop/pulls/41"), `"number":41`)
+	resp, err := b.Post(b.base+"/repos/acme/shop/issues/41/comments", "application/json", strings.NewReader(`{"body":"hi"}`))
+	require.NoError(t, err)
+	require.Contains(t, b.read(resp), `"login":"will"`)
+	resp, err = b.Post(b.base+"/repos/acme/shop/check-runs", "application/json", strings.NewReader(`{}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 403, resp.StatusCode, "check runs are for Apps")
+}
+
+func TestAnotherSitesPageMayNotAct(t *testing.T) {
+	s := start(t, Config{})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/playground/pulls/41/close", nil)
+	require.NoError(t, err)
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusForbidden, resp.StatusCode)
+	pr, _ := s.PullRequest(41)
+	require.True(t, pr.Open)
+}
+
+func TestTheLivePartIsSentOnlyWhenItChanged(t *testing.T) {
+	s := start(t, Config{})
+	live := func(tag string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/playground/pulls/41/live", nil)
+		require.NoError(t, err)
+		req.Header.Set("If-None-Match", tag)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp
+	}
+	first := live("")
+	require.Equal(t, 200, first.StatusCode)
+	require.Equal(t, 304, live(first.Header.Get("ETag")).StatusCode)
+	_, err := s.Comment(41, "news", Bot)
+	require.NoError(t, err)
+	require.Equal(t, 200, live(first.Header.Get("ETag")).StatusCode)
+}
+
+func TestCommentsAreShownSafely(t *testing.T) {
+	for body, want := range map[string]string{
+		"**Ready** in `us-east-1`":                                "<p><strong>Ready</strong> in <code>us-east-1</code></p>\n",
+		"x\n\n<!-- ocpctl:sub_01 -->":                             "<p>x</p>\n",
+		"<script>alert(1)</script>":                               "&lt;script&gt;alert(1)&lt;/script&gt;",
+		"a <img src=x onerror=alert(1)> b":                        "<p>a &lt;img src=x onerror=alert(1)&gt; b</p>\n",
+		"[x](javascript:alert(1))":                                "<p><a href=\"\">x</a></p>\n",
+		"a <kbd>b</kbd><br> <b onclick=x>c</b>":                   "<p>a <kbd>b</kbd><br> &lt;b onclick=x&gt;c</b></p>\n",
+		"<details>\n<summary>More</summary>\n\n- x\n\n</details>": "<details>\n<summary>More</summary>\n<ul>\n<li>x</li>\n</ul>\n</details>",
+	} {
+		require.Equal(t, want, string(rendered(body)), body)
+	}
+	require.Contains(t, string(rendered("| a | b |\n|---|---|\n| 1 | 2 |")), "<td>1</td>")
+}
