@@ -24,21 +24,21 @@ var known = []string{
 
 func (c *call) filters(k kind) ([]filter, error) {
 	var out []filter
-	for _, f := range c.params.each("Filter") {
-		name := f.get("Name")
+	for _, given := range c.params.each("Filter") {
+		name := given.get("Name")
 		general := []string{"tag-key", "vpc-id", "resource-id", "state", "status", "instance-state-name", "vpc-endpoint-state", k.filter}
 		if !strings.HasPrefix(name, "tag:") && !slices.Contains(general, name) && !slices.Contains(known, name) {
 			return nil, fault("InvalidParameterValue", "The filter '%s' is invalid", name)
 		}
-		one := filter{name: name}
-		for _, v := range f.list("Value") {
+		f := filter{name: name}
+		for _, v := range given.list("Value") {
 			quoted := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(v))
-			one.patterns = append(one.patterns, regexp.MustCompile(`(?s)^`+quoted+`$`))
+			f.patterns = append(f.patterns, regexp.MustCompile(`(?s)^`+quoted+`$`))
 		}
-		if len(one.patterns) == 0 {
+		if len(f.patterns) == 0 {
 			return nil, fault("InvalidParameterValue", "The filter '%s' has no values", name)
 		}
-		out = append(out, one)
+		out = append(out, f)
 	}
 	return out, nil
 }
@@ -74,7 +74,7 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 		if r.Type == "instance" && !r.Alive() {
 			return nil // a terminated instance has left its VPC
 		}
-		return one(r.VPC)
+		return orNone(r.VPC)
 	case "owner-id":
 		return []string{r.Account}
 	case "group-id":
@@ -82,10 +82,10 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 	case "association.subnet-id":
 		return c.associations(r, func(a *Resource) string { return a.Parent })
 	}
-	return one(r.Attrs[name])
+	return orNone(r.Attrs[name])
 }
 
-func one(v string) []string {
+func orNone(v string) []string {
 	if v == "" {
 		return nil
 	}

@@ -97,12 +97,12 @@ func TestSecurityGroupsHoldEachOther(t *testing.T) {
 	c := start(t, aws.Config{})
 	ctx := t.Context()
 	vpc := c.vpc(t)
-	make := func(name string) *string {
+	create := func(name string) *string {
 		out, err := c.ec2.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{VpcId: &vpc, GroupName: &name, Description: sdk.String("d"), TagSpecifications: spec("security-group", name)})
 		require.NoError(t, err)
 		return out.GroupId
 	}
-	master, worker := make(infra+"-controlplane"), make(infra+"-node")
+	master, worker := create(infra+"-controlplane"), create(infra+"-node")
 	rule := []types.IpPermission{
 		{IpProtocol: sdk.String("tcp"), FromPort: sdk.Int32(22623), ToPort: sdk.Int32(22623), UserIdGroupPairs: []types.UserIdGroupPair{{GroupId: worker}}},
 		{IpProtocol: sdk.String("tcp"), FromPort: sdk.Int32(22), ToPort: sdk.Int32(22), IpRanges: []types.IpRange{{CidrIp: sdk.String("0.0.0.0/0")}}},

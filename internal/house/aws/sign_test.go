@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
-
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ocpctl/ocpctl/internal/house/aws"
 )
@@ -25,6 +25,20 @@ func TestWhoAsks(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "123456789012", *out.Account)
 		require.Equal(t, "arn:aws:iam::123456789012:user/demo-admin", *out.Arn)
+	})
+	t.Run("the SDK's default chain finds it by AWS_ENDPOINT_URL", func(t *testing.T) {
+		for name, value := range map[string]string{"AWS_ENDPOINT_URL": c.URL(), "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": "us-west-2"} {
+			t.Setenv(name, value)
+		}
+		cfg, err := config.LoadDefaultConfig(t.Context())
+		require.NoError(t, err)
+		_, err = iam.NewFromConfig(cfg).ListRoles(t.Context(), &iam.ListRolesInput{})
+		require.NoError(t, err)
+		_, err = route53.NewFromConfig(cfg).ListHostedZones(t.Context(), &route53.ListHostedZonesInput{})
+		require.NoError(t, err)
+		zones, err := ec2.NewFromConfig(cfg).DescribeAvailabilityZones(t.Context(), &ec2.DescribeAvailabilityZonesInput{})
+		require.NoError(t, err)
+		require.Len(t, zones.AvailabilityZones, 4)
 	})
 	t.Run("a wrong secret is refused in every service's own words", func(t *testing.T) {
 		wrong := clients(t, c.Server, "us-east-1", key, "guessed")
@@ -46,7 +60,7 @@ func TestWhoAsks(t *testing.T) {
 		_, err = unknown.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
 		refused(t, err, "AuthFailure")
 	})
-	t.Run("a body changed after signing is refused", func(t *testing.T) {
+	t.Run("a request changed after signing is refused", func(t *testing.T) {
 		signed, err := sts.NewPresignClient(c.sts).PresignGetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 		require.NoError(t, err)
 		ask := func(url string) int {

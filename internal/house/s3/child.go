@@ -42,10 +42,10 @@ func init() { //nolint:gochecknoinits // see above
 	os.Exit(0)
 }
 
-// run serves until standard input ends. Ctrl-C reaches the whole process group and is the parent's to act upon: it may
-// still have something to store.
+// run serves until standard input ends. Signals that reach the whole process group, as Ctrl-C does, are the parent's to
+// act upon: it may still have something to store.
 func run(raw string) error {
-	signal.Ignore(os.Interrupt, syscall.SIGHUP)
+	signal.Ignore(os.Interrupt, syscall.SIGHUP, syscall.SIGTERM)
 	var o order
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
