@@ -45,6 +45,7 @@ var ec2Calls = map[string]handler{
 	"CreateTags": createTags, "DeleteTags": deleteTags,
 
 	"CreateVpc": createVPC, "DeleteVpc": remove("vpc"), "DescribeVpcs": describe("vpc"),
+	"ModifyVpcAttribute": modifyVPC, "DescribeVpcAttribute": describeVPCAttribute,
 	"CreateSubnet": createSubnet, "DeleteSubnet": remove("subnet"), "DescribeSubnets": describe("subnet"),
 	"CreateInternetGateway": createGateway, "DeleteInternetGateway": deleteGateway, "DescribeInternetGateways": describe("internet-gateway"),
 	"AttachInternetGateway": attachGateway, "DetachInternetGateway": detachGateway,

@@ -25,6 +25,36 @@ func renderVPC(c *call, r *Resource) []node {
 		el("instanceTenancy", "default"), el("isDefault", false), tagSet(r)}
 }
 
+// attributes of a VPC that can be set after its creation, and what they are called in an answer.
+var vpcAttributes = map[string]string{"EnableDnsSupport": "enableDnsSupport", "EnableDnsHostnames": "enableDnsHostnames"}
+
+func modifyVPC(c *call) ([]node, error) {
+	v, err := c.get("vpc", c.params.get("VpcId"))
+	if err != nil {
+		return nil, err
+	}
+	for name, attr := range vpcAttributes {
+		if value := c.params.get(name + ".Value"); value != "" {
+			v.Attrs[attr] = value
+		}
+	}
+	return []node{el("return", true)}, nil
+}
+
+func describeVPCAttribute(c *call) ([]node, error) {
+	v, err := c.get("vpc", c.params.get("VpcId"))
+	if err != nil {
+		return nil, err
+	}
+	out := []node{el("vpcId", v.ID)}
+	for _, attr := range vpcAttributes {
+		if attr == c.params.get("Attribute") {
+			out = append(out, group(attr, el("value", v.Attrs[attr] == "true")))
+		}
+	}
+	return out, nil
+}
+
 func createSubnet(c *call) ([]node, error) {
 	v, err := c.get("vpc", c.params.get("VpcId"))
 	if err != nil {

@@ -21,6 +21,12 @@ func TestNetworkIsTakenDownInOrder(t *testing.T) {
 	vpc := c.vpc(t)
 	sub := c.subnet(t, vpc, "10.0.0.0/20", "us-east-1a")
 
+	_, err := c.ec2.ModifyVpcAttribute(ctx, &ec2.ModifyVpcAttributeInput{VpcId: &vpc, EnableDnsHostnames: &types.AttributeBooleanValue{Value: sdk.Bool(true)}})
+	require.NoError(t, err)
+	attr, err := c.ec2.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: &vpc, Attribute: types.VpcAttributeNameEnableDnsHostnames})
+	require.NoError(t, err)
+	require.True(t, *attr.EnableDnsHostnames.Value)
+
 	gw, err := c.ec2.CreateInternetGateway(ctx, &ec2.CreateInternetGatewayInput{TagSpecifications: spec("internet-gateway", infra+"-igw")})
 	require.NoError(t, err)
 	igw := gw.InternetGateway.InternetGatewayId
@@ -320,6 +326,12 @@ func TestLoadBalancersKeepTheirSubnetsAMomentLonger(t *testing.T) {
 	_, err = c.elb.CreateListener(ctx, &elb.CreateListenerInput{LoadBalancerArn: lb, Port: sdk.Int32(6443), Protocol: "TCP",
 		DefaultActions: []elbtypes.Action{{Type: "forward", TargetGroupArn: tg}}})
 	require.NoError(t, err)
+
+	_, err = c.elb.RegisterTargets(ctx, &elb.RegisterTargetsInput{TargetGroupArn: tg, Targets: []elbtypes.TargetDescription{{Id: sdk.String("10.0.0.7")}}})
+	require.NoError(t, err)
+	health, err := c.elb.DescribeTargetHealth(ctx, &elb.DescribeTargetHealthInput{TargetGroupArn: tg})
+	require.NoError(t, err)
+	require.Equal(t, "10.0.0.7", *health.TargetHealthDescriptions[0].Target.Id)
 
 	pages := 0
 	for p := elb.NewDescribeLoadBalancersPaginator(c.elb, &elb.DescribeLoadBalancersInput{PageSize: sdk.Int32(1)}); p.HasMorePages(); pages++ {
