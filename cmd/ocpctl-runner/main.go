@@ -1,4 +1,144 @@
-// Command ocpctl-runner is one attempt's runner.
+// Command ocpctl-runner makes one attempt at creating or destroying one cluster. It is started by ocpctl-server, as a
+// local process or in a pod of its own, and never by hand.
+//
+// Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong
+// usage, 3 the attempt belongs to another runner or is closed.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+const (
+	exitUntold = 1
+	exitUsage  = 2
+	exitFenced = 3
+)
+
+// errUsage marks what no retry can mend: the command line or the files it names.
+var errUsage = errors.New("usage")
+
+func main() { os.Exit(code(run())) }
+
+func code(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, runner.ErrFenced):
+		return exitFenced
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, err)
+		return exitUsage
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return exitUntold
+}
+
+// flags are where to ask and where to work. A pod gets its token as a mounted file.
+type flags struct{ server, attempt, tokenFile, workDir, installers string }
+
+func run() error {
+	// The first SIGTERM stops the attempt politely; later ones change nothing, and SIGKILL is the host's to send.
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer cancel()
+	var f flags
+	cmd := &cobra.Command{
+		Use: "ocpctl-runner", Short: "Make one attempt at creating or destroying one cluster",
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return attempt(cmd.Context(), f) },
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	for _, each := range []struct {
+		into        *string
+		name, usage string
+	}{
+		{&f.server, "server", "base URL of the Status API"},
+		{&f.attempt, "attempt", "id of the attempt"},
+		{&f.tokenFile, "token-file", "file that holds the attempt's token"},
+		{&f.workDir, "work-dir", "empty directory to work in"},
+		{&f.installers, "installers", "directory of <version>/openshift-install"},
+	} {
+		cmd.Flags().StringVar(each.into, each.name, "", each.usage)
+		if err := cmd.MarkFlagRequired(each.name); err != nil {
+			return err
+		}
+	}
+	err := cmd.ExecuteContext(ctx)
+	if err != nil && strings.HasPrefix(err.Error(), "required flag") {
+		err = fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return err
+}
+
+func attempt(ctx context.Context, f flags) error {
+	token, err := secret.Lookup("file:" + f.tokenFile)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	pod, err := podName()
+	if err != nil {
+		return err
+	}
+	redact := installer.NewRedactor()
+	redact.Add(token)
+	if err := hideCredentials(ctx, redact); err != nil {
+		return err
+	}
+	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
+	defer lines.Close()
+	return runner.Run(ctx, runner.Config{
+		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
+		Env:    os.Environ(),
+		Cloud:  func(ctx context.Context, region string) (runner.Cloud, error) { return aws.New(ctx, region) },
+		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
+		Log:    slog.New(slog.NewJSONHandler(lines, nil)),
+		Redact: redact,
+	})
+}
+
+// podName says who we are, so that a repeated claim is known as ours and a second pod's is not: the pod's uid where
+// Kubernetes tells it, else host, pid and start.
+func podName() (string, error) {
+	if uid := os.Getenv("POD_UID"); uid != "" {
+		return uid, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("name this runner: %w", err)
+	}
+	return fmt.Sprintf("%s:%d:%d", host, os.Getpid(), time.Now().UnixNano()), nil
+}
+
+// hideCredentials lets the redactor know the cloud's keys as we have them now. Keys that are renewed later are found
+// by their looks.
+func hideCredentials(ctx context.Context, redact *installer.Redactor) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	loaded, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("load the AWS configuration: %w", err)
+	}
+	keys, err := loaded.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil // preflight and the account's comparison will say so in words
+	}
+	redact.Add(secret.New(keys.SecretAccessKey), secret.New(keys.SessionToken))
+	return nil
+}

@@ -36,7 +36,6 @@ var marks = []struct {
 	{"to initialize...", Progress{Percent: 68, Step: "waiting for the cluster's operators"}},
 	{"All cluster operators have completed progressing", Progress{Percent: 92, Step: "all cluster operators are up"}},
 	{"Install complete!", Progress{Percent: 95, Step: "the installer is done"}},
-	{"Uninstallation complete!", Progress{Percent: 65, Step: "the installer has removed what it knows of"}},
 }
 
 // ReadProgress tells what a line of output says about progress; ok is false where it says nothing.

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
@@ -289,6 +290,7 @@ func TestAFolderThatExistsIsNotRestoredInto(t *testing.T) {
 }
 
 func TestAnS3ThatDoesNotAnswerIsNotAMissingSnapshot(t *testing.T) {
+	s3test.Setenv(t)
 	t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	s, err := artifacts.New(t.Context(), artifacts.Config{Bucket: "b"})
@@ -335,6 +337,7 @@ func TestEveryWriteIsConditionalCheckedAndEncryptedWithItsKey(t *testing.T) {
 		w.WriteHeader(http.StatusOK)
 	}))
 	defer server.Close()
+	s3test.Setenv(t)
 	t.Setenv("AWS_ENDPOINT_URL_S3", server.URL)
 	s, err := artifacts.New(context.Background(), artifacts.Config{Bucket: "b", KMSKey: "key-of-logs", OperateKMSKey: "key-of-credentials"})
 	require.NoError(t, err)

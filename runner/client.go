@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// Why an attempt is stopped, as the cause of its context.
+var (
+	errLeaseOver = errors.New("the server was not heard of for the whole lease")
+	errRefused   = errors.New("the server refused the request for good")
+)
+
+// stopAsked is the server's word to stop.
+type stopAsked struct{ why string }
+
+func (s stopAsked) Error() string { return "the server asked to stop: " + s.why }
+
+// client speaks the Status API. Every answer it hears renews token and lease, and one that says stop ends the work.
+type client struct {
+	base    string
+	http    *http.Client
+	log     *slog.Logger
+	timings Timings
+	lease   lease
+	stop    context.CancelCauseFunc
+
+	mu    sync.Mutex
+	token secret.Text
+}
+
+func newClient(cfg Config, stop context.CancelCauseFunc) *client {
+	return &client{
+		base: strings.TrimSuffix(cfg.Server, "/") + "/api/v1/status/attempts/" + cfg.Attempt + "/",
+		http: cfg.HTTP, log: cfg.Log, timings: cfg.Timings, token: cfg.Token, stop: stop,
+	}
+}
+
+// claim asks for the attempt until it is answered or ClaimPatience is over.
+func (c *client) claim(ctx context.Context, claim contract.Claim) (contract.Claimed, error) {
+	patience := time.Now().Add(c.timings.ClaimPatience)
+	var out contract.Claimed
+	sent, err := c.ask(ctx, "claim", claim, &out, func() bool { return time.Now().After(patience) })
+	if err != nil {
+		return out, err
+	}
+	c.heed(sent, out.Answer)
+	return out, nil
+}
+
+// record asks the server to remember an identity, again and again until it answers: an unanswered record may have been
+// stored or not, and only an answer that does not say stop permits anything.
+func (c *client) record(ctx context.Context, record contract.Record) (contract.Answer, error) {
+	return c.tell(ctx, "record", record, c.leaseOver)
+}
+
+// report tells progress until it is answered or the lease is over. A repeated seq changes nothing on the server.
+func (c *client) report(ctx context.Context, report contract.Report) (contract.Answer, error) {
+	return c.tell(ctx, "report", report, c.leaseOver)
+}
+
+// result ends the attempt; it is tried until giveUp says so.
+func (c *client) result(ctx context.Context, result contract.Result, giveUp func() bool) error {
+	_, err := c.tell(ctx, "result", result, giveUp)
+	return err
+}
+
+func (c *client) leaseOver() bool { return c.lease.left() <= 0 }
+
+func (c *client) tell(ctx context.Context, what string, in any, giveUp func() bool) (contract.Answer, error) {
+	var out contract.Answer
+	sent, err := c.ask(ctx, what, in, &out, giveUp)
+	if err == nil {
+		c.heed(sent, out)
+	}
+	return out, err
+}
+
+// heed does what every answer asks for.
+func (c *client) heed(sent time.Time, answer contract.Answer) {
+	c.lease.renew(sent, answer.Lease)
+	if answer.Token != "" {
+		c.mu.Lock()
+		c.token = secret.New(answer.Token)
+		c.mu.Unlock()
+	}
+	if answer.Stop != "" {
+		c.stop(stopAsked{answer.Stop})
+	}
+}
+
+// ask posts until it is answered. It ends with ErrFenced or errRefused at once, and with errLeaseOver where giveUp
+// ends it. sent is when the answered request was begun.
+func (c *client) ask(ctx context.Context, what string, in, out any, giveUp func() bool) (sent time.Time, err error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return sent, fmt.Errorf("encode %s: %w", what, err)
+	}
+	wait := c.timings.RetryMin
+	for {
+		sent = time.Now()
+		err = c.post(ctx, what, body, out)
+		switch {
+		case err == nil, errors.Is(err, ErrFenced), errors.Is(err, errRefused):
+			return sent, err
+		case ctx.Err() != nil:
+			return sent, context.Cause(ctx)
+		case giveUp():
+			return sent, fmt.Errorf("%w: %w", errLeaseOver, err)
+		}
+		c.log.Warn("status api did not answer", "what", what, "err", err.Error())
+		if err := sleep(ctx, wait/2+rand.N(wait/2+1)); err != nil {
+			return sent, err
+		}
+		wait = min(2*wait, c.timings.RetryMax)
+	}
+}
+
+// post makes one call. The codes that another try cannot change become errRefused; 409 and 410 say that the attempt
+// is not ours. 401 is tried again until the lease is over: a server that just restarted may not have its keys yet.
+func (c *client) post(ctx context.Context, what string, body []byte, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timings.Call)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+what, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	c.mu.Lock()
+	request.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	c.mu.Unlock()
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, 8<<20))
+	if err != nil {
+		return err
+	}
+	switch code := response.StatusCode; {
+	case code == http.StatusOK:
+		return json.Unmarshal(raw, out)
+	case code == http.StatusConflict || code == http.StatusGone:
+		return fmt.Errorf("%w: %s", ErrFenced, problem(code, raw))
+	case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || code == http.StatusRequestEntityTooLarge:
+		return fmt.Errorf("%w: %s", errRefused, problem(code, raw))
+	default:
+		return errors.New(problem(code, raw))
+	}
+}
+
+func problem(code int, raw []byte) string {
+	var p contract.Problem
+	if json.Unmarshal(raw, &p) != nil || p.Title == "" {
+		return fmt.Sprintf("status %d", code)
+	}
+	return fmt.Sprintf("status %d: %s: %s", code, p.Title, p.Detail)
+}
+
+// sleep waits, or ends with the context's cause.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// configuring stores each credential as an object of its own and says where the cluster is.
+func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
+	kubeconfig, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeconfig"))
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeadmin password: %w", err)
+	}
+	out := &contract.Outputs{ConsoleURL: a.console}
+	if out.APIURL, err = apiURL(kubeconfig); err != nil {
+		return nil, err
+	}
+	if out.ConsoleURL == "" {
+		out.ConsoleURL = "https://console-openshift-console.apps." + a.spec.Name + "." + a.spec.BaseDomain
+	}
+	at := a.cfg.Now()
+	for _, each := range []struct {
+		ref  *string
+		key  string
+		data []byte
+	}{
+		{&out.KubeconfigRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeconfig"), kubeconfig},
+		{&out.KubeadminRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeadmin-password"), password},
+		{&out.MetadataRef, artifacts.MetadataKey(a.spec.Cluster), []byte(a.identity.Metadata)},
+	} {
+		if *each.ref, err = a.keep(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// keep writes one output, patiently. The key is this attempt's own, so writing it again changes nothing.
+func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) (ref string, err error) {
+	err = a.persist(ctx, patience, key, func(ctx context.Context) error {
+		ref, err = a.store.Put(ctx, key, data)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = failure{Reason: "ArtifactsUnavailable", Retryable: true, Message: fmt.Sprintf(
+			"the cluster is up, but its credentials could not be stored in the artifact bucket (%v); it is removed and tried again", err)}
+	}
+	return ref, err
+}
+
+// apiURL reads from a kubeconfig where the API is.
+func apiURL(kubeconfig []byte) (string, error) {
+	var parsed struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string `yaml:"server"`
+			} `yaml:"cluster"`
+		} `yaml:"clusters"`
+	}
+	if yaml.Unmarshal(kubeconfig, &parsed) != nil || len(parsed.Clusters) == 0 {
+		return "", errors.New("the kubeconfig names no cluster")
+	}
+	server := parsed.Clusters[0].Cluster.Server
+	if u, err := url.Parse(server); err != nil || u.Host == "" {
+		return "", errors.New("the kubeconfig names no server")
+	}
+	return server, nil
+}

@@ -1,0 +1,22 @@
+package runner
+
+import "context"
+
+// destroy works through the phases of a teardown. A missing snapshot, a missing S3 and a failing installer never end
+// it early: only the count at the end says whether something is left. The account is compared before anything.
+func (a *attempt) destroy(ctx context.Context) error {
+	var dirs []string
+	for _, p := range []phase{
+		{"restoring", 2, "fetching the cluster's own records", func(ctx context.Context) (err error) {
+			dirs, err = a.restoring(ctx)
+			return err
+		}},
+		{"destroying", 10, "removing the cluster's resources", func(ctx context.Context) error { return a.destroying(ctx, dirs) }},
+		{"verifying", 70, "counting what is left", a.verifying},
+	} {
+		if err := a.begin(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// The outcomes a runner tells.
+const (
+	succeeded = "succeeded"
+	failed    = "failed"
+	stopped   = "stopped"
+)
+
+// failure is an attempt that failed for a reason people can read.
+type failure struct {
+	Reason    string // one word
+	Message   string // with the next step
+	Retryable bool
+}
+
+func (f failure) Error() string { return f.Reason + ": " + f.Message }
+
+// ending turns what ended the work into a result. Where the attempt was stopped, that is the reason, whatever
+// followed from it.
+func (a *attempt) ending(ctx context.Context, err error) contract.Result {
+	if ctx.Err() != nil {
+		return a.interrupted(context.Cause(ctx))
+	}
+	var f failure
+	if !errors.As(err, &f) {
+		f = failure{Reason: "RunnerError", Retryable: true, Message: err.Error() + "; it is tried again, and an administrator finds more in the runner's log"}
+	}
+	return contract.Result{Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Retryable: f.Retryable}
+}
+
+func (a *attempt) interrupted(cause error) contract.Result {
+	var asked stopAsked
+	switch {
+	case errors.As(cause, &asked):
+		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.why, Retryable: true}
+	case errors.Is(cause, errLeaseOver):
+		return contract.Result{Outcome: stopped, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself", Retryable: true}
+	case errors.Is(cause, ErrFenced):
+		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}
+	}
+	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the runner was asked to end by its host", Retryable: true}
+}
+
+// tell delivers the result, after every report before it, and spools what cannot be delivered.
+func (a *attempt) tell(signal, work context.Context, result contract.Result) error {
+	ctx := context.WithoutCancel(signal)
+	defer a.uploadLog(ctx)
+	if errors.Is(context.Cause(work), ErrFenced) {
+		return ErrFenced // nobody would accept it
+	}
+	farewell := time.Now().Add(a.cfg.Timings.Farewell)
+	giveUp := func() bool {
+		return time.Now().After(farewell) && (signal.Err() != nil || a.api.leaseOver())
+	}
+	err := a.deliver(ctx, result, giveUp)
+	if err == nil || errors.Is(err, ErrFenced) {
+		return err
+	}
+	a.cfg.Log.Error("result not delivered", "err", err.Error())
+	return errors.Join(ErrUntold, err, a.spool(ctx, result))
+}
+
+// deliver sends the result once every report before it was answered. Where the lease is over, reports have ended and
+// the result alone is still tried.
+func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp func() bool) error {
+	for !a.say.ended() {
+		soon, cancel := context.WithTimeout(ctx, a.cfg.Timings.Flush)
+		drained := a.say.drain(soon)
+		cancel()
+		if drained {
+			break
+		}
+		if giveUp() {
+			return errors.New("the last reports were not answered")
+		}
+	}
+	return a.api.result(ctx, result, giveUp)
+}
+
+// spool leaves what the server could not be told in the bucket, to be imported through the same checks.
+func (a *attempt) spool(ctx context.Context, result contract.Result) error {
+	if a.store == nil {
+		return errors.New("there is no spool")
+	}
+	a.say.stop()
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timings.LastSave)
+	defer cancel()
+	for _, report := range a.say.left() {
+		if err := a.spoolOne(ctx, report.Seq, "report", report); err != nil {
+			return err
+		}
+	}
+	return a.spoolOne(ctx, a.say.nextSeq(), "result", result)
+}
+
+func (a *attempt) spoolOne(ctx context.Context, seq int, kind string, document any) error {
+	raw, err := json.Marshal(document)
+	if err != nil {
+		return fmt.Errorf("spool %s: %w", kind, err)
+	}
+	ref, err := a.store.PutOnce(ctx, artifacts.SpoolKey(a.cfg.Attempt, seq, kind), raw)
+	if err != nil {
+		return fmt.Errorf("spool %s: %w", kind, err)
+	}
+	a.cfg.Log.Info("spooled", "what", kind, "ref", ref)
+	return nil
+}
+
+// uploadLog keeps the whole redacted log of the attempt. Its loss is a pity and no failure.
+func (a *attempt) uploadLog(ctx context.Context) {
+	if a.log == nil || a.store == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timings.LastSave)
+	defer cancel()
+	raw, err := os.ReadFile(a.log.Name())
+	if err != nil || len(raw) == 0 {
+		return
+	}
+	key := artifacts.LogKey(a.spec.Cluster, a.spec.Kind, a.spec.Number, a.cfg.Now())
+	if _, err := a.store.PutOnce(ctx, key, raw); err != nil {
+		a.cfg.Log.Warn("log not kept", "err", err.Error())
+	}
+}

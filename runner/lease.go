@@ -1,0 +1,28 @@
+package runner
+
+import (
+	"sync"
+	"time"
+)
+
+// lease is how long the server lets us act. It is counted on the monotonic clock from the moment a request was sent,
+// so it never ends later than the server's own count of it, which begins when the answer is written.
+type lease struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (l *lease) renew(sent time.Time, d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until := sent.Add(d); until.After(l.until) {
+		l.until = until
+	}
+}
+
+// left is negative once the lease is over.
+func (l *lease) left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until)
+}

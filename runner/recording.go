@@ -1,0 +1,85 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// recording stores both archives, proves that they can be read back, and has the server remember the identity.
+// It returns nil only for an acknowledgement that did not say stop, which alone permits to create anything.
+func (a *attempt) recording(ctx context.Context) error {
+	saved, err := a.save(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return failure{Reason: "ArtifactsUnavailable", Retryable: true, Message: fmt.Sprintf(
+			"the cluster's state could not be stored in the artifact bucket (%v), so nothing was created; it is tried again", err)}
+	}
+	if a.stale() {
+		return errStale // not asked yet, so nothing is remembered of this identity
+	}
+	answer, err := a.api.record(ctx, contract.Record{Identity: a.identity, Snapshots: saved})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errRefused):
+		return failure{Reason: "RecordRefused", Message: "the server refused the record of the cluster's identity, so nothing was created: " + err.Error() + "; this is a fault of ocpctl, report it"}
+	case err != nil:
+		a.api.stop(err) // fenced, or the lease is over
+		return err
+	case answer.Stop != "":
+		return stopAsked{answer.Stop}
+	case a.stale(): // it is remembered now, so it must not be replaced within this attempt
+		return failure{Reason: "RecordTooLate", Retryable: true, Message: "the acknowledgement came too late to install from what was rendered; nothing was created. It is tried again"}
+	}
+	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
+	return nil
+}
+
+func (a *attempt) stale() bool {
+	return a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
+}
+
+// save archives the install directory twice, patiently: what a teardown needs, and what operating the cluster needs.
+func (a *attempt) save(ctx context.Context) ([]contract.Snapshot, error) {
+	return a.saveWithin(ctx, a.cfg.Timings.Save)
+}
+
+// saveWithin makes both archives at once. The lease is renewed meanwhile by the reporter.
+func (a *attempt) saveWithin(ctx context.Context, patience time.Duration) ([]contract.Snapshot, error) {
+	saved := make([]contract.Snapshot, 2)
+	group, ctx := errgroup.WithContext(ctx)
+	for i, kind := range []artifacts.Type{artifacts.Destroy, artifacts.Operate} {
+		group.Go(func() error {
+			return a.persist(ctx, patience, string(kind), func(ctx context.Context) error {
+				one, err := a.store.Save(ctx, artifacts.Bundle{
+					Type: kind, Cluster: a.spec.Cluster, Attempt: a.spec.Number, InfraID: a.identity.InfraID, Dir: a.dir,
+				})
+				saved[i] = toContract(one)
+				return err
+			})
+		})
+	}
+	err := group.Wait()
+	return saved, err
+}
+
+func toContract(s artifacts.Snapshot) contract.Snapshot {
+	return contract.Snapshot{
+		Type: string(s.Type), Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
+	}
+}
+
+func fromContract(s contract.Snapshot) artifacts.Snapshot {
+	return artifacts.Snapshot{
+		Type: artifacts.Type(s.Type), Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
+	}
+}

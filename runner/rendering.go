@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// renderDeadline bounds each command that only writes files.
+const renderDeadline = 10 * time.Minute
+
+var plainInfraID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// rendering writes a fresh install directory and reads the identity the installer gave it. The installer writes
+// nothing to a cloud in it.
+func (a *attempt) rendering(ctx context.Context) error {
+	if a.dir != "" {
+		if err := os.RemoveAll(a.dir); err != nil { // a discarded directory is never used again
+			return fmt.Errorf("discard the stale install directory: %w", err)
+		}
+	}
+	a.renders++
+	a.dir, a.rendered = filepath.Join(a.cfg.WorkDir, fmt.Sprintf("install-%d", a.renders)), a.cfg.Now()
+	if err := a.writeConfig(); err != nil {
+		return err
+	}
+	for _, target := range []string{"manifests", "ignition-configs"} {
+		exit, err := a.tool.Run(ctx, installer.Command{
+			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: renderDeadline, OnLine: a.line,
+		})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case exit.Code != 0:
+			return renderFailure(target, exit)
+		}
+	}
+	return a.readIdentity(ctx)
+}
+
+func renderFailure(target string, exit installer.Exit) failure {
+	f := installer.Explain(exit)
+	if f.Reason == installer.InvalidInstallConfig {
+		return failure{Reason: f.Reason, Message: f.Words}
+	}
+	return failure{Reason: f.Reason, Retryable: true, Message: fmt.Sprintf(
+		"openshift-install create %s ended with exit code %d before anything was created; it is tried again", target, exit.Code)}
+}
+
+// writeConfig pastes the secrets into the frozen install-config. From here on the redactor knows them.
+func (a *attempt) writeConfig() error {
+	pull, err := secret.Lookup(a.spec.PullSecretRef)
+	if err != nil {
+		return failure{Reason: "SecretMissing", Message: err.Error() + "; an administrator has to provide the pull secret"}
+	}
+	a.cfg.Redact.AddPullSecret(pull)
+	if err := checkPullSecret(pull); err != nil {
+		return err
+	}
+	var config map[string]any
+	if err := yaml.Unmarshal([]byte(a.spec.InstallConfig), &config); err != nil || config == nil {
+		return failure{Reason: installer.InvalidInstallConfig, Message: "the frozen install-config is no YAML object; the profile has to be corrected"}
+	}
+	config["pullSecret"] = pull.Reveal()
+	if a.spec.SSHKey != "" {
+		config["sshKey"] = a.spec.SSHKey
+	}
+	raw, err := yaml.Marshal(config)
+	if err != nil {
+		return fmt.Errorf("render install-config: %w", err)
+	}
+	record := filepath.Join(a.dir, artifacts.RecordDir)
+	if err := os.MkdirAll(record, 0o750); err != nil {
+		return fmt.Errorf("make the install directory: %w", err)
+	}
+	return errors.Join( // the installer consumes its own copy; the one without secrets stays
+		os.WriteFile(filepath.Join(a.dir, "install-config.yaml"), raw, 0o600),
+		os.WriteFile(filepath.Join(record, "install-config.yaml"), []byte(a.spec.InstallConfig), 0o640),
+	)
+}
+
+// checkPullSecret looks at the shape before the installer does: its complaint prints the whole secret.
+func checkPullSecret(pull secret.Text) error {
+	var shape struct {
+		Auths map[string]map[string]any `json:"auths"`
+	}
+	if err := json.Unmarshal([]byte(pull.Reveal()), &shape); err != nil || len(shape.Auths) == 0 {
+		return failure{Reason: "InvalidPullSecret", Message: `the pull secret is not of the form {"auths":{"host":{"auth":"…"}}}; an administrator has to replace it`}
+	}
+	return nil
+}
+
+// readIdentity reads what the installer will tag everything with, and hides the password it made up.
+func (a *attempt) readIdentity(ctx context.Context) error {
+	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
+	if err != nil {
+		return fmt.Errorf("read what the installer rendered: %w", err)
+	}
+	a.cfg.Redact.Add(secret.New(strings.TrimSpace(string(password))))
+	raw, err := os.ReadFile(filepath.Join(a.dir, "metadata.json"))
+	if err != nil {
+		return fmt.Errorf("read what the installer rendered: %w", err)
+	}
+	meta, err := parseMetadata(raw)
+	if err != nil {
+		return failure{Reason: "MetadataUnusable", Retryable: true, Message: err.Error() + "; nothing was created, it is tried again"}
+	}
+	digest, err := a.tool.Release(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		a.note("the release's digest is not known: %v", err)
+	}
+	a.identity = contract.Identity{
+		InfraID: meta.InfraID, ClusterUUID: meta.ClusterID, Account: a.account, Region: a.spec.Region,
+		ReleaseDigest: digest, Metadata: string(raw),
+	}
+	return a.writeRecord()
+}
+
+// writeRecord puts our own record beside metadata.json, so that an archive explains itself without a database.
+func (a *attempt) writeRecord() error {
+	raw, err := json.MarshalIndent(map[string]any{
+		"attempt": a.spec.Attempt, "number": a.spec.Number, "cluster": a.spec.Cluster, "installation": a.spec.Installation,
+		"name": a.spec.Name, "baseDomain": a.spec.BaseDomain, "platform": a.spec.Platform, "version": a.spec.Version,
+		"tags": a.spec.Tags, "identity": a.identity, "renderedAt": a.rendered.UTC(),
+	}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the record: %w", err)
+	}
+	return os.WriteFile(filepath.Join(a.dir, artifacts.RecordDir, "record.json"), raw, 0o640)
+}
+
+// metadata is the part of metadata.json that matters here.
+type metadata struct {
+	ClusterID string `json:"clusterID"`
+	InfraID   string `json:"infraID"`
+	AWS       struct {
+		Region string `json:"region"`
+	} `json:"aws"`
+}
+
+func parseMetadata(raw []byte) (metadata, error) {
+	var m metadata
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, errors.New("metadata.json cannot be read")
+	}
+	if !plainInfraID.MatchString(m.InfraID) {
+		return m, errors.New("metadata.json names no infraID")
+	}
+	return m, nil
+}

@@ -1,0 +1,255 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+const (
+	chunkSize = 64 << 10 // of log per report
+	keptLog   = 1 << 20  // of log while the API is away; the whole log is in the work directory and goes to S3
+)
+
+// reporter gathers what the phases say and sends it: facts at once, log lines every Flush, a heartbeat otherwise.
+// One goroutine sends; a report that was numbered is repeated as it is until it is answered.
+type reporter struct {
+	api       *client
+	log       *slog.Logger
+	redact    *installer.Redactor
+	flush     time.Duration
+	heartbeat time.Duration
+	kick      chan struct{} // something is worth a report now
+	done      chan struct{} // closed when run has ended
+	hush      context.CancelFunc
+
+	mu      sync.Mutex
+	now     contract.Report   // phase, percent, step, account
+	news    bool              // now was not sent yet
+	facts   []contract.Report // passes, exits, snapshots, oldest first; each goes out with a report of its own
+	lines   bytes.Buffer
+	dropped int
+	seq     int
+	unsent  *contract.Report // numbered and not answered yet
+	settled chan struct{}    // closed and replaced whenever a report was answered
+}
+
+// startReporter begins to send. The context's end does not end it: reports go on while the work is being stopped,
+// because the lease has to last until the installer has ended. Whoever starts it calls stop.
+func startReporter(ctx context.Context, cfg Config, api *client, heartbeat time.Duration) *reporter {
+	if heartbeat <= 0 {
+		heartbeat = 15 * time.Second
+	}
+	r := &reporter{
+		api: api, log: cfg.Log, redact: cfg.Redact, flush: cfg.Timings.Flush, heartbeat: heartbeat,
+		kick: make(chan struct{}, 1), done: make(chan struct{}), settled: make(chan struct{}),
+	}
+	ctx, r.hush = context.WithCancel(context.WithoutCancel(ctx))
+	go r.run(ctx)
+	return r
+}
+
+// stop ends the sending and waits for it.
+func (r *reporter) stop() {
+	r.hush()
+	<-r.done
+}
+
+// ended reports whether nothing more will be sent.
+func (r *reporter) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Phase says that a phase began.
+func (r *reporter) Phase(phase string, percent int, step string) {
+	r.log.Info("phase begins", "phase", phase)
+	r.tell(func(now *contract.Report) { now.Phase, now.Percent, now.Step = phase, percent, step })
+}
+
+// Step says how far the phase is. Percent never falls within an attempt.
+func (r *reporter) Step(percent int, step string) {
+	r.tell(func(now *contract.Report) { now.Percent, now.Step = max(percent, now.Percent), step })
+}
+
+// Account says which account the credentials belong to.
+func (r *reporter) Account(account string) {
+	r.tell(func(now *contract.Report) { now.Account = account })
+}
+
+func (r *reporter) tell(change func(*contract.Report)) {
+	r.mu.Lock()
+	before := r.now
+	change(&r.now)
+	changed := before.Phase != r.now.Phase || before.Percent != r.now.Percent || before.Step != r.now.Step || before.Account != r.now.Account
+	r.news = r.news || changed
+	r.mu.Unlock()
+	if changed {
+		r.wake()
+	}
+}
+
+// Fact queues what must not be lost: a pass, an exit, snapshots. Facts arrive in the order they were told.
+func (r *reporter) Fact(fact contract.Report) {
+	r.mu.Lock()
+	r.facts = append(r.facts, fact)
+	r.mu.Unlock()
+	r.wake()
+}
+
+// Line queues a line of log. It is redacted once more: nothing leaves here that a later secret would have hidden.
+func (r *reporter) Line(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines.WriteString(line)
+	r.lines.WriteByte('\n')
+	if over := r.lines.Len() - keptLog; over > 0 {
+		cut := over + 1 + bytes.IndexByte(r.lines.Bytes()[over:], '\n')
+		r.lines.Next(cut)
+		r.dropped += cut
+	}
+}
+
+func (r *reporter) wake() {
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// run sends until its context ends, the lease is over or the attempt is not ours any more; the last two end the work too.
+func (r *reporter) run(ctx context.Context) {
+	defer close(r.done)
+	tick := time.NewTicker(r.flush)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.kick:
+		case <-tick.C:
+		}
+		for r.next(time.Since(last) >= r.heartbeat) {
+			last = time.Now()
+			if err := r.send(ctx); err != nil {
+				return
+			}
+		}
+		if r.api.leaseOver() {
+			r.api.stop(errLeaseOver)
+			return
+		}
+	}
+}
+
+// next numbers the next report, where there is something to say or a heartbeat is due.
+func (r *reporter) next(due bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unsent != nil {
+		return true
+	}
+	if !due && !r.news && len(r.facts) == 0 && r.lines.Len() == 0 {
+		return false
+	}
+	r.seq++
+	report := r.now
+	report.Seq, report.Log = r.seq, r.chunk()
+	if len(r.facts) > 0 {
+		fact := r.facts[0]
+		report.Pass, report.ToolExit, report.Snapshots = fact.Pass, fact.ToolExit, fact.Snapshots
+		r.facts = r.facts[1:]
+	}
+	r.news, r.unsent = false, &report
+	return true
+}
+
+// chunk takes whole lines, at most chunkSize of them.
+func (r *reporter) chunk() string {
+	raw := r.lines.Bytes()
+	if len(raw) > chunkSize {
+		if end := bytes.LastIndexByte(raw[:chunkSize], '\n'); end >= 0 {
+			raw = raw[:end+1]
+		} else {
+			raw = raw[:chunkSize]
+		}
+	}
+	text := string(r.lines.Next(len(raw)))
+	if r.dropped > 0 {
+		text = fmt.Sprintf("[%d bytes of log are missing here: the server could not be reached]\n", r.dropped) + text
+		r.dropped = 0
+	}
+	if text == "" {
+		return ""
+	}
+	return r.redact.Text(text) + "\n"
+}
+
+// send delivers the numbered report. An error means that nothing more will be sent.
+func (r *reporter) send(ctx context.Context) error {
+	_, err := r.api.report(ctx, *r.unsent) // only this goroutine replaces unsent
+	switch {
+	case errors.Is(err, errRefused): // it would be refused for ever; what it told is lost, and the log says so
+		r.log.Error("report refused", "err", err.Error())
+	case errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
+		r.api.stop(err)
+		return err
+	case err != nil:
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unsent = nil
+	close(r.settled)
+	r.settled = make(chan struct{})
+	return nil
+}
+
+// drain waits until everything said so far was answered. It reports whether it was.
+func (r *reporter) drain(ctx context.Context) bool {
+	r.wake()
+	for {
+		r.mu.Lock()
+		empty, settled := r.unsent == nil && !r.news && len(r.facts) == 0 && r.lines.Len() == 0, r.settled
+		r.mu.Unlock()
+		if empty {
+			return true
+		}
+		select {
+		case <-settled:
+		case <-r.done:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// left returns the reports that were not answered, numbered. Call it after stop.
+func (r *reporter) left() []contract.Report {
+	var all []contract.Report
+	for r.next(false) {
+		all = append(all, *r.unsent)
+		r.unsent = nil
+	}
+	return all
+}
+
+// nextSeq is the number a result is spooled under.
+func (r *reporter) nextSeq() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seq + 1
+}

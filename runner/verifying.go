@@ -1,0 +1,97 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+const (
+	cleanPasses = 2
+	shownItems  = 10               // leftovers named in the result; the pass holds them all
+	uncleanWait = 30 * time.Second // at most, between passes that still count something
+)
+
+// verifying counts by ourselves. It succeeds with two clean passes in a row, VerifyGap apart, taken after the
+// destroyer's end was told. What is found is removed by exact name and counted again, a bounded number of times;
+// the next attempt goes on from there.
+func (a *attempt) verifying(ctx context.Context) error {
+	if !a.say.drain(ctx) && ctx.Err() == nil {
+		return errLeaseOver
+	}
+	clean, unclean := 0, 0
+	for number := 1; ; number++ {
+		pass := a.cloud.Verify(ctx, a.target())
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // what it was refused because of that is no finding
+		}
+		pass.Number = number
+		pass.Clean = a.isClean(pass)
+		a.say.Fact(contract.Report{Pass: &pass})
+		a.note("verification %d: %d questions asked, %d things left", number, len(pass.Queries), len(pass.Leftovers))
+		if pass.Account != "" && a.account != pass.Account {
+			return wrongAccount(pass.Account, a.account)
+		}
+		wait := a.spec.VerifyGap
+		if pass.Clean {
+			clean++
+			if clean == cleanPasses {
+				return nil
+			}
+			a.say.Step(85, "counted nothing; counting once more after a while")
+		} else {
+			clean, wait = 0, min(a.spec.VerifyGap, uncleanWait)
+			if unclean++; unclean >= a.cfg.Timings.UncleanPasses {
+				return leftoversFound(pass)
+			}
+			a.say.Step(75, fmt.Sprintf("%d things are left; removing what may be removed by name", len(pass.Leftovers)))
+			a.sweep(ctx)
+		}
+		// The gap is counted on the server's clock between two passes it was told of, so the first must have arrived.
+		if !a.say.drain(ctx) && ctx.Err() == nil {
+			return errLeaseOver
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// isClean looks at a pass once more: the control held, every question was answered, nothing came back, and every
+// identity was looked for.
+func (a *attempt) isClean(p contract.Pass) bool {
+	for _, id := range a.spec.Identities {
+		for _, name := range []string{id.InfraID, id.CCOName} {
+			if name != "" && !slices.Contains(p.Identities, name) {
+				return false
+			}
+		}
+	}
+	refused := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" })
+	return p.Clean && p.Control != "" && len(p.Leftovers) == 0 && !refused
+}
+
+func leftoversFound(p contract.Pass) failure {
+	var names []string
+	for _, l := range p.Leftovers[:min(len(p.Leftovers), shownItems)] {
+		name := l.Type + " " + l.ID
+		if l.Name != "" && l.Name != l.ID {
+			name += " (" + l.Name + ")"
+		}
+		if l.Free != "" {
+			name += ": " + l.Free
+		}
+		names = append(names, name)
+	}
+	if more := len(p.Leftovers) - shownItems; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	if len(names) == 0 {
+		names = []string{"the count could not be finished"}
+	}
+	return failure{Reason: "LeftoversFound", Retryable: true, Message: "still there: " + strings.Join(names, "; ")}
+}
