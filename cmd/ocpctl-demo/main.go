@@ -49,7 +49,7 @@ func run() error {
 		return err
 	}
 	if *play {
-		err = story.Play(ctx, h, os.Stdout)
+		err = playStory(ctx, h)
 	} else {
 		welcome(os.Stdout, h, time.Since(began))
 		<-ctx.Done()
@@ -57,6 +57,14 @@ func run() error {
 	}
 	stop() // a second Ctrl-C ends at once
 	return errors.Join(err, h.Stop())
+}
+
+func playStory(ctx context.Context, h *house.House) error {
+	places, err := h.Places()
+	if err != nil {
+		return err
+	}
+	return story.Play(ctx, places, os.Stdout)
 }
 
 // settings reads the demo's few variables. Each scales one thing.

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres"
 	"github.com/ocpctl/ocpctl/internal/house/s3"
+	"github.com/ocpctl/ocpctl/internal/house/story"
 )
 
 // The demo's fixed secrets. They are printed, and the server refuses them outside the demo.
@@ -41,8 +42,6 @@ type Config struct {
 	RetryBase time.Duration // wait after a failed attempt
 	LookAgain time.Duration // how soon a running cluster is looked at again
 
-	SharedS3 *s3.Server // an S3 server that runs already (one fits in a process); nil: one of our own
-	Bucket   string     // where the state lives; default cluster-ops-artifacts
 }
 
 // House is a running house.
@@ -54,8 +53,7 @@ type House struct {
 	S3Cut  *Cut // between everybody and S3
 	AWS    *aws.Server
 	GitHub *github.Server
-	OIDC   *oidc.Server
-	ownS3  *s3.Server
+	OIDC   *oidc.Issuer
 	server *process
 }
 
@@ -109,9 +107,6 @@ func (c Config) withDefaults() Config {
 	set(&c.Lease, 20*time.Second)
 	set(&c.RetryBase, 2*time.Second)
 	set(&c.LookAgain, 2*time.Second)
-	if c.Bucket == "" {
-		c.Bucket = Bucket
-	}
 	return c
 }
 
@@ -122,19 +117,13 @@ func (h *House) startPostgres(ctx context.Context) (err error) {
 
 // startS3 puts a line that can be cut between everybody and the server.
 func (h *House) startS3(ctx context.Context) (err error) {
-	at := h.SharedS3
-	if at == nil {
-		at, err = s3.Start(ctx, s3.Config{Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: SecretKey})
-		if err != nil {
-			return err
-		}
-		h.ownS3 = at
-	}
-	h.S3 = at
-	if err := at.CreateBucket(ctx, h.Bucket); err != nil {
+	h.S3, err = s3.Start(ctx, s3.Config{
+		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: SecretKey, Buckets: []string{Bucket},
+	})
+	if err != nil {
 		return err
 	}
-	h.S3Cut, err = StartCut(addr(h.Ports.S3), strings.TrimPrefix(at.URL(), "http://"))
+	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
 	return err
 }
 
@@ -179,8 +168,8 @@ func (h *House) Stop() error {
 	if h.S3Cut != nil {
 		errs = append(errs, h.S3Cut.Stop())
 	}
-	if h.ownS3 != nil {
-		errs = append(errs, h.ownS3.Stop())
+	if h.S3 != nil {
+		errs = append(errs, h.S3.Stop())
 	}
 	if h.PG != nil {
 		errs = append(errs, h.PG.Stop())
@@ -197,10 +186,23 @@ func (h *House) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
 // DatabaseURL is the server's database.
 func (h *House) DatabaseURL() string { return h.PG.URL("postgres") }
 
+// Places is what a story needs to know of the house.
+func (h *House) Places() (story.Places, error) {
+	requester, err := h.Token("requester")
+	if err != nil {
+		return story.Places{}, err
+	}
+	auditor, err := h.Token("auditor")
+	return story.Places{
+		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), AWS: h.AWS.URL(),
+		WebhookSecret: WebhookSecret, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+	}, err
+}
+
 // Token returns the bearer token of "requester", "admin" or "auditor".
 func (h *House) Token(who string) (string, error) {
 	raw, err := os.ReadFile(h.path("tokens", who+".jwt"))
-	return string(raw), err
+	return strings.TrimSpace(string(raw)), err
 }
 
 func (h *House) path(parts ...string) string {

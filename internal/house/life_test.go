@@ -43,7 +43,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	ctx := t.Context()
 	bin := binaries(t)
 	h, err := house.Start(ctx, house.Config{
-		Dir: t.TempDir(), Bin: bin, Fast: true, SharedS3: sharedS3(t),
+		Dir: t.TempDir(), Bin: bin, Fast: true,
 		Hour: time.Hour, Grace: 1500 * time.Millisecond, Pace: 25 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
 		Lease: 10 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: 500 * time.Millisecond,
 	})
@@ -177,7 +177,7 @@ func (l *life) killRunner(attempt string) {
 // assertNothingLeft counts in the stand-ins' own state, with no product code in between.
 func (l *life) assertNothingLeft() {
 	l.t.Helper()
-	for _, r := range l.AWS.Leftovers() {
+	for _, r := range l.AWS.Resources("") {
 		l.t.Errorf("left in the cloud: %+v", r)
 	}
 	rows, err := l.pool.Query(l.ctx, "SELECT DISTINCT infra_id FROM attempts WHERE infra_id <> ''")
@@ -186,7 +186,7 @@ func (l *life) assertNothingLeft() {
 	for rows.Next() {
 		var infra string
 		require.NoError(l.t, rows.Scan(&infra))
-		left, err := filepath.Glob(filepath.Join(l.S3.Dir(), "*"+infra+"*"))
+		left, err := filepath.Glob(filepath.Join(l.Dir, "s3", "buckets", "*"+infra+"*"))
 		require.NoError(l.t, err)
 		require.Empty(l.t, left, "buckets left")
 	}

@@ -1,0 +1,47 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// StopAll asks every living runner of the work directory to end and waits until none is left, or ctx ends. It is for a
+// machine that goes down as a whole; a server that stops leaves its runners alone.
+func (p *Process) StopAll(ctx context.Context) error {
+	for {
+		living, err := p.living(ctx)
+		if err != nil || len(living) == 0 {
+			return err
+		}
+		for _, attempt := range living {
+			if err := p.Stop(ctx, attempt); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("runners still alive: %v: %w", living, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (p *Process) living(ctx context.Context) ([]string, error) {
+	entries, err := os.ReadDir(p.cfg.WorkDir)
+	if err != nil {
+		return nil, fmt.Errorf("read the work directory: %w", err)
+	}
+	var out []string
+	for _, entry := range entries {
+		seen, err := p.Observe(ctx, entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		if seen == Running {
+			out = append(out, entry.Name())
+		}
+	}
+	return out, nil
+}
