@@ -78,8 +78,14 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 	return w.c.Store.Replied(ctx, reply.ID, id)
 }
 
-// pace turns a rate limit into a later look; anything else stays an error that River retries.
+// refusedPause is how long words wait that GitHub refuses for now: a locked conversation, a right taken from the App.
+const refusedPause = 10 * time.Minute
+
+// pace turns a rate limit and a refusal into a later look; anything else stays an error that River retries.
 func pace(wrapped, err error) error {
+	if errors.Is(err, github.ErrRefused) {
+		return river.JobSnooze(refusedPause)
+	}
 	var limited github.RateLimited
 	if errors.As(err, &limited) {
 		return river.JobSnooze(limited.RetryAfter)
