@@ -95,7 +95,10 @@ func (m *mind) release(format string, args ...any) {
 }
 
 func names(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "it, and nothing was ever recorded"
+	case 1:
 		return "the one name it was recorded under"
 	}
 	return fmt.Sprintf("the %d names it was recorded under", n)

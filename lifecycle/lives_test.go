@@ -87,7 +87,7 @@ func (w *world) goOn() bool {
 		for _, r := range w.runners {
 			w.work(r)
 		}
-		w.tick(20 * time.Second)
+		w.tick(10 * time.Second)
 	case w.row.WakeAt.IsZero():
 		return w.row.Phase == Released
 	default:
@@ -134,11 +134,49 @@ func TestEverySeededLifeKeepsTheRulesAndEnds(t *testing.T) {
 	}
 }
 
+// One blow of every kind, at every moment of an otherwise undisturbed life.
+func TestOneBlowAtAnyMomentIsSurvived(t *testing.T) {
+	for _, b := range explore(nil) {
+		require.Failf(t, "a rule is broken", "rule %v: %s", b.rules, b.what)
+	}
+}
+
+// explore lives an undisturbed life once for every moment in it and every blow that can fall then.
+func explore(moves map[move]bool) (breaches []*broken) {
+	blows := map[string]func(*world){}
+	for _, a := range actions {
+		blows[a.name] = a.do
+	}
+	for _, p := range people {
+		blows[p.name] = p.do
+	}
+	for _, approval := range []bool{false, true} {
+		for name, blow := range blows {
+			for at, ended := 0, false; !ended; at++ {
+				w := newWorld(Decide, func(int) int { return 0 })
+				w.fair, w.row.NeedsApproval, w.moves = true, approval, moves
+				b := caught(func() {
+					for range at {
+						w.goOn()
+					}
+					if ended = w.row.Phase == Released; !ended {
+						blow(w)
+						w.live(0)
+					}
+				})
+				if b != nil {
+					b.what = fmt.Sprintf("%q at step %d: %s\n%s", name, at, b.what, w.tell())
+					breaches = append(breaches, b)
+				}
+			}
+		}
+	}
+	return breaches
+}
+
 func set(t *testing.T, name, value string) {
 	t.Helper()
 	old := flag.Lookup(name).Value.String()
 	require.NoError(t, flag.Set(name, value))
 	t.Cleanup(func() { require.NoError(t, flag.Set(name, old)) })
 }
-
-func (w *world) remember(before Cluster) {}

@@ -15,6 +15,7 @@ type runner struct {
 	claimed      bool      // a claim was answered
 	term         bool      // told to stop, by an answer or a signal
 	over         bool      // its own lease ran out: it acts no more
+	fenced       bool      // told that the attempt is not its own
 	installing   bool      // its install process lives
 	limit        time.Time // its own lease's end, as late as it can be, the stopping included
 
@@ -94,7 +95,11 @@ func (w *world) askAtOnce(r *runner, handle func() answer) answer {
 // heard takes in an answer. The runner's clock starts when the answer arrives, the server's started before.
 func (w *world) heard(r *runner, a answer) {
 	if a.fenced {
-		r.alive, r.installing = false, false
+		r.fenced = true
+		r.limit = w.now // it ends at once, but for a living install, which takes its time to stop
+		if r.installing {
+			r.limit = w.now.Add(stopping)
+		}
 		return
 	}
 	r.limit = w.now.Add(transit + lease + stopping)
@@ -107,6 +112,10 @@ func (r *runner) enter(p Phase, steps int) { r.phase, r.told, r.steps = p, false
 func (w *world) work(r *runner) {
 	switch {
 	case !r.alive:
+	case r.fenced:
+		if r.alive = w.now.Before(r.limit); !r.alive {
+			r.installing = false
+		}
 	case !r.claimed:
 		number, pod := r.attempt, r.pod
 		if a := w.ask(r, func() answer { return w.claim(number, pod) }); !a.lost && !a.fenced {
@@ -170,12 +179,13 @@ func (w *world) install(r *runner) {
 	case Recording:
 		if w.recorded(r, fmt.Sprintf("infra-%d", r.attempt)) {
 			r.installing = true
-			r.enter(Installing, 2+w.pick(3))
+			r.enter(Installing, 4+w.pick(12))
 		}
 	case Installing:
-		w.build(r, r.made[len(r.made)-1])
-		r.steps--
-		if w.fails(r, 8) || r.steps > 0 {
+		if r.steps--; r.steps%4 == 0 {
+			w.build(r, r.made[len(r.made)-1])
+		}
+		if w.fails(r, 30) || r.steps > 0 {
 			return
 		}
 		r.installing = false

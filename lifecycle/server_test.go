@@ -80,7 +80,9 @@ func (w *world) reconcile(hold bool) {
 // think asks Decide and holds the answer against the rules.
 func (w *world) think(f Facts) Decision {
 	d := w.decide(w.row, f, limits)
-	w.judge(w.row, f, d)
+	if !w.blind {
+		w.judge(w.row, f, d)
+	}
 	return d
 }
 

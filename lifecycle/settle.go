@@ -85,12 +85,17 @@ func (m *mind) settleDestroy(a Attempt) {
 		return
 	}
 	n.DestroyFailures++
-	n.Blockers = leftovers(a)
+	if len(a.Passes) > 0 { // an attempt that counted nothing knows no better than the last one that did
+		n.Blockers = a.Passes[len(a.Passes)-1].Leftovers
+	}
 	n.RetryAt = m.f.Now.Add(m.l.backoff(n.DestroyFailures))
 	m.job(job, JobRetrying, reasonOf(a), a.Message)
 	what := a.Message
-	if len(n.Blockers) > 0 {
+	switch {
+	case len(n.Blockers) > 0:
 		what = "still there: " + strings.Join(n.Blockers, ", ")
+	case what == "":
+		what = "no two clean counts of every recorded name came with it"
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
 		m.say(Failed, DestroyBlocked, "%d teardowns did not reach zero; %s. The next try is at %s and there is no last one",
@@ -128,13 +133,6 @@ func (m *mind) counts(a Attempt, p Pass) bool {
 		}
 	}
 	return true
-}
-
-func leftovers(a Attempt) []string {
-	if len(a.Passes) == 0 {
-		return nil
-	}
-	return a.Passes[len(a.Passes)-1].Leftovers
 }
 
 func reasonOf(a Attempt) string {

@@ -49,10 +49,15 @@ func (m *mind) mirror(a Attempt) {
 		}
 		return
 	}
-	if !m.wanted() && n.Status != Destroying && n.Status != Failed {
-		m.say(Destroying, Restoring, "%s", n.WishWhy)
-	}
-	if words := destroyWords[a.Phase]; words != "" && n.Status == Destroying && a.Phase != n.Phase {
+	words := destroyWords[a.Phase]
+	switch {
+	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the wish turned while it was cleaned up
+		phase := a.Phase
+		if words == "" {
+			phase = Restoring
+		}
+		m.say(Destroying, phase, "%s", n.WishWhy)
+	case words != "" && n.Status == Destroying && a.Phase != n.Phase:
 		m.say(Destroying, a.Phase, "%s", words)
 	}
 }

@@ -33,6 +33,7 @@ type world struct {
 	pick   func(n int) int // 0 … n-1; 0 is always the kindest choice
 	now    time.Time
 	fair   bool // nothing new goes wrong any more
+	blind  bool // decisions are not judged; only what becomes of them is
 
 	row        Cluster
 	poked      bool // somebody asked for a reconcile
@@ -143,7 +144,7 @@ func (w *world) tick(d time.Duration) {
 		d -= slice
 		w.now = w.now.Add(slice)
 		for _, r := range w.runners {
-			if !r.alive || !r.claimed || r.over {
+			if !r.alive || !r.claimed || r.over || r.fenced {
 				continue
 			}
 			if !w.now.Before(r.limit) {

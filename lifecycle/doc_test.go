@@ -1,0 +1,164 @@
+package lifecycle
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "draw the table and the picture in docs/lifecycle.md anew")
+
+const guide = "../docs/lifecycle.md"
+
+// The transitions in docs/lifecycle.md are the ones that really happen: drawn from seeded lives in the hostile outside
+// and from one blow of every kind at every moment of an undisturbed life.
+func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
+	moves := map[move]bool{}
+	for seed := range uint64(drawnLives) {
+		w := newWorld(Decide, seeded(seed))
+		w.moves = moves
+		require.Nil(t, caught(func() { w.live(hostileSteps) }))
+	}
+	require.Empty(t, explore(moves))
+
+	have, err := os.ReadFile(guide)
+	require.NoError(t, err)
+	want := between(t, string(have), "table", table(moves))
+	want = between(t, want, "picture", picture(moves))
+	if *update {
+		require.NoError(t, os.WriteFile(guide, []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(have), "docs/lifecycle.md is stale: go test ./lifecycle -run Guide -update")
+}
+
+// drawnLives is enough for every transition to be seen many times over.
+const drawnLives = 4000
+
+// remember keeps the transition of the decision just applied.
+func (w *world) remember(before Cluster) {
+	n := w.row
+	if w.moves != nil && (before.Status != n.Status || before.Phase != n.Phase) {
+		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, plain(n.Why)}] = true
+	}
+}
+
+// What differs from life to life is taken out of a reason.
+var variable = []struct {
+	pattern *regexp.Regexp
+	words   string
+}{
+	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
+	{regexp.MustCompile(`attempt \d+ of \d+`), "attempt ‹n› of ‹m›"},
+	{regexp.MustCompile(`attempt \d+`), "attempt ‹n›"},
+	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
+	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
+	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},
+	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|its time to live ended|the pull request was closed|` +
+		`its label was removed|its workflow run finished|its claim ended|the profile's maximum lifetime`), "‹why it ends›"},
+	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
+		`the runner of attempt ‹n› [a-z ]*|no runner claimed attempt ‹n› within \w+|‹why it ends› before a runner began`), "‹message›"},
+}
+
+func plain(why string) string {
+	for _, v := range variable {
+		why = v.pattern.ReplaceAllString(why, v.words)
+	}
+	return why
+}
+
+// between replaces what stands between a part's two markers.
+func between(t *testing.T, text, part, drawn string) string {
+	t.Helper()
+	begin, end := "<!-- "+part+": drawn by a test, do not edit -->\n", "<!-- "+part+" ends -->"
+	head, rest, ok := strings.Cut(text, begin)
+	require.True(t, ok, "%s has no %q", guide, begin)
+	_, tail, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s has no %q", guide, end)
+	return head + begin + drawn + end + tail
+}
+
+func table(moves map[move]bool) string {
+	var b strings.Builder
+	b.WriteString("| from | to | why (‹…› differs from life to life) |\n|---|---|---|\n")
+	var rows []move
+	whys := map[move][]string{}
+	for m := range moves {
+		row := m
+		row.why = ""
+		if whys[row] == nil {
+			rows = append(rows, row)
+		}
+		whys[row] = append(whys[row], m.why)
+	}
+	slices.SortFunc(rows, inOrderOfLife)
+	for _, r := range rows {
+		slices.Sort(whys[r])
+		fmt.Fprintf(&b, "| %s · %s | %s · %s | %s |\n", r.fromStatus, r.fromPhase, r.toStatus, r.toPhase, strings.Join(whys[r], " — or — "))
+	}
+	return b.String()
+}
+
+// lifeOrder is where a phase stands in a life.
+func lifeOrder(s Status, p Phase) int {
+	order := []Status{Pending, Creating, Ready, Destroying, Failed, Destroyed}
+	return 100*slices.Index(order, s) + slices.Index(Phases[s], p)
+}
+
+func inOrderOfLife(a, b move) int {
+	return cmp.Or(
+		cmp.Compare(lifeOrder(a.fromStatus, a.fromPhase), lifeOrder(b.fromStatus, b.fromPhase)),
+		cmp.Compare(lifeOrder(a.toStatus, a.toPhase), lifeOrder(b.toStatus, b.toPhase)),
+	)
+}
+
+// picture draws the phases inside each status, and between two statuses one arrow.
+func picture(moves map[move]bool) string {
+	inside, across := map[string]int{}, map[string]int{}
+	var reached []Phase
+	for m := range moves {
+		reached = append(reached, m.fromPhase, m.toPhase)
+		if m.fromStatus == m.toStatus {
+			inside[fmt.Sprintf("%s --> %s", m.fromPhase, m.toPhase)] = lifeOrder(m.fromStatus, m.fromPhase)
+		} else {
+			across[fmt.Sprintf("%s --> %s", m.fromStatus, m.toStatus)] = lifeOrder(m.fromStatus, "")
+		}
+	}
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n  [*] --> PENDING\n")
+	for _, s := range []Status{Pending, Creating, Ready, Destroying, Failed, Destroyed} {
+		fmt.Fprintf(&b, "  state %s {\n", s)
+		for _, p := range Phases[s] {
+			if slices.Contains(reached, p) {
+				fmt.Fprintf(&b, "    %s\n", p)
+			}
+			for _, arrow := range sorted(inside) {
+				if strings.HasPrefix(arrow, string(p)+" ") {
+					fmt.Fprintf(&b, "    %s\n", arrow)
+				}
+			}
+		}
+		b.WriteString("  }\n")
+	}
+	for _, arrow := range sorted(across) {
+		fmt.Fprintf(&b, "  %s\n", arrow)
+	}
+	b.WriteString("  DESTROYED --> [*]\n```\n")
+	return b.String()
+}
+
+func sorted(arrows map[string]int) []string {
+	var all []string
+	for a := range arrows {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(arrows[a], arrows[b]), cmp.Compare(a, b)) })
+	return all
+}
