@@ -51,9 +51,9 @@ type ReportRow struct {
 	Phase     lifecycle.Phase
 	Percent   int
 	Step      string
-	Account   string // as preflight saw it
-	Log       string // redacted lines
-	Artifacts []ArtifactRow
+	Account   string        // as preflight saw it
+	Log       string        // redacted lines
+	Artifacts []ArtifactRow `json:"snapshots"` // the contract's word: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
 }

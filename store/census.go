@@ -37,7 +37,7 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	if _, err := pgx.ForEachRow(rows, []any{&status, &n}, func() error { out.Clusters[status] = n; return nil }); err != nil {
 		return Census{}, fmt.Errorf("count clusters: %w", err)
 	}
-	rows, err = s.pool.Query(ctx, `SELECT type, status, count(*) FROM jobs GROUP BY type, status`)
+	rows, err = s.pool.Query(ctx, `SELECT job_type, status, count(*) FROM jobs GROUP BY job_type, status`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count jobs: %w", err)
 	}

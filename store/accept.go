@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Accept writes a granted wish: the request with its verdict, the cluster, its CREATE job, the audit line, the places that
+// show it and the wake-up, all or nothing. A repeated idempotency key returns the cluster of the first time.
+// ErrNameTaken: another live cluster of the platform and base domain has the name.
+func (s *Store) Accept(ctx context.Context, a Acceptance) (Row, error) {
+	var id string
+	err := s.write(ctx, func(c *change) error {
+		row := c.fill(a)
+		_, kept, err := c.keepRequest(ctx, request{
+			principal: row.RequestedBy, door: string(row.Door), key: a.IdempotencyKey, verdict: a.Verdict, asked: a.Request, cluster: row.ID,
+		})
+		if err != nil {
+			return err
+		}
+		if id = kept; kept != row.ID {
+			return nil // a replay
+		}
+		return c.accept(ctx, row, a)
+	})
+	if err != nil {
+		return Row{}, fmt.Errorf("accept cluster %s: %w", a.Row.Name, err)
+	}
+	return s.Cluster(ctx, id)
+}
+
+func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
+	if err := c.insertCluster(ctx, row, a.Verdict.Grant.Tags); err != nil {
+		return err
+	}
+	if err := c.insertJob(ctx, row.JobID, row.ID, lifecycle.JobCreate); err != nil {
+		return err
+	}
+	if row.PR != nil {
+		if err := c.subscribe(ctx, row.ID, *row.PR); err != nil {
+			return err
+		}
+	}
+	if a.Reply != nil {
+		if err := c.reply(ctx, *a.Reply); err != nil {
+			return err
+		}
+	}
+	if err := c.sample(ctx, row.ID, row.Status, row.HourlyCents); err != nil {
+		return err
+	}
+	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
+	return c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
+		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Door: string(row.Door),
+	})
+}
+
+// fill gives the row what the desk left open: ids, times and the beginning of its life.
+func (c *change) fill(a Acceptance) Row {
+	row := a.Row
+	if row.ID == "" {
+		row.ID = NewID("clu")
+	}
+	if row.JobID == "" {
+		row.JobID = NewID("job")
+	}
+	if row.AcceptedAt.IsZero() {
+		row.AcceptedAt = c.now
+	}
+	if row.Ends.Max.IsZero() {
+		row.Ends.Max = row.AcceptedAt.Add(a.Verdict.Grant.MaxTTL)
+	}
+	if row.Ends.TTL.IsZero() {
+		row.Ends.TTL = row.AcceptedAt.Add(row.TTL)
+	}
+	row.MaxTries = max(row.MaxTries, a.Verdict.Grant.MaxTries, 1)
+	row.Generation = max(row.Generation, 1)
+	row.Wish, row.WakeAt = lifecycle.Present, c.now
+	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
+	if row.NeedsApproval {
+		row.Phase = lifecycle.AwaitingApproval
+	}
+	if row.Why == "" {
+		row.Why = "accepted"
+	}
+	return row
+}
+
+func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]string) error {
+	if asked == nil {
+		asked = map[string]string{}
+	}
+	if row.Tags == nil {
+		row.Tags = map[string]string{}
+	}
+	args := heartArgs(row.Cluster)
+	for name, value := range map[string]any{
+		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
+		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
+		"environment": row.Environment, "requested_by": row.RequestedBy, "door": row.Door, "ttl": row.TTL,
+		"hourly_cents": row.HourlyCents, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
+		"created_at": row.AcceptedAt, "now": c.now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
+	} {
+		args[name] = value
+	}
+	if pr := row.PR; pr != nil {
+		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
+			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
+			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, max_tries, wake_at,
+			end_ttl, end_max, end_pr_closed, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
+		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
+			@environment, @requested_by, @door, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
+			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @max_tries, @wake_at,
+			@end_ttl, @end_max, @end_pr_closed, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
+	if err != nil {
+		return fmt.Errorf("insert cluster %s: %w", row.ID, err)
+	}
+	return nil
+}
+
+// subscribe adds the places a pull request shows a cluster at, and asks to post there.
+func (c *change) subscribe(ctx context.Context, cluster string, pr PRRef) error {
+	for _, kind := range []string{KindComment, KindCheck} {
+		id := NewID("sub")
+		_, err := c.Exec(ctx, `
+			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
+			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
+			pgx.NamedArgs{"id": id, "cluster": cluster, "kind": kind, "installation": pr.Installation, "repo": pr.Repo,
+				"number": pr.Number, "head": pr.Head, "nudge": c.now.Add(nudgeSoon)})
+		if err != nil {
+			return fmt.Errorf("subscribe %s: %w", pr.Repo, err)
+		}
+		c.enqueue(PublishArgs{Subscriber: id})
+	}
+	return nil
+}
+
+// sample writes what a cluster costs from now on, for the usage reports.
+func (c *change) sample(ctx context.Context, cluster string, status lifecycle.Status, hourly int) error {
+	if status == lifecycle.Pending || status == lifecycle.Destroyed {
+		hourly = 0
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO usage_samples (cluster_id, sample_time, state, estimated_hourly_cost) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (cluster_id, sample_time) DO UPDATE SET state = excluded.state, estimated_hourly_cost = excluded.estimated_hourly_cost`,
+		cluster, c.now, status, hourly)
+	if err != nil {
+		return fmt.Errorf("write usage of %s: %w", cluster, err)
+	}
+	return nil
+}
+
+// move is the metadata of an audit line: what happened, from where to where, and why.
+type move struct {
+	From    string          `json:"from,omitempty"`
+	To      string          `json:"to,omitempty"`
+	Why     string          `json:"why,omitempty"`
+	Job     string          `json:"job,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Door    string          `json:"door,omitempty"`
+	Request string          `json:"request,omitempty"`
+	End     string          `json:"end,omitempty"`
+	At      *time.Time      `json:"at,omitempty"`
+	Attempt int             `json:"attempt,omitempty"` // opened by this move
+	Kind    lifecycle.Kind  `json:"kind,omitempty"`
+	Closed  int             `json:"closed,omitempty"` // attempt closed by this move
+	Capped  bool            `json:"capped,omitempty"`
+	Checks  json.RawMessage `json:"checks,omitempty"`
+}
+
+// place is a cluster's status and phase in one word.
+func place(c lifecycle.Cluster) string { return string(c.Status) + "/" + string(c.Phase) }

@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestAcceptWritesEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	a := fromPR(granted("pr41-shop"), 41)
+	a.Row.ID, a.Row.JobID = store.NewID("clu"), store.NewID("job")
+	a.Reply = &store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "on its way"}
+
+	row, err := s.Accept(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, a.Row.ID, row.ID)
+	require.Equal(t, a.Row.JobID, row.JobID)
+	require.Equal(t, clock.now(), row.AcceptedAt)
+	require.Equal(t, clock.now().Add(4*time.Hour), row.DestroyAt)
+	require.Equal(t, clock.now().Add(8*time.Hour), row.Ends.Max)
+	require.Equal(t, 4*time.Hour, row.TTL)
+	require.Equal(t, lifecycle.Pending, row.Status)
+	require.Equal(t, lifecycle.Queued, row.Phase)
+	require.Equal(t, int64(1), row.Version)
+	require.Equal(t, a.Row.Spec, row.Spec)
+	require.Equal(t, a.Row.Tags, row.Tags)
+	require.Equal(t, a.Row.PR, row.PR)
+	require.Nil(t, row.Outputs)
+	require.Empty(t, row.Identities)
+
+	job, err := s.Job(t.Context(), row.JobID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.JobCreate, job.Type)
+	require.Equal(t, lifecycle.JobPending, job.Status)
+	subs, err := s.Subscribers(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Len(t, subs, 2)
+	require.Equal(t, "github_comment", subs[0].Kind)
+	require.Equal(t, "github_check", subs[1].Kind)
+	events, err := s.Timeline(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	require.Equal(t, "accepted", events[0].Action)
+	require.Equal(t, "PENDING/queued", events[0].To)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed AND cluster_id = $1`, row.ID))
+	require.Equal(t, 4, count(t, s, `SELECT ttl_hours::int FROM clusters WHERE id = $1`, row.ID))
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+	require.Len(t, riverJobs(t, s, "publish"), 2)
+	require.Len(t, riverJobs(t, s, "reply"), 1)
+}
+
+func TestARefusedAcceptLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a := fromPR(granted("pr41-shop"), 41)
+	a.Row.Platform = "gcp"
+	_, err := s.Accept(t.Context(), a)
+	require.ErrorIs(t, err, store.ErrConflict)
+	for _, table := range []string{"clusters", "cluster_requests", "jobs", "subscribers", "audit_events", "river_job", "usage_samples"} {
+		require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), table)
+	}
+}
+
+func TestAnIdempotencyKeyIsReplayed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a := granted("one")
+	a.IdempotencyKey = "key-1"
+	first := accept(t, s, a)
+	a.Row.Name = "two"
+	require.Equal(t, first.ID, accept(t, s, a).ID)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM clusters`))
+
+	a.Row.RequestedBy = "github:will"
+	require.NotEqual(t, first.ID, accept(t, s, a).ID, "a key belongs to its principal")
+}
+
+func TestTheSameKeyAtTheSameTimeMakesOneCluster(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a := granted("one")
+	a.IdempotencyKey = "key-1"
+	ids := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			row, err := s.Accept(t.Context(), a)
+			if err == nil {
+				ids[i] = row.ID
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		require.Equal(t, ids[0], id)
+	}
+	require.NotEmpty(t, ids[0])
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM clusters`))
+}
+
+func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	_, err := s.Accept(t.Context(), granted("shop"))
+	require.ErrorIs(t, err, store.ErrNameTaken)
+
+	elsewhere := granted("shop")
+	elsewhere.Row.BaseDomain = "other.example.com"
+	accept(t, s, elsewhere)
+
+	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	_, err = s.Accept(t.Context(), granted("shop"))
+	require.ErrorIs(t, err, store.ErrNameTaken, "a cluster that is going still has its name")
+
+	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
+	accept(t, s, granted("shop"))
+}
+
+func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	first := accept(t, s, fromPR(granted("one"), 41))
+	again := fromPR(granted("two"), 41)
+	again.Row.Generation = 2
+	_, err := s.Accept(t.Context(), again)
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.False(t, errors.Is(err, store.ErrNameTaken))
+
+	_, err = s.Destroy(t.Context(), first.ID, "github:maya", "done")
+	require.NoError(t, err)
+	second := accept(t, s, again)
+	newest, err := s.ClusterForPR(t.Context(), "acme/shop", 41, "aws-minimal-test")
+	require.NoError(t, err)
+	require.Equal(t, second.ID, newest.ID)
+	_, err = s.ClusterForPR(t.Context(), "acme/shop", 42, "aws-minimal-test")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	r := store.Refusal{
+		Principal: policy.Principal{ID: "github:rita"}, Door: policy.DoorComment, IdempotencyKey: "comment:9",
+		Verdict: policy.Verdict{Checks: []policy.Check{{Name: "permission", Result: policy.Fail, Words: "read is not enough"}}},
+		Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
+	}
+	first, err := s.Refuse(t.Context(), r)
+	require.NoError(t, err)
+	again, err := s.Refuse(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed AND verdict->'checks'->0->>'words' = 'read is not enough'`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
+	require.Len(t, riverJobs(t, s, "reply"), 1)
+
+	a := granted("later")
+	a.Row.RequestedBy, a.IdempotencyKey = "github:rita", "comment:9"
+	row := accept(t, s, a)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE id = $1 AND allowed AND cluster_id = $2`, first, row.ID),
+		"a refusal gives way to a grant")
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Apply writes a decision in one transaction: row, attempts, jobs, audit, and River's jobs for the effects.
+// ErrStale: the row is no longer the one the decision was made for.
+func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
+	err := s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, d.Next.ID)
+		if err != nil {
+			return err
+		}
+		if cur.Version != prevVersion {
+			return ErrStale
+		}
+		return c.decide(ctx, cur, d)
+	})
+	if err != nil {
+		return fmt.Errorf("apply to %s: %w", d.Next.ID, err)
+	}
+	return nil
+}
+
+// held is a cluster whose row this change has locked.
+type held struct {
+	lifecycle.Cluster
+	hourly int
+}
+
+// lock takes the cluster's row and reads the clock behind the lock.
+func (c *change) lock(ctx context.Context, id string) (held, error) {
+	rows, err := c.Query(ctx, `
+		SELECT `+heartColumns+`, c.hourly_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
+	if err != nil {
+		return held{}, fmt.Errorf("lock %s: %w", id, err)
+	}
+	type record struct {
+		heartRecord
+		HourlyCents int
+		Clock       time.Time
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[record])
+	if err != nil {
+		return held{}, fmt.Errorf("lock %s: %w", id, err)
+	}
+	c.now = r.Clock
+	return held{r.cluster(), r.HourlyCents}, nil
+}
+
+// decide writes a decision over the locked row. What would change nothing bumps no version, so that nobody is told.
+func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) error {
+	acts := d.Close != nil || d.Open != "" || d.StopNow || len(d.Jobs) > 0
+	if d.Close != nil {
+		if err := c.closeAttempt(ctx, cur.ID, *d.Close); err != nil {
+			return err
+		}
+	}
+	if d.StopNow {
+		if err := c.askToStop(ctx, cur.ID, d.Next.WishWhy); err != nil {
+			return err
+		}
+	}
+	for _, m := range d.Jobs {
+		if err := c.moveJob(ctx, cur.ID, m); err != nil {
+			return err
+		}
+	}
+	if acts || !same(cur.Cluster, d.Next) {
+		if err := c.moveCluster(ctx, cur, d); err != nil {
+			return err
+		}
+	} else if !cur.WakeAt.Equal(round(d.Next.WakeAt)) {
+		if _, err := c.Exec(ctx, `UPDATE clusters SET wake_at = $2 WHERE id = $1`, cur.ID, null(d.Next.WakeAt)); err != nil {
+			return fmt.Errorf("set the wake-up of %s: %w", cur.ID, err)
+		}
+	}
+	c.effects(cur.ID, d.Effects)
+	return nil
+}
+
+// moveCluster stores the next row and everything that tells of it.
+func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision) error {
+	version, err := c.updateCluster(ctx, d.Next)
+	if err != nil {
+		return err
+	}
+	opened := 0
+	if d.Open != "" {
+		if opened, err = c.openAttempt(ctx, cur.ID, d.Open, d.OpenJob); err != nil {
+			return err
+		}
+	}
+	if d.Close != nil { // a new fact: somebody has to decide what follows
+		if err := c.poke(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
+	if err := c.publish(ctx, cur.ID, version); err != nil {
+		return err
+	}
+	if cur.Status != d.Next.Status {
+		if err := c.sample(ctx, cur.ID, d.Next.Status, cur.hourly); err != nil {
+			return err
+		}
+	}
+	return c.tell(ctx, cur, d, opened)
+}
+
+// tell writes the move into the audit trail and the Ready condition; progress alone is no move.
+func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opened int) error {
+	moved := place(cur.Cluster) != place(d.Next) || cur.Wish != d.Next.Wish || cur.Why != d.Next.Why
+	if !moved && d.Open == "" && d.Close == nil && !d.StopNow {
+		return nil
+	}
+	m := move{From: place(cur.Cluster), To: place(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
+	if d.Close != nil {
+		m.Closed = d.Close.Number
+		if !moved {
+			m.Why = d.Close.Message
+		}
+	}
+	if cur.Wish != d.Next.Wish && place(cur.Cluster) == place(d.Next) {
+		m.Why = d.Next.WishWhy
+	}
+	if err := c.audit(ctx, Lifecycle, "decided", cur.ID, m); err != nil {
+		return err
+	}
+	return c.setReady(ctx, d.Next)
+}
+
+func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (version int64, err error) {
+	args := heartArgs(next)
+	args["now"] = c.now
+	err = c.QueryRow(ctx, `
+		UPDATE clusters SET
+			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
+			wish = @wish, wish_why = @wish_why, teardown = @teardown,
+			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, end_label_removed = @end_label_removed,
+			end_run_finished = @end_run_finished, end_claim = @end_claim,
+			needs_approval = @needs_approval, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
+			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
+			ready_at = @ready_at, destroyed_at = @destroyed_at,
+			fail_reason = @fail_reason, fail_message = @fail_message, blockers = @blockers,
+			progress_percent = @progress_percent, progress_step = @progress_step, progress_eta = @progress_eta
+		WHERE id = @id RETURNING row_version`, args).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
+	}
+	return version, nil
+}
+
+func (c *change) effects(cluster string, effects []lifecycle.Effect) {
+	for _, e := range effects {
+		switch e.Kind {
+		case lifecycle.Launch:
+			c.enqueue(LaunchArgs{Cluster: cluster, Attempt: e.Attempt})
+		case lifecycle.StopRunner:
+			c.enqueue(StopArgs{Cluster: cluster, Attempt: e.Attempt})
+		}
+	}
+}
+
+// same reports that two states differ in nothing but when to look again.
+func same(a, b lifecycle.Cluster) bool {
+	if !slices.Equal(a.Blockers, b.Blockers) {
+		return false
+	}
+	a.Blockers, b.Blockers = nil, nil
+	a.Version, b.Version = 0, 0
+	a.WakeAt, b.WakeAt = time.Time{}, time.Time{}
+	for _, c := range []*lifecycle.Cluster{&a, &b} {
+		for _, t := range []*time.Time{
+			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
+			&c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA,
+		} {
+			*t = round(*t)
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// round is a time as PostgreSQL keeps it.
+func round(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// OpenAttempt returns what is needed to start, watch and stop the cluster's open attempt. ErrNotFound: none is open.
+func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT id AS attempt, number, kind, cluster_id AS cluster, job_id AS job, token_id AS token, true AS open,
+			claimed_at IS NOT NULL AS claimed, coalesce(lease_until, '0001-01-01 00:00:00Z') AS lease_until
+		FROM attempts WHERE cluster_id = $1 AND closed_at IS NULL`, cluster)
+	if err != nil {
+		return LaunchSpec{}, fmt.Errorf("read the open attempt of %s: %w", cluster, err)
+	}
+	spec, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[LaunchSpec])
+	if err != nil {
+		return LaunchSpec{}, fmt.Errorf("read the open attempt of %s: %w", cluster, plain(err))
+	}
+	return spec, nil
+}
+
+// AttemptSpec returns everything a runner's spec is built from, open or closed.
+func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error) {
+	var spec SpecRow
+	var cluster string
+	err := s.pool.QueryRow(ctx, `
+		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z')
+		FROM attempts WHERE id = $1`, attempt).
+		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil)
+	if err != nil {
+		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, plain(err))
+	}
+	if spec.Row, err = s.Cluster(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	if spec.Identities, err = s.identities(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	if spec.Artifacts, err = s.artifacts(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	return spec, nil
+}
+
+func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
+			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
+			coalesce(metadata, '') AS metadata
+		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[IdentityRow])
+	if err != nil {
+		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
+	}
+	return out, nil
+}
+
+func (s *Store) artifacts(ctx context.Context, cluster string) ([]ArtifactRow, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT artifact_type AS type, s3_key AS key, manifest_key, checksum AS sha256, size, infra_id, taken_at
+		FROM artifacts WHERE cluster_id = $1 ORDER BY taken_at DESC, created_at DESC`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read artifacts of %s: %w", cluster, err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[ArtifactRow])
+	if err != nil {
+		return nil, fmt.Errorf("read artifacts of %s: %w", cluster, err)
+	}
+	return out, nil
+}
+
+// fenced is an attempt that a runner speaks for, its cluster locked, seen through its token.
+type fenced struct {
+	held
+	id        string
+	number    int
+	kind      lifecycle.Kind
+	pod       string
+	claimed   bool
+	stopAsked bool
+	stopWhy   string
+	phase     lifecycle.Phase
+	percent   int
+	step      string
+	recorded  bool
+	identity  IdentityRow
+	closed    bool
+	result    ResultRow // of a closed attempt
+}
+
+// hold locks the attempt's cluster and reads the attempt. ErrFenced: the token is not this attempt's.
+func (c *change) hold(ctx context.Context, attempt, token string) (fenced, error) {
+	var cluster string
+	if err := c.QueryRow(ctx, `SELECT cluster_id FROM attempts WHERE id = $1`, attempt).Scan(&cluster); err != nil {
+		return fenced{}, fmt.Errorf("find attempt %s: %w", attempt, err)
+	}
+	cur, err := c.lock(ctx, cluster)
+	if err != nil {
+		return fenced{}, err
+	}
+	f := fenced{held: cur, id: attempt}
+	var known string
+	id := &f.identity
+	err = c.QueryRow(ctx, `
+		SELECT token_id, number, kind, coalesce(claimed_by, ''), claimed_at IS NOT NULL, stop_asked, stop_why, phase,
+			progress_percent, progress_step, recorded_at IS NOT NULL,
+			coalesce(infra_id, ''), coalesce(cluster_uuid, ''), coalesce(cco_name, ''), coalesce(account, ''), coalesce(region, ''),
+			coalesce(release_digest, ''), coalesce(metadata, ''),
+			closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, retryable
+		FROM attempts WHERE id = $1`, attempt).Scan(
+		&known, &f.number, &f.kind, &f.pod, &f.claimed, &f.stopAsked, &f.stopWhy, &f.phase, &f.percent, &f.step, &f.recorded,
+		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata,
+		&f.closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Retryable)
+	if err != nil {
+		return fenced{}, fmt.Errorf("read attempt %s: %w", attempt, err)
+	}
+	if known != token {
+		return fenced{}, fmt.Errorf("attempt %s: %w", attempt, ErrFenced)
+	}
+	return f, nil
+}
+
+// stop says why this runner has to stop; empty: it may go on.
+func (f fenced) stop() string {
+	switch {
+	case f.closed && f.result.Message != "":
+		return fmt.Sprintf("attempt %d is closed: %s", f.number, f.result.Message)
+	case f.closed:
+		return fmt.Sprintf("attempt %d is closed", f.number)
+	case f.stopAsked && f.stopWhy != "":
+		return f.stopWhy
+	case f.stopAsked:
+		return "the control plane asked it to stop"
+	}
+	return ""
+}
+
+// unwanted says why nothing new may begin outside; it is stop and the wish.
+func (f fenced) unwanted() string {
+	if why := f.stop(); why != "" {
+		return why
+	}
+	if f.kind == lifecycle.Create && f.Wish == lifecycle.Absent {
+		return f.WishWhy
+	}
+	return ""
+}
+
+// renew extends the lease from now on.
+func (c *change) renew(ctx context.Context, f fenced) (Lease, error) {
+	lease := Lease{Stop: f.stop(), Until: c.leaseEnd()}
+	if _, err := c.Exec(ctx, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.id, lease.Until); err != nil {
+		return Lease{}, fmt.Errorf("renew the lease of %s: %w", f.id, err)
+	}
+	return lease, nil
+}
+
+func (c *change) leaseEnd() time.Time { return c.now.Add(c.store.options.Lease) }

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// Claim gives the attempt to the first pod that asks, for ever. ErrFenced: another pod has it, and this one must end.
+// A lease that says stop gives nothing.
+func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Lease, error) {
+	if pod == "" {
+		return Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, ErrConflict)
+	}
+	var lease Lease
+	err := s.write(ctx, func(c *change) (err error) {
+		f, err := c.hold(ctx, attemptID, tokenID)
+		switch {
+		case err != nil:
+			return err
+		case f.closed:
+			lease = Lease{Stop: f.stop()}
+			return nil
+		case f.claimed && f.pod != pod:
+			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.pod, ErrFenced)
+		case f.claimed:
+			lease, err = c.renew(ctx, f)
+			return err
+		case f.unwanted() != "":
+			lease = Lease{Stop: f.unwanted()}
+			return nil
+		}
+		lease = Lease{Until: c.leaseEnd()}
+		_, err = c.Exec(ctx, `UPDATE attempts SET claimed_by = $2, claimed_at = $3, lease_until = $4 WHERE id = $1`,
+			attemptID, pod, c.now, lease.Until)
+		if err != nil {
+			return fmt.Errorf("write the claim: %w", err)
+		}
+		return c.poke(ctx, f.ID)
+	})
+	if err != nil {
+		return Lease{}, fmt.Errorf("claim attempt %s: %w", attemptID, err)
+	}
+	return lease, nil
+}

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+const (
+	fetchCooldown = 10 * time.Millisecond
+	fetchPoll     = 100 * time.Millisecond
+	jobTimeout    = 30 * time.Second // long work lives in runners, not in jobs
+	rescueAfter   = time.Minute
+	keepCompleted = 10 * time.Minute
+	softStop      = 10 * time.Second
+
+	retryBase = time.Second
+	retryMax  = time.Minute
+)
+
+// RiverConfig says what a client works on.
+type RiverConfig struct {
+	Queues   map[string]int // queue → jobs at once; nil: all four queues with their defaults
+	Periodic []*river.PeriodicJob
+	Logger   *slog.Logger // nil: River's own
+}
+
+// NewClient returns a River client that works the registered workers' jobs. Start and stop it; the pool stays the caller's.
+func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c RiverConfig) (*river.Client[pgx.Tx], error) {
+	if c.Queues == nil {
+		c.Queues = map[string]int{QueueInbox: 10, QueueHeart: 20, QueueEffects: 10, QueueWords: 10}
+	}
+	queues := make(map[string]river.QueueConfig, len(c.Queues))
+	for name, n := range c.Queues {
+		queues[name] = river.QueueConfig{MaxWorkers: n}
+	}
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Queues:                      queues,
+		Workers:                     workers,
+		PeriodicJobs:                c.Periodic,
+		Logger:                      c.Logger,
+		FetchCooldown:               fetchCooldown,
+		FetchPollInterval:           fetchPoll,
+		JobTimeout:                  jobTimeout,
+		RescueStuckJobsAfter:        rescueAfter,
+		CompletedJobRetentionPeriod: keepCompleted,
+		SoftStopTimeout:             softStop,
+		RetryPolicy:                 retryPolicy{},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the River client: %w", err)
+	}
+	return client, nil
+}
+
+// retryPolicy doubles from a second to a minute: what waits longer than that is asked for again by WakeDue.
+type retryPolicy struct{}
+
+// NextRetry implements river.ClientRetryPolicy.
+func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
+	wait := retryBase
+	for range len(job.Errors) {
+		wait = min(2*wait, retryMax)
+	}
+	return time.Now().UTC().Add(wait)
+}

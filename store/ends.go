@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// SetEnd sets a reversible end, or lifts it with nil. It does nothing when that changes nothing, or when the cluster is
+// no longer wanted.
+func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Time, actor string) error {
+	column, ok := map[EndKind]string{
+		EndPRClosed: "end_pr_closed", EndLabelRemoved: "end_label_removed", EndRunFinished: "end_run_finished",
+	}[kind]
+	if !ok {
+		return fmt.Errorf("set an end of %s: %w: %q is no reversible end", id, ErrConflict, kind)
+	}
+	if at != nil {
+		at = null(*at)
+	}
+	err := s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		have := map[EndKind]time.Time{
+			EndPRClosed: cur.Ends.PRClosed, EndLabelRemoved: cur.Ends.LabelRemoved, EndRunFinished: cur.Ends.RunFinished,
+		}[kind]
+		if cur.Wish == lifecycle.Absent || have.Equal(zero(at)) {
+			return nil
+		}
+		if err := c.wish(ctx, id, column+" = @at", pgx.NamedArgs{"at": at}); err != nil {
+			return err
+		}
+		action := "end_set"
+		if at == nil {
+			action = "end_lifted"
+		}
+		return c.audit(ctx, actor, action, id, move{End: string(kind), At: at})
+	})
+	if err != nil {
+		return fmt.Errorf("set %s of %s: %w", kind, id, err)
+	}
+	return nil
+}
+
+// Extend moves the TTL's end, never past the maximum; capped says that the maximum cut it short.
+// ErrConflict: the cluster is no longer wanted.
+func (s *Store) Extend(ctx context.Context, id string, by time.Duration, actor string) (row Row, capped bool, err error) {
+	err = s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if cur.Wish == lifecycle.Absent {
+			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+		}
+		if by <= 0 {
+			return fmt.Errorf("%w: an extension of %s is none", ErrConflict, by)
+		}
+		var next lifecycle.Ends
+		next, capped = cur.Ends.Extend(by)
+		if next == cur.Ends {
+			return nil
+		}
+		if err := c.wish(ctx, id, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
+			return err
+		}
+		return c.audit(ctx, actor, "extended", id, move{End: "ttl", At: &next.TTL, Capped: capped})
+	})
+	if err != nil {
+		return Row{}, false, fmt.Errorf("extend %s: %w", id, err)
+	}
+	row, err = s.Cluster(ctx, id)
+	return row, capped, err
+}
+
+// Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job.
+func (s *Store) Destroy(ctx context.Context, id, actor, why string) (jobID string, err error) {
+	if why == "" {
+		why = actor + " asked for it"
+	}
+	err = s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if cur.Wish == lifecycle.Absent {
+			jobID, err = c.teardownJob(ctx, id)
+			return err
+		}
+		jobID = NewID("job")
+		if err := c.insertJob(ctx, jobID, id, lifecycle.JobDestroy); err != nil {
+			return err
+		}
+		if err := c.wish(ctx, id, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": why}); err != nil {
+			return err
+		}
+		return c.audit(ctx, actor, "destroy_asked", id, move{Why: why, Job: jobID})
+	})
+	if err != nil {
+		return "", fmt.Errorf("destroy %s: %w", id, err)
+	}
+	return jobID, nil
+}
+
+// teardownJob is the newest job that takes the cluster down.
+func (c *change) teardownJob(ctx context.Context, cluster string) (id string, err error) {
+	err = c.QueryRow(ctx, `
+		SELECT id FROM jobs WHERE cluster_id = $1 AND job_type IN ('DESTROY', 'JANITOR_DESTROY')
+		ORDER BY created_at DESC, id DESC LIMIT 1`, cluster).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("find the teardown of %s: %w", cluster, err)
+	}
+	return id, nil
+}
+
+// wish writes a change of the wish or of an end: it counts for the guard and for the look, and everybody is told.
+func (c *change) wish(ctx context.Context, id, set string, args pgx.NamedArgs) error {
+	args["id"], args["now"] = id, c.now
+	var version, pokes int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
+			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
+		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
+	if err != nil {
+		return fmt.Errorf("write the wish: %w", err)
+	}
+	c.enqueue(ReconcileArgs{Cluster: id, Pokes: pokes})
+	return c.publish(ctx, id, version)
+}

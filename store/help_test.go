@@ -1,0 +1,152 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var limits = lifecycle.Limits{
+	LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second,
+	RetryBase: time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: time.Nanosecond, WarnBefore: time.Minute,
+}
+
+// clock is the time a test dictates.
+type clock struct{ at atomic.Pointer[time.Time] }
+
+func newClock() *clock {
+	c := &clock{}
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	c.at.Store(&start)
+	return c
+}
+
+func (c *clock) now() time.Time { return *c.at.Load() }
+
+func (c *clock) pass(d time.Duration) {
+	next := c.now().Add(d)
+	c.at.Store(&next)
+}
+
+// open returns a store on a database of the test's own, and the clock it lives by.
+func open(t testing.TB) (*store.Store, *clock) {
+	t.Helper()
+	c := newClock()
+	return openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute, Now: c.now}), c
+}
+
+func openAt(t testing.TB, url string, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), url, o)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// granted is a wish as the desk hands it over.
+func granted(name string) store.Acceptance {
+	row := store.Row{
+		CostCenter: "cc-1", Environment: "test", Door: policy.DoorLabel, Tags: map[string]string{"Owner": "maya"},
+		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
+	}
+	row.Name, row.Platform, row.Profile, row.Release = name, "aws", "aws-minimal-test", "4.20.1"
+	row.Region, row.BaseDomain, row.Generation = "us-east-1", "labs.example.com", 1
+	row.Owner, row.Team, row.RequestedBy = "maya", "acme/platform", "github:maya"
+	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
+	return store.Acceptance{
+		Row: row, Request: []byte(`{"profile":"aws-minimal-test"}`),
+		Verdict: policy.Verdict{Allowed: true, Grant: policy.Grant{MaxTTL: 8 * time.Hour, MaxTries: 2, Tags: map[string]string{"ticket": "7"}}},
+	}
+}
+
+// fromPR makes the wish one of a pull request.
+func fromPR(a store.Acceptance, number int) store.Acceptance {
+	a.Row.PR = &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: number, Head: "abc123"}
+	return a
+}
+
+func accept(t testing.TB, s *store.Store, a store.Acceptance) store.Row {
+	t.Helper()
+	row, err := s.Accept(context.Background(), a)
+	require.NoError(t, err)
+	return row
+}
+
+// step lets the heart decide once, as the controller does, and returns what it decided.
+func step(t testing.TB, s *store.Store, id string) lifecycle.Decision {
+	t.Helper()
+	ctx := context.Background()
+	c, f, err := s.Load(ctx, id)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+	require.NoError(t, s.Apply(ctx, d, c.Version))
+	return d
+}
+
+// launched accepts a cluster and opens its first attempt.
+func launched(t testing.TB, s *store.Store, name string) (store.Row, store.LaunchSpec) {
+	t.Helper()
+	row := accept(t, s, granted(name))
+	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
+	open, err := s.OpenAttempt(context.Background(), row.ID)
+	require.NoError(t, err)
+	return row, open
+}
+
+// claimed is launched and claimed by pod-1.
+func claimed(t testing.TB, s *store.Store, name string) (store.Row, store.LaunchSpec) {
+	t.Helper()
+	row, open := launched(t, s, name)
+	lease, err := s.Claim(context.Background(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop)
+	return row, open
+}
+
+func identity(infra string) store.IdentityRow {
+	return store.IdentityRow{
+		InfraID: infra, ClusterUUID: "uuid-" + infra, Account: "123456789012", Region: "us-east-1",
+		ReleaseDigest: "sha256:1", Metadata: `{"infraID":"` + infra + `"}`,
+	}
+}
+
+func artifact(key string) store.ArtifactRow {
+	return store.ArtifactRow{
+		Type: "INSTALL_DIR_SNAPSHOT", Key: key, ManifestKey: key + ".json", Size: 10, InfraID: "demo-abcde",
+		SHA256: fmt.Sprintf("%064x", 1), TakenAt: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC),
+	}
+}
+
+// count asks a number.
+func count(t testing.TB, s *store.Store, sql string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, s.Pool().QueryRow(context.Background(), sql, args...).Scan(&n))
+	return n
+}
+
+// refuses runs a statement that a constraint has to refuse, and returns which.
+func refuses(t testing.TB, s *store.Store, words, sql string, args ...any) {
+	t.Helper()
+	_, err := s.Pool().Exec(context.Background(), sql, args...)
+	require.ErrorContains(t, err, words, sql)
+}
+
+func riverJobs(t testing.TB, s *store.Store, kind string) []string {
+	t.Helper()
+	rows, err := s.Pool().Query(context.Background(),
+		`SELECT args::text FROM river_job WHERE kind = $1 AND finalized_at IS NULL ORDER BY id`, kind)
+	require.NoError(t, err)
+	args, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return args
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Job returns one line of the public record of work.
+func (s *Store) Job(ctx context.Context, id string) (Job, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT id, cluster_id AS cluster, job_type AS type, status, attempt, error_code, error_message, created_at, started_at, ended_at
+		FROM jobs WHERE id = $1`, id)
+	if err != nil {
+		return Job{}, fmt.Errorf("read job %s: %w", id, err)
+	}
+	job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Job])
+	if err != nil {
+		return Job{}, fmt.Errorf("read job %s: %w", id, plain(err))
+	}
+	return job, nil
+}
+
+func (c *change) insertJob(ctx context.Context, id, cluster string, kind lifecycle.JobType) error {
+	_, err := c.Exec(ctx, `INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)`,
+		id, cluster, kind, c.now)
+	if err != nil {
+		return fmt.Errorf("insert the %s job of %s: %w", kind, cluster, err)
+	}
+	return nil
+}
+
+// LogTail returns the last lines that the job's attempts logged, oldest first.
+func (s *Store) LogTail(ctx context.Context, jobID string, lines int) ([]string, error) {
+	if lines <= 0 {
+		return nil, nil
+	}
+	// A chunk holds at least one line, so as many chunks are enough.
+	rows, err := s.pool.Query(ctx, `
+		SELECT l.body FROM log_chunks l JOIN attempts a ON a.id = l.attempt_id
+		WHERE a.job_id = $1 ORDER BY a.number DESC, l.seq DESC LIMIT $2`, jobID, lines)
+	if err != nil {
+		return nil, fmt.Errorf("read the log of %s: %w", jobID, err)
+	}
+	chunks, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read the log of %s: %w", jobID, err)
+	}
+	slices.Reverse(chunks)
+	text := strings.TrimSuffix(strings.Join(chunks, ""), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	all := strings.Split(text, "\n")
+	return all[max(0, len(all)-lines):], nil
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	defaultPage = 50
+	largestPage = 500
+)
+
+// Cluster returns one cluster.
+func (s *Store) Cluster(ctx context.Context, id string) (Row, error) {
+	row, err := s.oneRow(ctx, `WHERE c.id = @id`, pgx.NamedArgs{"id": id})
+	if err != nil {
+		return Row{}, fmt.Errorf("read cluster %s: %w", id, err)
+	}
+	return row, nil
+}
+
+// ClusterForPR returns the newest generation of a pull request's cluster of one profile, released ones included.
+func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (Row, error) {
+	row, err := s.oneRow(ctx, `
+		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile ORDER BY c.generation DESC LIMIT 1`,
+		pgx.NamedArgs{"repo": repo, "number": number, "profile": profile})
+	if err != nil {
+		return Row{}, fmt.Errorf("read the %s cluster of %s#%d: %w", profile, repo, number, err)
+	}
+	return row, nil
+}
+
+func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
+	rows, err := s.pool.Query(ctx, `SELECT `+rowColumns+rowSources+where, args)
+	if err != nil {
+		return Row{}, err
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[rowRecord])
+	if err != nil {
+		return Row{}, plain(err)
+	}
+	return r.row(), nil
+}
+
+// List returns a page of clusters, newest first, and the cursor of the next page; empty when this is the last.
+func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, err error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	limit = min(limit, largestPage)
+	where, args := f.where()
+	args["limit"] = limit + 1 // one more tells whether there is a next page
+	rows, err := s.pool.Query(ctx, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
+	if err != nil {
+		return nil, "", fmt.Errorf("list clusters: %w", err)
+	}
+	records, err := pgx.CollectRows(rows, pgx.RowToStructByName[rowRecord])
+	if err != nil {
+		return nil, "", fmt.Errorf("list clusters: %w", err)
+	}
+	if len(records) > limit {
+		records = records[:limit]
+		next = records[limit-1].ID
+	}
+	page = make([]Row, len(records))
+	for i, r := range records {
+		page[i] = r.row()
+	}
+	return page, next, nil
+}
+
+// where writes only the conditions that filter, so that the planner sees which index serves.
+func (f Filter) where() (string, pgx.NamedArgs) {
+	args := pgx.NamedArgs{}
+	var conditions []string
+	filter := func(wanted bool, condition, name string, value any) {
+		if !wanted {
+			return
+		}
+		conditions = append(conditions, condition)
+		if name != "" {
+			args[name] = value
+		}
+	}
+	filter(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
+	filter(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
+	filter(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
+	filter(f.Team != "", "c.team = @team", "team", f.Team)
+	filter(f.Teams != nil, "c.team = ANY (@teams)", "teams", f.Teams)
+	filter(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
+	filter(f.Number != 0, "c.pr_number = @number", "number", f.Number)
+	filter(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
+	filter(f.Live, "c.destroyed_at IS NULL", "", nil)
+	filter(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
+	if len(conditions) == 0 {
+		return "", args
+	}
+	return "WHERE " + strings.Join(conditions, " AND "), args
+}

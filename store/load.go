@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Load reads what Decide needs of one cluster, all of one moment. The runner's sighting is left Unknown: the store cannot
+// see a process.
+func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	cluster, facts, err := s.loadIn(ctx, tx, id)
+	if err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, plain(err))
+	}
+	return cluster, facts, nil
+}
+
+func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+heartColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
+		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.fixed()})
+	if err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	type record struct {
+		heartRecord
+		Clock      time.Time
+		Identities []string
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[record])
+	if err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities}
+	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	return r.cluster(), facts, nil
+}
+
+type attemptRecord struct {
+	ID              string
+	Number          int
+	Kind            lifecycle.Kind
+	OpenedAt        time.Time
+	ClaimedAt       *time.Time
+	LeaseUntil      *time.Time
+	Phase           lifecycle.Phase
+	ProgressPercent int
+	ProgressStep    string
+	Recorded        bool
+	StopAsked       bool
+	ClosedAt        *time.Time
+	Outcome         *lifecycle.Outcome
+	Reason          string
+	Message         string
+	Retryable       bool
+	ToolExitedAt    *time.Time
+}
+
+func (r attemptRecord) attempt() *lifecycle.Attempt {
+	a := &lifecycle.Attempt{
+		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: zero(r.ClaimedAt), LeaseUntil: zero(r.LeaseUntil),
+		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
+		Recorded: r.Recorded, StopAsked: r.StopAsked,
+		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Retryable: r.Retryable, ToolExitedAt: zero(r.ToolExitedAt),
+	}
+	if r.Outcome != nil {
+		a.Outcome = *r.Outcome
+	}
+	return a
+}
+
+// attemptsIn reads the open attempt and the newest closed one, with their verification passes.
+func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string) (open, last *lifecycle.Attempt, err error) {
+	rows, err := tx.Query(ctx, `
+		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
+			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
+			a.closed_at, a.outcome, a.reason, a.message, a.retryable, a.tool_exited_at
+		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := pgx.CollectRows(rows, pgx.RowToStructByName[attemptRecord])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range records {
+		a := r.attempt()
+		if r.Kind == lifecycle.Destroy {
+			if a.Passes, err = passesIn(ctx, tx, r.ID); err != nil {
+				return nil, nil, err
+			}
+		}
+		if r.ClosedAt == nil {
+			open = a
+		} else {
+			last = a
+		}
+	}
+	return open, last, nil
+}
+
+func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT received_at AS at, clean, identities, words AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[lifecycle.Pass])
+}

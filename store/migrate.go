@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/ocpctl/ocpctl/migrations"
+)
+
+// migrationLock is the advisory lock under which one process migrates while the others wait. Any fixed number does.
+const migrationLock = 0x6f637063746c // "ocpctl"
+
+// Migrate brings the database's tables, ours and River's, to the newest version. Safe to call from many processes at once.
+func Migrate(ctx context.Context, url string) error {
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	defer pool.Close()
+	holder, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the database: %w", err)
+	}
+	defer holder.Release()
+	if _, err := holder.Exec(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+		return fmt.Errorf("wait for other migrations: %w", err)
+	}
+	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) //nolint:errcheck // ends with the connection too
+
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	ours, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	if err != nil {
+		return fmt.Errorf("read the migrations: %w", err)
+	}
+	if _, err := ours.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	rivers, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return fmt.Errorf("read River's migrations: %w", err)
+	}
+	if _, err := rivers.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("migrate River's tables: %w", err)
+	}
+	return nil
+}

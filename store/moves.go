@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// closeAttempt ends the open attempt from our side. When it is not open any more, or was claimed before it could be
+// cancelled, the decision rests on old facts.
+func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.Closing) error {
+	tag, err := c.Exec(ctx, `
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message
+		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND (@outcome <> 'cancelled' OR claimed_at IS NULL)`,
+		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "now": c.now})
+	if err != nil {
+		return fmt.Errorf("close attempt %d of %s: %w", by.Number, cluster, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrStale
+	}
+	return nil
+}
+
+// askToStop makes every further answer to the open attempt's runner say stop.
+func (c *change) askToStop(ctx context.Context, cluster, why string) error {
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET stop_asked = true, stop_why = $2 WHERE cluster_id = $1 AND closed_at IS NULL AND NOT stop_asked`, cluster, why)
+	if err != nil {
+		return fmt.Errorf("ask the runner of %s to stop: %w", cluster, err)
+	}
+	return nil
+}
+
+// openAttempt opens the next attempt under the unfinished job of the type.
+func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle.Kind, job lifecycle.JobType) (number int, err error) {
+	phase := lifecycle.Preflight
+	if kind == lifecycle.Destroy {
+		phase = lifecycle.Restoring
+	}
+	err = c.QueryRow(ctx, `
+		WITH opened AS (
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase)
+			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
+				@kind, @token, @now, @phase
+			FROM jobs j WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
+			RETURNING number, job_id
+		)
+		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
+		pgx.NamedArgs{
+			"id": NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.now,
+		}).Scan(&number)
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && pg.ConstraintName == "attempts_one_open":
+		return 0, ErrStale
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, fmt.Errorf("open an attempt of %s: no unfinished %s job", cluster, job)
+	case err != nil:
+		return 0, fmt.Errorf("open an attempt of %s: %w", cluster, err)
+	}
+	return number, nil
+}
+
+// moveJob sets the unfinished job of a type to a status. Where none is unfinished, a beginning adds one and an end changes nothing.
+func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+	ends := m.To == lifecycle.JobSucceeded || m.To == lifecycle.JobFailed
+	if !ends {
+		_, err := c.Exec(ctx, `
+			INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
+			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, NewID("job"), cluster, m.Type, c.now)
+		if err != nil {
+			return fmt.Errorf("add a %s job to %s: %w", m.Type, cluster, err)
+		}
+	}
+	_, err := c.Exec(ctx, `
+		UPDATE jobs SET status = @to, error_code = @code, error_message = @message,
+			started_at = CASE WHEN @to = 'RUNNING' THEN coalesce(started_at, @now) ELSE started_at END,
+			ended_at = CASE WHEN @ends THEN @now::timestamptz END
+		WHERE cluster_id = @cluster AND job_type = @type AND ended_at IS NULL`,
+		pgx.NamedArgs{"cluster": cluster, "type": m.Type, "to": m.To, "code": m.Code, "message": m.Message, "ends": ends, "now": c.now})
+	if err != nil {
+		return fmt.Errorf("move the %s job of %s to %s: %w", m.Type, cluster, m.To, err)
+	}
+	return nil
+}
+
+// setReady keeps the one condition that says whether the cluster can be used.
+func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
+	status := "False"
+	if cluster.Status == lifecycle.Ready {
+		status = "True"
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO conditions AS q (cluster_id, type, status, reason, message, changed_at)
+		VALUES (@cluster, 'Ready', @status, @reason, @message, @now)
+		ON CONFLICT (cluster_id, type) DO UPDATE SET status = excluded.status, reason = excluded.reason, message = excluded.message,
+			changed_at = CASE WHEN q.status = excluded.status THEN q.changed_at ELSE excluded.changed_at END`,
+		pgx.NamedArgs{"cluster": cluster.ID, "status": status, "reason": cluster.Phase, "message": cluster.Why, "now": c.now})
+	if err != nil {
+		return fmt.Errorf("set the condition of %s: %w", cluster.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Package store is PostgreSQL: every row the control plane remembers, and the jobs that carry news between its halves.
+//
+// It is the only room with SQL. Every writer of a fact or a wish does everything it owes in one transaction: the row,
+// the audit line, the pokes that name the next look, and River's jobs; a crash leaves all of it or nothing. It never
+// decides what should happen to a cluster: that is lifecycle.Decide, whose decisions Apply and Record write. It holds
+// no secret.
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/oklog/ulid/v2"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// defaultConns is how many connections a store keeps at most when the URL's pool_max_conns does not say.
+const defaultConns = 20
+
+// Options are the settings a store works with.
+type Options struct {
+	Limits       lifecycle.Limits // what Record decides with
+	Lease        time.Duration    // how long a runner may stay silent
+	Installation string           // names this control plane among several
+	Now          func() time.Time // nil: the database's clock
+}
+
+// Store reads and writes the rows. Safe for concurrent use.
+type Store struct {
+	pool    *pgxpool.Pool
+	river   *river.Client[pgx.Tx] // inserts only
+	bell    *bell
+	options Options
+}
+
+// Open connects to a migrated database.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.Lease <= 0 {
+		return nil, fmt.Errorf("open the store: a lease of %s is no lease", o.Lease)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	config.AfterConnect = inUTC
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	inserter, err := river.NewClient(riverpgxv5.New(pool), &river.Config{FetchCooldown: fetchCooldown})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open River for inserting: %w", err)
+	}
+	s := &Store{pool: pool, river: inserter, bell: newBell(pool), options: o}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// inUTC makes every time that is read a UTC one.
+func inUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}
+
+// Close ends the store's connections. Stop River's clients on its pool before.
+func (s *Store) Close() {
+	s.bell.stop()
+	s.pool.Close()
+}
+
+// Pool is what River's clients share with the store.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.pool.Ping(ctx); err != nil {
+		return fmt.Errorf("ask the database: %w", err)
+	}
+	return nil
+}
+
+// Now is the only clock that counts: the database's.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	if err := s.pool.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.fixed()).Scan(&now); err != nil {
+		return time.Time{}, fmt.Errorf("ask the database's clock: %w", err)
+	}
+	return now, nil
+}
+
+// fixed is the time the options dictate; nil means the database's clock.
+func (s *Store) fixed() *time.Time {
+	if s.options.Now == nil {
+		return nil
+	}
+	now := s.options.Now().UTC()
+	return &now
+}
+
+// NewID makes a row's id: the prefix, an underscore and a ULID, e.g. clu_01J…. Later ids sort after earlier ones.
+func NewID(prefix string) string { return prefix + "_" + ulid.Make().String() }

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// heartColumns are the columns Decide reads and moves.
+const heartColumns = `
+	c.id, c.row_version, c.status, c.phase, c.why, c.wish, c.wish_why, c.teardown,
+	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
+	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
+	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.blockers,
+	c.progress_percent, c.progress_step, c.progress_eta`
+
+type heartRecord struct {
+	ID              string
+	RowVersion      int64
+	Status          lifecycle.Status
+	Phase           lifecycle.Phase
+	Why             string
+	Wish            lifecycle.Wish
+	WishWhy         string
+	Teardown        lifecycle.JobType
+	EndTTL          time.Time
+	EndMax          time.Time
+	EndPRClosed     *time.Time
+	EndLabelRemoved *time.Time
+	EndRunFinished  *time.Time
+	EndClaim        *time.Time
+	NeedsApproval   bool
+	Abandoned       bool
+	MaxTries        int
+	Tries           int
+	DestroyFailures int
+	Seen            int
+	RetryAt         *time.Time
+	WakeAt          *time.Time
+	ReadyAt         *time.Time
+	DestroyedAt     *time.Time
+	FailReason      string
+	FailMessage     string
+	Blockers        []string
+	ProgressPercent int
+	ProgressStep    string
+	ProgressETA     *time.Time
+}
+
+func (r heartRecord) cluster() lifecycle.Cluster {
+	return lifecycle.Cluster{
+		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
+		Wish: r.Wish, WishWhy: r.WishWhy, Teardown: r.Teardown,
+		Ends: lifecycle.Ends{
+			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), LabelRemoved: zero(r.EndLabelRemoved),
+			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim),
+		},
+		NeedsApproval: r.NeedsApproval, Abandoned: r.Abandoned,
+		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
+		RetryAt: zero(r.RetryAt), WakeAt: zero(r.WakeAt), ReadyAt: zero(r.ReadyAt), ReleasedAt: zero(r.DestroyedAt),
+		FailReason: r.FailReason, FailMessage: r.FailMessage, Blockers: r.Blockers,
+		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA)},
+	}
+}
+
+// heartArgs are the values of the heart's columns, by their names.
+func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
+	blockers := c.Blockers
+	if blockers == nil {
+		blockers = []string{}
+	}
+	return pgx.NamedArgs{
+		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
+		"wish": c.Wish, "wish_why": c.WishWhy, "teardown": c.Teardown,
+		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed),
+		"end_label_removed": null(c.Ends.LabelRemoved), "end_run_finished": null(c.Ends.RunFinished), "end_claim": null(c.Ends.Claim),
+		"needs_approval": c.NeedsApproval, "abandoned": c.Abandoned,
+		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
+		"retry_at": null(c.RetryAt), "wake_at": null(c.WakeAt), "ready_at": null(c.ReadyAt), "destroyed_at": null(c.ReleasedAt),
+		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "blockers": blockers,
+		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA),
+	}
+}
+
+// rowColumns and rowSources select everything a Row holds.
+const (
+	rowColumns = heartColumns + `,
+	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
+	c.environment, c.requested_by, c.door, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at,
+	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
+	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
+	ARRAY(` + identitiesOf + `) AS identities`
+	rowSources   = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id `
+	identitiesOf = `SELECT n.name FROM attempts a, LATERAL (VALUES (1, a.infra_id), (2, a.cco_name)) AS n (i, name)
+		WHERE a.cluster_id = c.id AND n.name IS NOT NULL ORDER BY a.number, n.i`
+)
+
+type rowRecord struct {
+	heartRecord
+	Name, Platform, Version, Profile, Region, BaseDomain string
+	Generation                                           int
+	Owner, Team, CostCenter, Environment, RequestedBy    string
+	Door                                                 policy.Door
+	TTL                                                  time.Duration
+	HourlyCents                                          int
+	EffectiveTags                                        map[string]string
+	Spec                                                 Spec
+	Installation                                         *int64
+	Repo                                                 *string
+	PRNumber                                             *int
+	PRHead                                               *string
+	DestroyAt, CreatedAt, UpdatedAt                      time.Time
+	APIURL, ConsoleURL                                   *string
+	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
+	JobID                                                string
+	Identities                                           []string
+}
+
+func (r rowRecord) row() Row {
+	row := Row{
+		Card: lifecycle.Card{
+			Cluster: r.cluster(),
+			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
+			Generation: r.Generation, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
+			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt,
+			HourlyCents: r.HourlyCents, JobID: r.JobID, Identities: r.Identities,
+		},
+		CostCenter: r.CostCenter, Environment: r.Environment, Door: r.Door, Tags: r.EffectiveTags, Spec: r.Spec,
+	}
+	if r.Repo != nil {
+		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}
+	}
+	if r.APIURL != nil {
+		row.Outputs = &Outputs{
+			APIURL: *r.APIURL, ConsoleURL: *r.ConsoleURL,
+			KubeconfigRef: *r.KubeconfigS3URI, KubeadminRef: *r.KubeadminSecretRef, MetadataRef: *r.MetadataS3URI,
+		}
+		row.Card.APIURL, row.Card.ConsoleURL = *r.APIURL, *r.ConsoleURL
+	}
+	return row
+}
+
+// null stores the zero time as NULL, in the precision PostgreSQL keeps.
+func null(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	return &t
+}
+
+// zero reads NULL as the zero time.
+func zero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

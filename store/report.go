@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Report stores a runner's progress and renews its lease. A repeated seq only renews; a heartbeat that changes nothing
+// pokes nobody. A closed attempt's report is answered with stop and leaves nothing behind.
+func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
+	var lease Lease
+	err := s.write(ctx, func(c *change) (err error) {
+		f, err := c.hold(ctx, attemptID, tokenID)
+		if err != nil {
+			return err
+		}
+		if f.closed {
+			lease = Lease{Stop: f.stop()}
+			return nil
+		}
+		if !f.claimed {
+			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
+		}
+		fresh, newest, err := c.keepReport(ctx, f, r)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			if err := c.keepFacts(ctx, f, r, newest); err != nil {
+				return err
+			}
+		}
+		lease, err = c.renew(ctx, f)
+		return err
+	})
+	if err != nil {
+		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
+	}
+	return lease, nil
+}
+
+// keepReport writes the report's line. fresh: this seq was never told before; newest: no higher one was.
+func (c *change) keepReport(ctx context.Context, f fenced, r ReportRow) (fresh, newest bool, err error) {
+	args := pgx.NamedArgs{
+		"attempt": f.id, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.now,
+	}
+	err = c.QueryRow(ctx, `SELECT coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&newest)
+	if err != nil {
+		return false, false, fmt.Errorf("read the newest report: %w", err)
+	}
+	tag, err := c.Exec(ctx, `
+		INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
+		VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING`, args)
+	if err != nil {
+		return false, false, fmt.Errorf("keep the report: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return false, false, nil
+	}
+	if r.Log != "" {
+		_, err := c.Exec(ctx, `INSERT INTO log_chunks (attempt_id, seq, body, received_at) VALUES (@attempt, @seq, @log, @now)`, args)
+		if err != nil {
+			return false, false, fmt.Errorf("keep the log: %w", err)
+		}
+	}
+	return true, newest, nil
+}
+
+// keepFacts writes what a fresh report says, and pokes when it says something new.
+func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bool) error {
+	if r.Phase == "" || !newest { // a late one must not turn the phase back
+		r.Phase, r.Percent, r.Step = f.phase, f.percent, f.step
+	}
+	r.Percent = min(max(r.Percent, 0), 100)
+	news := r.Phase != f.phase || r.Percent != f.percent || r.Step != f.step || r.ToolExit != nil || r.Pass != nil
+	args := pgx.NamedArgs{
+		"id": f.id, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "account": r.Account,
+		"exited": r.ToolExit != nil, "code": nil, "now": c.now,
+	}
+	if r.ToolExit != nil {
+		args["code"] = r.ToolExit.Code
+	}
+	// The exit and the passes after it are put on one clock, ours; the runner's clock decides nothing.
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET phase = @phase, progress_percent = @percent, progress_step = @step,
+			seen_account = CASE WHEN @account = '' THEN seen_account ELSE @account END,
+			tool_exited_at = CASE WHEN @exited THEN @now ELSE tool_exited_at END,
+			tool_exit_code = CASE WHEN @exited THEN @code ELSE tool_exit_code END
+		WHERE id = @id`, args)
+	if err != nil {
+		return fmt.Errorf("keep the progress: %w", err)
+	}
+	if err := c.keepArtifacts(ctx, f, r.Artifacts); err != nil {
+		return err
+	}
+	if r.Pass != nil {
+		if err := c.keepPass(ctx, f, *r.Pass); err != nil {
+			return err
+		}
+	}
+	if !news {
+		return nil
+	}
+	return c.poke(ctx, f.ID)
+}
+
+func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []ArtifactRow) error {
+	for _, a := range artifacts {
+		_, err := c.Exec(ctx, `
+			INSERT INTO artifacts (cluster_id, attempt_id, artifact_type, s3_key, manifest_key, checksum, size, infra_id, taken_at, created_at)
+			VALUES (@cluster, @attempt, @type, @key, @manifest, @sum, @size, @infra_id, @taken, @now)
+			ON CONFLICT (s3_key) DO NOTHING`,
+			pgx.NamedArgs{
+				"cluster": f.ID, "attempt": f.id, "type": a.Type, "key": a.Key, "manifest": a.ManifestKey, "sum": a.SHA256,
+				"size": a.Size, "infra_id": a.InfraID, "taken": a.TakenAt, "now": c.now,
+			})
+		if err != nil {
+			return fmt.Errorf("keep artifact %s: %w", a.Key, err)
+		}
+	}
+	return nil
+}
+
+// keepPass writes one verification. It is clean only if everything that makes it so is there, whatever the runner says.
+func (c *change) keepPass(ctx context.Context, f fenced, p PassRow) error {
+	if f.kind != lifecycle.Destroy {
+		return fmt.Errorf("%w: only a destroy verifies", ErrConflict)
+	}
+	p, err := judged(p)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `
+		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
+		VALUES (@attempt, @number, @now, @account, @identities, @control, @queries, @leftovers, @words, @clean)
+		ON CONFLICT (attempt_id, number) DO NOTHING`,
+		pgx.NamedArgs{
+			"attempt": f.id, "number": p.Number, "now": c.now, "account": p.Account, "identities": p.Identities, "control": p.Control,
+			"queries": p.Queries, "leftovers": p.Leftovers, "words": p.Words, "clean": p.Clean,
+		})
+	if err != nil {
+		return fmt.Errorf("keep verification pass %d: %w", p.Number, err)
+	}
+	return nil
+}
+
+// judged fills what is empty and takes "clean" back from a pass that asked nothing, was not answered, or saw something.
+func judged(p PassRow) (PassRow, error) {
+	var queries []struct{ Call, Err string }
+	var left []struct{ Type, ID, Name, Free string }
+	for _, list := range []struct {
+		raw *json.RawMessage
+		to  any
+	}{{&p.Queries, &queries}, {&p.Leftovers, &left}} {
+		if len(*list.raw) == 0 || string(*list.raw) == "null" {
+			*list.raw = json.RawMessage(`[]`)
+		}
+		if err := json.Unmarshal(*list.raw, list.to); err != nil {
+			return p, fmt.Errorf("%w: verification pass %d: %w", ErrConflict, p.Number, err)
+		}
+	}
+	words := make([]string, 0, len(left))
+	for _, l := range left {
+		word := l.Type + " " + l.ID
+		if l.Free != "" {
+			word += " (" + l.Free + ")"
+		}
+		words = append(words, word)
+	}
+	if len(p.Words) == 0 {
+		p.Words = words
+	}
+	for _, q := range queries {
+		if q.Err != "" && p.Clean {
+			p.Clean, p.Words = false, append(p.Words, q.Call+" was not answered: "+q.Err)
+		}
+	}
+	if p.Control == "" && p.Clean {
+		p.Clean, p.Words = false, append(p.Words, "the positive control failed")
+	}
+	asked := len(queries) > 0 || len(p.Identities) == 0
+	p.Clean = p.Clean && asked && len(left) == 0 && len(p.Words) == 0
+	if p.Identities == nil {
+		p.Identities = []string{}
+	}
+	return p, nil
+}

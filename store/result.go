@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// ownOutcomes are the ones a runner may give itself.
+var ownOutcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
+
+// Result closes the attempt with the runner's own outcome. The same result again changes nothing; a result after the
+// attempt was closed otherwise is answered with stop and leaves nothing behind.
+func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultRow) (Lease, error) {
+	if !slices.Contains(ownOutcomes, r.Outcome) {
+		return Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, ErrConflict, r.Outcome, ownOutcomes)
+	}
+	var lease Lease
+	err := s.write(ctx, func(c *change) error {
+		f, err := c.hold(ctx, attemptID, tokenID)
+		switch {
+		case err != nil:
+			return err
+		case f.closed && f.repeats(r):
+			return nil
+		case f.closed:
+			lease = Lease{Stop: f.stop()}
+			return nil
+		case !f.claimed:
+			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
+		case r.Outcome == lifecycle.Succeeded && f.kind == lifecycle.Create && !f.recorded:
+			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", ErrConflict)
+		}
+		if err := c.finish(ctx, f, r); err != nil {
+			return err
+		}
+		return c.poke(ctx, f.ID)
+	})
+	if err != nil {
+		return Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)
+	}
+	return lease, nil
+}
+
+func (f fenced) repeats(r ResultRow) bool {
+	r.Outputs = nil
+	return f.result == r
+}
+
+func (c *change) finish(ctx context.Context, f fenced, r ResultRow) error {
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, retryable = @retryable
+		WHERE id = @id`,
+		pgx.NamedArgs{
+			"id": f.id, "now": c.now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "retryable": r.Retryable,
+		})
+	if err != nil {
+		return fmt.Errorf("close the attempt: %w", err)
+	}
+	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.kind != lifecycle.Create {
+		return nil
+	}
+	_, err = c.Exec(ctx, `
+		INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
+		VALUES (@cluster, @api, @console, @kubeconfig, @kubeadmin, @metadata)
+		ON CONFLICT (cluster_id) DO UPDATE SET api_url = excluded.api_url, console_url = excluded.console_url,
+			kubeconfig_s3_uri = excluded.kubeconfig_s3_uri, kubeadmin_secret_ref = excluded.kubeadmin_secret_ref,
+			metadata_s3_uri = excluded.metadata_s3_uri`,
+		pgx.NamedArgs{
+			"cluster": f.ID, "api": r.Outputs.APIURL, "console": r.Outputs.ConsoleURL, "kubeconfig": r.Outputs.KubeconfigRef,
+			"kubeadmin": r.Outputs.KubeadminRef, "metadata": r.Outputs.MetadataRef,
+		})
+	if err != nil {
+		return fmt.Errorf("keep the outputs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+)
+
+const (
+	// nudgeSoon is how long a place may lag behind its cluster before it is looked at: a version that comes between a
+	// publish job's last look and its end finds the job still running, and inserts none of its own.
+	nudgeSoon = 2 * time.Second
+	// nudgeAgain is how long what was asked for may take before it is asked for again.
+	nudgeAgain = 30 * time.Second
+)
+
+// due are the topics that may have been lost on the way. Each statement takes what nobody else is taking, marks it as
+// asked for, and returns what to insert.
+var due = []struct {
+	what, sql string
+	job       func(id string, n int64) river.JobArgs
+}{
+	{"clusters", `
+		UPDATE clusters SET wake_at = @again WHERE id IN (
+			SELECT id FROM clusters WHERE wake_at <= @now ORDER BY wake_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED)
+		RETURNING id, pokes AS n`,
+		func(id string, n int64) river.JobArgs { return ReconcileArgs{Cluster: id, Pokes: n} }},
+	{"subscribers", `
+		UPDATE subscribers SET nudge_at = @again WHERE id IN (
+			SELECT id FROM subscribers WHERE shown_version < wanted_version AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING id, 0::bigint AS n`,
+		func(id string, _ int64) river.JobArgs { return PublishArgs{Subscriber: id} }},
+	{"deliveries", `
+		UPDATE deliveries SET nudge_at = @again WHERE id IN (
+			SELECT id FROM deliveries WHERE state = 'received' AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING '' AS id, id AS n`,
+		func(_ string, n int64) river.JobArgs { return InboxArgs{Row: n} }},
+	{"replies", `
+		UPDATE replies SET nudge_at = @again WHERE id IN (
+			SELECT id FROM replies WHERE external_id = 0 AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING id, 0::bigint AS n`,
+		func(id string, _ int64) river.JobArgs { return ReplyArgs{Reply: id} }},
+}
+
+// WakeDue asks again for everything that is due: clusters past their wake-up, places that show an older version (released
+// clusters included), deliveries nobody worked, replies nobody posted. It takes at most limit of each and returns how
+// many jobs it asked for; what is already asked for stays single.
+func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
+	for _, topic := range due {
+		err := s.write(ctx, func(c *change) error {
+			rows, err := c.Query(ctx, topic.sql, pgx.NamedArgs{"now": c.now, "again": c.now.Add(nudgeAgain), "limit": limit})
+			if err != nil {
+				return err
+			}
+			type hit struct {
+				ID string
+				N  int64
+			}
+			hits, err := pgx.CollectRows(rows, pgx.RowToStructByName[hit])
+			if err != nil {
+				return err
+			}
+			for _, h := range hits {
+				c.enqueue(topic.job(h.ID, h.N))
+			}
+			n += len(hits)
+			return nil
+		})
+		if err != nil {
+			return n, fmt.Errorf("wake due %s: %w", topic.what, err)
+		}
+	}
+	return n, nil
+}
