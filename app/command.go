@@ -42,19 +42,30 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 		return "", "", fail(Conflict, "%s is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
 			row.Name, row.WishWhy, row.Profile)
 	}
-	before := row.Ends.TTL
-	after, capped, err := d.store.Extend(ctx, row.ID, d.policy.Scale(c.TTL), principalID(c.event.Author))
+	by := d.policy.Scale(c.TTL)
+	err = d.store.ExtendOnce(ctx, row.ID, by, principalID(c.event.Author), c.cause,
+		func(before, after lifecycle.Ends, capped bool) store.Reply {
+			return c.reply(extended(c.event.Author, row, before, after, capped))
+		})
+	if errors.Is(err, store.ErrConflict) {
+		return "", "", fail(Conflict, "%s went away meanwhile; it cannot be extended.", row.Name)
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("extend %s: %w", row.ID, err)
 	}
-	words := fmt.Sprintf("@%s, %s now ends %s (it was %s).", c.event.Author, row.Name, when(after.Ends.TTL), when(before))
+	return "", "extended " + row.Name, nil
+}
+
+// extended tells what an extension did, and what still comes first.
+func extended(actor string, row store.Row, before, after lifecycle.Ends, capped bool) string {
+	words := fmt.Sprintf("@%s, %s now ends %s (it was %s).", actor, row.Name, when(after.TTL), when(before.TTL))
 	if capped {
 		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
 	}
-	if end := after.Ends.DestroyAt(); end.Before(after.Ends.TTL) {
-		words += fmt.Sprintf(" It still ends %s, because %s.", when(end), after.Ends.Reason())
+	if end := after.DestroyAt(); end.Before(after.TTL) {
+		words += fmt.Sprintf(" It still ends %s, because %s.", when(end), after.Reason())
 	}
-	return words, "extended " + row.Name, nil
+	return words
 }
 
 func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -103,14 +114,14 @@ func (d *Desk) one(ctx context.Context, c command) (store.Row, error) {
 func (d *Desk) none(c command) error {
 	if c.Profile == "" {
 		return fail(NotFound, "@%s, this pull request has no cluster. `/ocp create %s` makes one.",
-			c.event.Author, d.runs.DefaultProfile)
+			c.event.Author, d.defaultProfile())
 	}
 	hint := ""
 	if near, ok := chatops.Closest(c.Profile, d.catalogue.Names()); ok && near != c.Profile {
 		hint = fmt.Sprintf(" Did you mean `%s`?", near)
 	}
-	return fail(NotFound, "@%s, this pull request has no cluster of profile `%s`.%s `/ocp status` shows what it has.",
-		c.event.Author, c.Profile, hint)
+	return fail(NotFound, "@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.",
+		c.event.Author, quoted(c.Profile), hint)
 }
 
 func going(r store.Row) bool { return r.Wish != lifecycle.Present }
@@ -124,11 +135,12 @@ func count(n int) string {
 	return fmt.Sprintf("%d clusters", n)
 }
 
-// asError unwraps the desk's own error, nil when err is something internal.
-func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
+// quoted shows a word a person typed as code, whatever it holds.
+func quoted(word string) string { return "`" + strings.Map(noTick, word) + "`" }
+
+func noTick(r rune) rune {
+	if r == '`' || r < ' ' {
+		return -1
 	}
-	return nil
+	return r
 }

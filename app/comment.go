@@ -41,7 +41,7 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	if err != nil {
 		return "", err
 	}
-	request, err := d.request(ctx, pr, e.Author)
+	request, err := d.request(ctx, policy.DoorComment, pr, e.Author)
 	if err != nil {
 		return "", err
 	}
@@ -83,13 +83,15 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string,
 	if body == "" {
 		return note, nil
 	}
-	err := d.store.SaveReply(ctx, store.Reply{
-		Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number, Body: body,
-	})
-	if err != nil {
+	if err := d.store.SaveReply(ctx, c.reply(body)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
+}
+
+// reply answers the command with words, once.
+func (c command) reply(body string) store.Reply {
+	return store.Reply{Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number, Body: body}
 }
 
 // dispatch picks the use case. It returns the answer for the pull request (empty: the cluster's own comment says it)
@@ -116,13 +118,9 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 
 func (d *Desk) createByComment(ctx context.Context, c command) (reply, note string, err error) {
 	r := c.request
-	r.Door, r.Profile, r.Name, r.Region, r.Version, r.TTL = policy.DoorComment, c.Profile, c.Name, c.Region, c.Version, c.TTL
+	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
 	if r.Profile == "" {
-		r.Profile = d.runs.DefaultProfile
-	}
-	if c.Team != "" && c.Team != r.Ownership.Team {
-		return "", "", fail(Invalid, "The clusters of %s belong to team %q, as the server's table says; `--team %s` cannot "+
-			"change that. Leave `--team` out, or ask a platform admin to change the table.", c.pr.Repo, r.Ownership.Team, c.Team)
+		r.Profile = d.defaultProfile()
 	}
 	if !c.pr.Open {
 		return "", "", fail(Conflict, "%s#%d is closed, and clusters are created for open pull requests only. "+

@@ -37,7 +37,7 @@ type Config struct {
 
 // Runs are the settings frozen into every cluster's spec at acceptance.
 type Runs struct {
-	DefaultProfile string // what "/ocp create" means without a profile
+	DefaultProfile string // what "/ocp create" means without a profile; empty: the catalogue's default
 	PullSecretRef  string // e.g. file:/run/secrets/pull-secret
 	SSHKey         string // public key for the nodes; empty: none
 	Account        string // the only cloud account to work in; empty: the runner's own
@@ -66,4 +66,12 @@ func New(c Config) *Desk {
 		store: c.Store, catalogue: c.Catalogue, policy: c.Policy, repos: c.Repositories,
 		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log,
 	}
+}
+
+func (d *Desk) defaultProfile() string {
+	if d.runs.DefaultProfile != "" {
+		return d.runs.DefaultProfile
+	}
+	p, _ := d.catalogue.Default() // an empty name is refused by policy, in words
+	return p.Name
 }

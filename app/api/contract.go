@@ -53,7 +53,7 @@ func snapshots(rows []store.ArtifactRow) []contract.Snapshot {
 // phases a runner may report: every phase of work, none of the server's own.
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
-	lifecycle.Configuring, lifecycle.Cleaning, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
+	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
 }
 
 func reportRow(r contract.Report) (store.ReportRow, error) {

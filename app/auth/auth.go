@@ -106,6 +106,9 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	if err := token.Claims(&c); err != nil {
 		return Session{}, &Error{Malformed, "The token's claims cannot be read: name is a text, groups a list of texts.", err}
 	}
+	if token.Subject == "" {
+		return Session{}, refuse(Malformed, "The token names nobody: its sub claim is empty.")
+	}
 	return Session{Principal: principal(token, c), Expires: token.Expiry}, nil
 }
 

@@ -23,13 +23,16 @@ var templates embed.FS
 type views map[string]*template.Template
 
 type frame struct {
-	Banner string
-	Now    time.Time
-	Who    policy.Principal
-	View   any
+	Demo bool
+	Now  time.Time
+	Who  policy.Principal
+	View any
 }
 
-type loginView struct{ Next, Hint, Error string }
+type loginView struct {
+	Next, Error string
+	Demo        bool
+}
 
 type problemView struct {
 	Who    policy.Principal
@@ -68,7 +71,7 @@ func parse() views {
 
 // show renders a page whole before the first byte leaves, so that a failure is never half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
-	f := frame{Banner: p.Banner, Now: p.Now().UTC(), View: view}
+	f := frame{Demo: p.Demo, Now: p.Now().UTC(), View: view}
 	switch v := view.(type) {
 	case problemView:
 		f.Who = v.Who

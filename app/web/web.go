@@ -27,8 +27,7 @@ type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
 	Secure bool             // the pages are served over https: the cookie travels nowhere else
-	Hint   string           // shown on the sign-in page: where a token is had
-	Banner string           // shown on every page; the demo says here what is only standing in
+	Demo   bool             // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger
 }
@@ -97,7 +96,7 @@ func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Pr
 }
 
 func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, "login", loginView{Next: local(r.FormValue("next")), Hint: p.Hint})
+	p.show(w, r, http.StatusOK, "login", loginView{Next: local(r.FormValue("next")), Demo: p.Demo})
 }
 
 // login takes a pasted token, checks it and keeps it in a cookie. The server keeps nothing.
@@ -114,7 +113,7 @@ func (p *pages) login(w http.ResponseWriter, r *http.Request) {
 		if token == "" {
 			words = "Paste a token first."
 		}
-		p.show(w, r, http.StatusUnauthorized, "login", loginView{Next: next, Hint: p.Hint, Error: words})
+		p.show(w, r, http.StatusUnauthorized, "login", loginView{Next: next, Demo: p.Demo, Error: words})
 		return
 	}
 	auth.SetCookie(w, token, session.Expires, p.Secure)

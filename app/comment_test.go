@@ -1,0 +1,165 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func opened(t *testing.T) *house {
+	h := newHouse(t)
+	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	return h
+}
+
+func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "please\n\n/ocp create aws-standard --name demo --ttl 2h --region us-east-2")
+	row := h.only()
+	require.Equal(t, policy.DoorComment, row.Door)
+	require.Equal(t, "demo", row.Name)
+	require.Equal(t, 2*time.Hour, row.TTL)
+	require.Equal(t, "us-east-2", row.Region)
+	require.Empty(t, h.replies(), "the cluster's own comment says it")
+
+	h.comment(2, "will", "/ocp extend 4h")
+	require.Equal(t, row.Ends.TTL.Add(4*time.Hour), h.only().Ends.TTL)
+	require.Len(t, h.replies(), 1)
+	require.Contains(t, h.replies()[0], "now ends")
+
+	h.comment(3, "will", "/ocp destroy")
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.Contains(t, h.replies()[1], "being destroyed")
+
+	h.comment(4, "will", "/ocp destroy")
+	require.Contains(t, h.replies()[2], "already going")
+	h.comment(5, "will", "/ocp extend 1h")
+	require.Contains(t, h.replies()[3], "cannot be extended")
+}
+
+func TestTheSameCommentTwiceChangesNothing(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	ttl := h.only().Ends.TTL
+	h.comment(2, "will", "/ocp extend 1h")
+	h.comment(2, "will", "/ocp extend 1h")
+	require.Equal(t, ttl.Add(time.Hour), h.only().Ends.TTL, "the time is added once per comment")
+	h.comment(3, "will", "/ocp destroy")
+	h.comment(1, "will", "/ocp create")
+	h.only()
+	require.Len(t, h.replies(), 2)
+}
+
+func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	h.comment(2, "will", "/ocp extend 1000h")
+	row := h.only()
+	require.Equal(t, row.Ends.Max, row.Ends.TTL)
+	require.Contains(t, h.replies()[0], "as far as the profile")
+}
+
+func TestOnlyWhoMayWriteIsObeyed(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	for i, body := range []string{"/ocp destroy", "/ocp extend 4h", "/ocp create aws-standard"} {
+		h.comment(int64(10+i), "rita", body)
+	}
+	row := h.only()
+	require.Equal(t, lifecycle.Present, row.Wish)
+	require.Len(t, h.replies(), 3)
+	for _, reply := range h.replies() {
+		require.Contains(t, reply, "write")
+	}
+}
+
+func TestBotsEditsAndTalkAreIgnored(t *testing.T) {
+	h := opened(t)
+	base := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+	bot, edit, talk := base, base, base
+	bot.Bot, edit.Action, talk.Body = true, "edited", "what about an ocp cluster?"
+	for _, e := range []app.CommentEvent{bot, edit, talk} {
+		_, err := h.desk.Comment(t.Context(), e)
+		require.NoError(t, err)
+	}
+	require.Empty(t, h.clusters())
+	require.Empty(t, h.replies())
+	require.Zero(t, h.github.asked.Load())
+}
+
+func TestAPullRequestNeverSeenIsAskedFromGitHub(t *testing.T) {
+	h := newHouse(t)
+	pr := h.pr(true)
+	pr.Fork = true
+	h.github.prs = map[int]store.PullRequest{41: pr}
+	h.comment(1, "maya", "/ocp create")
+	require.Empty(t, h.clusters())
+	require.Len(t, h.replies(), 1)
+	require.Contains(t, h.replies()[0], "fork")
+}
+
+func TestStatusAndHelpAnswerInWords(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp status")
+	require.Contains(t, h.replies()[0], "no cluster")
+	h.comment(2, "will", "/ocp create")
+	h.comment(3, "will", "/ocp status\n/ocp help")
+	require.Len(t, h.replies(), 3)
+	require.Contains(t, h.replies()[1], h.only().Name)
+	require.Contains(t, h.replies()[2], "/ocp create")
+}
+
+func TestAMistypedProfileGetsDidYouMean(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create aws-minimal-tset")
+	require.Empty(t, h.clusters())
+	require.Contains(t, h.replies()[0], "aws-minimal-test")
+	h.comment(2, "will", "/ocp create")
+	h.comment(3, "will", "/ocp destroy aws-minimal-tset")
+	require.Contains(t, h.replies()[1], "Did you mean `aws-minimal-test`")
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+}
+
+func TestWhichOfTwoClustersIsAsked(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create aws-minimal-test\n/ocp create aws-standard")
+	require.Len(t, h.clusters(), 2)
+	h.comment(2, "will", "/ocp destroy")
+	require.Contains(t, h.replies()[0], "Which one?")
+	h.comment(3, "will", "/ocp destroy aws-standard")
+	for _, row := range h.clusters() {
+		require.Equal(t, row.Profile == "aws-standard", row.Wish == lifecycle.Absent, row.Profile)
+	}
+}
+
+func TestASecondCreateOfTheSameProfileShowsTheFirst(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	h.comment(2, "will", "/ocp create")
+	row := h.only()
+	require.Contains(t, h.replies()[0], row.Name)
+}
+
+func TestAClosedPullRequestGetsNoNewClusterButMayDestroy(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	h.sync(app.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
+	h.comment(2, "will", "/ocp create aws-standard")
+	require.Contains(t, h.replies()[0], "closed")
+	h.comment(3, "will", "/ocp destroy")
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+}
+
+func TestATakenNameIsAConflictInWords(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create --name mine")
+	h.comment(2, "will", "/ocp create aws-standard --name mine")
+	h.only()
+	require.Contains(t, h.replies()[0], "taken")
+}

@@ -1,0 +1,170 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	repo    = "acme/shop"
+	profile = "aws-minimal-test"
+	label   = "ocp/" + profile
+	grace   = 10 * time.Minute
+)
+
+// people answers for GitHub: who may do what, and how pull requests stand.
+type people struct {
+	permission map[string]string
+	prs        map[int]store.PullRequest
+	asked      atomic.Int64
+	down       atomic.Bool
+}
+
+var errDown = errors.New("GitHub does not answer")
+
+func (p *people) Permission(_ context.Context, _ int64, _, login string) (string, error) {
+	p.asked.Add(1)
+	if p.down.Load() {
+		return "", errDown
+	}
+	if found, ok := p.permission[login]; ok {
+		return found, nil
+	}
+	return "none", nil
+}
+
+func (p *people) PullRequest(_ context.Context, _ int64, _ string, number int) (store.PullRequest, error) {
+	if p.down.Load() {
+		return store.PullRequest{}, errDown
+	}
+	return p.prs[number], nil
+}
+
+// shelf is a bucket of one test.
+type shelf map[string]string
+
+func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
+	if body, ok := s[ref]; ok {
+		return []byte(body), nil
+	}
+	return nil, errors.New("no such object")
+}
+
+// house is a desk on a database of its own.
+type house struct {
+	*testing.T
+	url    string
+	store  *store.Store
+	desk   *app.Desk
+	github *people
+	shelf  shelf
+	clock  time.Time // updated_at of the next event
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{
+		T: t, url: pgtest.New(t), shelf: shelf{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second).UTC(),
+		github: &people{permission: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"}},
+	}
+	s, err := store.Open(t.Context(), h.url, store.Options{
+		Limits: lifecycle.Limits{
+			LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
+			BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
+		},
+		Lease: time.Minute, Installation: "test",
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	h.store = s
+	catalogue, err := profiles.Embedded()
+	require.NoError(t, err)
+	h.desk = app.New(app.Config{
+		Store: s, Catalogue: catalogue, GitHub: h.github, Artifacts: h.shelf,
+		Policy: policy.Settings{Grace: grace, Installation: "test"},
+		Repositories: []app.Repository{
+			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},
+		},
+		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
+		UI:   "http://127.0.0.1:8080",
+	})
+	return h
+}
+
+// pr is pull request 41 as it stands a second after the event before.
+func (h *house) pr(open bool, labels ...string) store.PullRequest {
+	h.clock = h.clock.Add(time.Second)
+	return store.PullRequest{
+		Installation: 5001, Repo: repo, Number: 41, Open: open, Labels: labels, Author: "will",
+		Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", Base: "main", UpdatedAt: h.clock,
+	}
+}
+
+func (h *house) sync(e app.PullRequestEvent) string {
+	h.Helper()
+	note, err := h.desk.SyncPullRequest(h.Context(), e)
+	require.NoError(h, err)
+	return note
+}
+
+func (h *house) labeled(actor string, labels ...string) string {
+	h.Helper()
+	return h.sync(app.PullRequestEvent{PR: h.pr(true, labels...), Actor: actor, Action: "labeled", Label: labels[len(labels)-1]})
+}
+
+func (h *house) comment(id int64, author, body string) string {
+	h.Helper()
+	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
+		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: author, Action: "created", Body: body,
+	})
+	require.NoError(h, err)
+	return note
+}
+
+// clusters are all there ever were, oldest first.
+func (h *house) clusters() []store.Row {
+	h.Helper()
+	rows, _, err := h.store.List(h.Context(), store.Filter{Limit: 100})
+	require.NoError(h, err)
+	slices.Reverse(rows)
+	return rows
+}
+
+func (h *house) only() store.Row {
+	h.Helper()
+	rows := h.clusters()
+	require.Len(h, rows, 1)
+	return rows[0]
+}
+
+// query reads one column straight from the tables: what was written, not what the product says of it.
+func (h *house) query(sql string, args ...any) []string {
+	h.Helper()
+	conn, err := pgx.Connect(h.Context(), h.url)
+	require.NoError(h, err)
+	defer conn.Close(h.Context())
+	rows, err := conn.Query(h.Context(), sql, args...)
+	require.NoError(h, err)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(h, err)
+	return out
+}
+
+// replies are the answers to post, oldest first.
+func (h *house) replies() []string {
+	h.Helper()
+	return h.query(`SELECT body FROM replies ORDER BY id`)
+}

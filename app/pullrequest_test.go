@@ -1,0 +1,248 @@
+package app_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestALabelBecomesACluster(t *testing.T) {
+	h := newHouse(t)
+	require.Contains(t, h.labeled("will", "bug", label), "accepted aws-minimal-test as clu_")
+
+	row := h.only()
+	require.Equal(t, lifecycle.Pending, row.Status)
+	require.Equal(t, policy.DoorLabel, row.Door)
+	require.Equal(t, "github:will", row.RequestedBy)
+	require.Equal(t, "platform", row.Team)
+	require.Equal(t, 1, row.Generation)
+	require.Equal(t, &store.PRRef{Installation: 5001, Repo: repo, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}, row.PR)
+	require.Equal(t, grace, row.Spec.Grace)
+	require.Equal(t, row.ID, row.Tags["ClusterId"])
+	require.Equal(t, "test", row.Tags["InstallationId"])
+	require.Contains(t, row.Spec.InstallConfig, "name: "+row.Name)
+	require.NotContains(t, row.Spec.InstallConfig, "pullSecret")
+	require.Equal(t, 24*time.Hour, row.TTL)
+	require.False(t, row.DestroyAt.IsZero())
+	require.Equal(t, []string{"true"}, h.query(`SELECT allowed::text FROM cluster_requests`))
+	require.Equal(t, []string{"accepted"}, h.query(`SELECT action FROM audit_events`))
+	require.Empty(t, h.replies(), "the cluster's own comment says it")
+}
+
+func TestTheSameEventTwiceChangesNothing(t *testing.T) {
+	h := newHouse(t)
+	e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.sync(e)
+	require.Equal(t, "nothing to change", h.sync(e))
+	e.Action = "sweep" // the same state, seen by a look at the pull request
+	require.Equal(t, "nothing to change", h.sync(e))
+	h.only()
+	require.Len(t, h.query(`SELECT id FROM cluster_requests`), 1)
+}
+
+func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
+	h := newHouse(t)
+	labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.sync(app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
+	require.Contains(t, h.sync(labeled), "older than")
+	require.Empty(t, h.clusters())
+}
+
+func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	ttl := h.only().DestroyAt
+
+	closed := app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
+	require.Contains(t, h.sync(closed), "ends")
+	end := h.only().Ends.PRClosed
+	require.WithinDuration(t, time.Now().Add(grace), end, time.Minute)
+	require.Equal(t, end, h.only().DestroyAt)
+	require.Equal(t, "nothing to change", h.sync(closed), "told again, the end stays where it was")
+	require.Equal(t, end, h.only().Ends.PRClosed)
+
+	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
+	require.True(t, h.only().Ends.PRClosed.IsZero())
+	require.Equal(t, ttl, h.only().DestroyAt)
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+}
+
+func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
+	h := newHouse(t)
+	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	h.comment(1, "will", "/ocp create aws-standard")
+	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
+	h.sync(app.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
+	require.False(t, h.only().Ends.PRClosed.IsZero())
+}
+
+func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
+	require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.LabelRemoved, time.Minute)
+	h.labeled("will", label)
+	require.True(t, h.only().Ends.LabelRemoved.IsZero())
+}
+
+func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
+	h := newHouse(t)
+	first := h.pr(true, label)
+	second := first
+	second.Labels = []string{label, "ocp/aws-standard"}
+	h.sync(app.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
+	h.sync(app.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
+	rows := h.clusters()
+	require.Len(t, rows, 2)
+	for _, row := range rows {
+		require.True(t, row.Ends.LabelRemoved.IsZero(), row.Profile)
+	}
+}
+
+func TestALostLabelEventIsMadeUpForByTheNextOne(t *testing.T) {
+	h := newHouse(t)
+	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	require.Equal(t, "github:will", h.only().RequestedBy)
+}
+
+func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
+	h := newHouse(t)
+	require.Equal(t, "nothing to change", h.labeled("will", "bug", "ocpctl", "help wanted"))
+	require.Zero(t, h.github.asked.Load())
+	require.Empty(t, h.replies())
+}
+
+func TestAnUnknownLabelOfOursIsAnsweredOnce(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", "ocp/aws-minimal-tset")
+	h.labeled("will", "ocp/aws-minimal-tset")
+	require.Len(t, h.replies(), 1)
+	require.Contains(t, h.replies()[0], "aws-minimal-test")
+	require.Empty(t, h.clusters())
+}
+
+func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		actor string
+		label string
+		fork  bool
+		words string
+	}{
+		"a reader":           {"rita", label, false, "write"},
+		"a stranger":         {"zoe", label, false, "write"},
+		"a fork":             {"maya", label, true, "fork"},
+		"a disabled profile": {"maya", "ocp/ibm-standard", false, "not enabled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			pr := h.pr(true, c.label)
+			pr.Fork = c.fork
+			e := app.PullRequestEvent{PR: pr, Actor: c.actor, Action: "labeled", Label: c.label}
+			require.Contains(t, h.sync(e), "refused")
+			h.sync(e)
+			require.Empty(t, h.clusters())
+			require.Len(t, h.replies(), 1)
+			require.Contains(t, h.replies()[0], c.words)
+			require.Equal(t, []string{"false"}, h.query(`SELECT allowed::text FROM cluster_requests`))
+		})
+	}
+}
+
+func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("toni", label)
+	require.Empty(t, h.clusters())
+	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	require.Empty(t, h.clusters(), "will pushed; he asked for nothing")
+	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.labeled("will", label)
+	h.only()
+}
+
+func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	first := h.only()
+	_, err := h.store.Destroy(t.Context(), first.ID, "github:will", "by hand")
+	require.NoError(t, err)
+
+	require.Equal(t, "nothing to change", h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"}),
+		"a destroyed cluster stays destroyed however often somebody pushes")
+	h.sync(app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
+	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
+	rows := h.clusters()
+	require.Len(t, rows, 2)
+	require.Equal(t, 2, rows[1].Generation)
+	require.NotEqual(t, rows[0].Name, rows[1].Name, "a new wish never waits for an old teardown")
+}
+
+func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
+	h := newHouse(t)
+	pr := h.pr(true, label)
+	pr.Repo = "other/thing"
+	h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
+	require.Empty(t, h.clusters())
+	require.Len(t, h.replies(), 1)
+}
+
+func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
+	h := newHouse(t)
+	h.github.down.Store(true)
+	e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	_, err := h.desk.SyncPullRequest(t.Context(), e)
+	require.ErrorIs(t, err, errDown)
+	require.Empty(t, app.KindOf(err), "it is to be tried again, not answered")
+	require.Empty(t, h.query(`SELECT id FROM cluster_requests`))
+	h.github.down.Store(false)
+	h.sync(e)
+	h.only()
+}
+
+func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
+	h := newHouse(t)
+	for number := 100; number < 125; number++ {
+		labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+		closed := app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
+		labeled.PR.Number, closed.PR.Number = number, number
+		var both errgroup.Group
+		for _, e := range []app.PullRequestEvent{labeled, closed} {
+			both.Go(func() error { _, err := h.desk.SyncPullRequest(t.Context(), e); return err })
+		}
+		require.NoError(t, both.Wait())
+	}
+	for _, row := range h.clusters() {
+		require.False(t, row.Ends.PRClosed.IsZero(), "%s would live until its TTL", row.Name)
+	}
+}
+
+func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
+	h := newHouse(t)
+	for number := 200; number < 215; number++ {
+		e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+		e.PR.Number = number
+		opened := e
+		opened.Action, opened.Actor = "opened", "maya"
+		var both errgroup.Group
+		for _, one := range []app.PullRequestEvent{e, opened} {
+			both.Go(func() error {
+				_, err := h.desk.SyncPullRequest(t.Context(), one)
+				if errors.Is(err, store.ErrConflict) { // the inbox tries again
+					_, err = h.desk.SyncPullRequest(t.Context(), one)
+				}
+				return err
+			})
+		}
+		require.NoError(t, both.Wait())
+		rows, _, err := h.store.List(t.Context(), store.Filter{Repo: repo, Number: number})
+		require.NoError(t, err)
+		require.Len(t, rows, 1)
+	}
+}
