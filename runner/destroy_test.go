@@ -1,0 +1,318 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+func identity(infraID string) contract.Identity {
+	return contract.Identity{
+		InfraID: infraID, ClusterUUID: "uuid", Account: account, Region: "us-east-1",
+		Metadata: fmt.Sprintf(`{"infraID":%q,"aws":{"region":"us-east-1"},"from":"row"}`, infraID),
+	}
+}
+
+// archived puts a destroy bundle of an identity into the bucket.
+func (w *world) archived(infraID, from string) contract.Snapshot {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	raw := fmt.Sprintf(`{"infraID":%q,"aws":{"region":"us-east-1"},"from":%q}`, infraID, from)
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(raw), 0o640))
+	one, err := storeOf(w.t, w).Save(w.t.Context(), artifacts.Bundle{Type: artifacts.Destroy, Cluster: "clu_1", Attempt: 1, InfraID: infraID, Dir: dir})
+	require.NoError(w.t, err)
+	return contract.Snapshot{
+		Type: string(one.Type), Key: one.Key, ManifestKey: one.ManifestKey, SHA256: one.SHA256, Size: one.Size, InfraID: one.InfraID, TakenAt: one.TakenAt,
+	}
+}
+
+// tellSource makes the script note which metadata it was given.
+const tellSource = `note "by $(sed 's/.*"from":"\([^"]*\)".*/\1/' "$dir/metadata.json")"`
+
+func newTeardown(t *testing.T, infraIDs ...string) *world {
+	t.Helper()
+	w := newWorld(t, contract.KindDestroy)
+	w.spec.InstallConfig, w.spec.PullSecretRef = "", ""
+	for _, id := range infraIDs {
+		w.spec.Identities = append(w.spec.Identities, identity(id))
+	}
+	w.on("destroy", tellSource)
+	return w
+}
+
+func (w *world) told() (passes []contract.Pass, exits []contract.ToolExit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.reports {
+		if r.Pass != nil {
+			require.Len(w.t, exits, 1, "the destroyer's end is told before the first pass")
+			passes = append(passes, *r.Pass)
+		}
+		if r.ToolExit != nil {
+			exits = append(exits, *r.ToolExit)
+		}
+	}
+	return passes, exits
+}
+
+func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.spec.VerifyGap = 60 * time.Millisecond
+	older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+	w.spec.Snapshots = []contract.Snapshot{newest, older, w.archived("shop-99999", "archive of another")}
+	var at []time.Time
+	w.verify = func(_ int, t cloud.Target) contract.Pass { at = append(at, time.Now()); return cleanPass(t) }
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []string{
+		"server: claim answered", "cloud: account asked", "installer: destroy shop-00001", "installer: by newest archive",
+		"cloud: sweep", "cloud: verify", "cloud: verify", "server: result answered",
+	}, w.happened())
+	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
+	passes, exits := w.told()
+	require.Len(t, passes, 2)
+	require.Equal(t, []int{1, 2}, []int{passes[0].Number, passes[1].Number})
+	require.Equal(t, []string{"shop-00001"}, passes[0].Identities)
+	require.Equal(t, 0, exits[0].Code)
+	require.GreaterOrEqual(t, at[1].Sub(at[0]), w.spec.VerifyGap)
+	require.Equal(t, []string{"shop-00001"}, []string{w.swept[0].Identities[0].InfraID})
+
+	listed, err := s3test.Shared(t).Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.spec.Bucket, Prefix: new("clusters/clu_1/destroy/")})
+	require.NoError(t, err)
+	require.Len(t, listed.Contents, 1)
+	require.Regexp(t, `-a3/destroy\.log$`, *listed.Contents[0].Key)
+}
+
+func TestEveryIdentityEverRecordedIsDestroyedTheNewestLast(t *testing.T) {
+	w := newTeardown(t, "shop-00001", "shop-00002")
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []string{
+		"installer: destroy shop-00001", "installer: by row", "installer: destroy shop-00002", "installer: by row",
+	}, w.happened()[2:6])
+	passes, exits := w.told()
+	require.Len(t, passes, 2)
+	require.Len(t, exits, 1)
+}
+
+func TestWithoutAnyIdentityOnlyTheCountIsTaken(t *testing.T) {
+	w := newTeardown(t)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []string{"server: claim answered", "cloud: account asked", "cloud: verify", "cloud: verify", "server: result answered"}, w.happened())
+	require.Equal(t, "succeeded", w.result().Outcome)
+}
+
+func TestAMissingSnapshotNeverMeansNothingToDestroy(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(t *testing.T, w *world)
+		by      string
+	}{
+		"a newer archive is corrupt": {func(t *testing.T, w *world) {
+			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			newest.SHA256 = strings.Repeat("0", 64)
+			w.spec.Snapshots = []contract.Snapshot{newest, older}
+		}, "older archive"},
+		"the archive is of another cluster": {func(t *testing.T, w *world) {
+			one := w.archived("shop-99999", "archive of another")
+			one.InfraID = "shop-00001"
+			w.spec.Snapshots = []contract.Snapshot{one}
+		}, "row"},
+		"the archives are gone": {func(t *testing.T, w *world) {
+			w.spec.Snapshots = []contract.Snapshot{{Type: "INSTALL_DIR_SNAPSHOT", Key: "gone", ManifestKey: "gone.json", InfraID: "shop-00001"}}
+		}, "row"},
+		"S3 is away": {func(t *testing.T, w *world) {
+			w.spec.Snapshots = []contract.Snapshot{w.archived("shop-00001", "archive")}
+			t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
+			t.Setenv("AWS_MAX_ATTEMPTS", "1")
+		}, "row"},
+		"the row's copy is of another region": {func(t *testing.T, w *world) {
+			w.spec.Identities[0].Metadata = `{"infraID":"shop-00001","aws":{"region":"eu-west-1"},"from":"wrong row"}`
+			w.rebuild = func(contract.Identity) ([]byte, error) {
+				return []byte(`{"infraID":"shop-00001","aws":{"region":"us-east-1"},"from":"rebuilt"}`), nil
+			}
+		}, "rebuilt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			c.prepare(t, w)
+			require.NoError(t, w.run(t.Context()))
+			require.True(t, w.did("installer: by "+c.by), w.happened())
+			require.Equal(t, "succeeded", w.result().Outcome)
+		})
+	}
+}
+
+func TestAnIdentityWithoutAnyMetadataIsCountedAllTheSame(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.spec.Identities[0].Metadata = ""
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "vpc", ID: "vpc-1", Free: "a cloud administrator"}}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.False(t, w.did("installer:"))
+	require.Equal(t, "LeftoversFound", w.result().Reason)
+	require.Contains(t, w.result().Message, "vpc vpc-1: a cloud administrator")
+}
+
+func TestAnotherAccountEndsATeardownBeforeAnythingIsRun(t *testing.T) {
+	for name, change := range map[string]func(*world){
+		"than the cluster's":  func(w *world) { w.account = "999999999999" },
+		"than the identity's": func(w *world) { w.spec.Account, w.spec.Identities[0].Account = "", "999999999999" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			change(w)
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, "WrongAccount", w.result().Reason)
+			require.Equal(t, []string{"server: claim answered", "cloud: account asked", "server: result answered"}, w.happened())
+		})
+	}
+}
+
+func TestACloudThatDoesNotAnswerEndsATeardownBeforeAnythingIsRun(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.account = ""
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "CloudUnanswered", w.result().Reason)
+	require.False(t, w.did("installer:"))
+}
+
+func TestAnExitCodeIsNotACount(t *testing.T) {
+	left := contract.Leftover{Type: "elastic-ip", ID: "eipalloc-1", Free: "release it"}
+	for name, c := range map[string]struct {
+		script  string
+		dirty   int // passes that count something
+		outcome string
+		exit    int
+		passes  int
+	}{
+		"exit 0 and something left for good": {tellSource, 99, "failed", 0, 3},
+		"exit 0 and something left at first": {tellSource, 2, "succeeded", 0, 4},
+		"exit 1 and nothing left":            {"exit 1", 0, "succeeded", 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			w.on("destroy", c.script)
+			w.verify = func(n int, t cloud.Target) contract.Pass {
+				p := cleanPass(t)
+				if n <= c.dirty {
+					p.Clean, p.Leftovers = false, []contract.Leftover{left}
+				}
+				return p
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, c.outcome, w.result().Outcome)
+			passes, exits := w.told()
+			require.Equal(t, c.exit, exits[0].Code)
+			require.Len(t, passes, c.passes)
+			if c.outcome == "failed" {
+				require.Equal(t, "LeftoversFound", w.result().Reason)
+				require.Contains(t, w.result().Message, "elastic-ip eipalloc-1: release it")
+				require.Len(t, w.swept, 3, "after the destroyer, and after each pass but the last")
+			}
+		})
+	}
+}
+
+func TestAPassThatDoesNotProveItselfIsNotClean(t *testing.T) {
+	for name, change := range map[string]func(*contract.Pass){
+		"no positive control":     func(p *contract.Pass) { p.Control = "" },
+		"a refused question":      func(p *contract.Pass) { p.Queries[0].Err = "AccessDenied" },
+		"an identity not asked":   func(p *contract.Pass) { p.Identities = nil },
+		"leftovers, called clean": func(p *contract.Pass) { p.Leftovers = []contract.Leftover{{Type: "vpc", ID: "vpc-1"}} },
+		"one clean among unclean": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			w.verify = func(n int, t cloud.Target) contract.Pass {
+				p := cleanPass(t)
+				switch {
+				case change != nil:
+					change(&p)
+				case n%2 == 1:
+					p.Clean = false
+				}
+				return p
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, "LeftoversFound", w.result().Reason)
+		})
+	}
+}
+
+func TestAnAccountThatChangesUnderATeardownIsNoProof(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.verify = func(_ int, t cloud.Target) contract.Pass { p := cleanPass(t); p.Account = "999999999999"; return p }
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "WrongAccount", w.result().Reason)
+}
+
+func TestADestroyPastItsDeadlineIsStoppedAndCounted(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.spec.DestroyDeadline = 100 * time.Millisecond
+	w.on("destroy", hanging)
+	require.NoError(t, w.run(t.Context()))
+	passes, exits := w.told()
+	require.Len(t, passes, 2)
+	require.Equal(t, 8, exits[0].Code)
+	require.Equal(t, "succeeded", w.result().Outcome, "the count decides")
+}
+
+func TestASignalInTheMiddleOfATeardownIsToldAsStopped(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.on("destroy", hanging)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.whenHanging(cancel)
+	require.NoError(t, w.run(ctx))
+	require.Equal(t, "stopped", w.result().Outcome)
+	require.True(t, w.did("installer: asked"))
+	passes, exits := w.told()
+	require.Empty(t, passes)
+	require.Len(t, exits, 1)
+}
+
+func TestTheGapBeginsWhenTheServerHasTheFirstPass(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.spec.VerifyGap = 50 * time.Millisecond
+	var told time.Time
+	refused := 0
+	w.hear = func(what string, _ int, body []byte) {
+		if what == "report" && strings.Contains(string(body), `"pass":{"number":1`) {
+			w.mu.Lock()
+			told = time.Now()
+			w.mu.Unlock()
+		}
+	}
+	w.reply = func(what string, _ int) int {
+		if what == "report" && !told.IsZero() && refused < 5 {
+			refused++
+			return http.StatusBadGateway
+		}
+		return 0
+	}
+	var second time.Time
+	w.verify = func(n int, t cloud.Target) contract.Pass {
+		if n == 2 {
+			second = time.Now()
+		}
+		return cleanPass(t)
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, 5, refused)
+	require.GreaterOrEqual(t, second.Sub(told), w.spec.VerifyGap)
+	passes, _ := w.told()
+	require.Len(t, passes, 2)
+}

@@ -1,0 +1,299 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+const (
+	account    = "123456789012"
+	pullSecret = `{"auths":{"quay.io":{"auth":"Q0FOQVJZOkNBTkFSWS1wdWxs"}}}` // CANARY:CANARY-pull
+)
+
+// world is everything around one runner: the Status API, the cloud, S3, the installer's script and a diary of what
+// happened in which order.
+type world struct {
+	t      *testing.T
+	dir    string // the script's
+	server *httptest.Server
+	spec   contract.Spec
+	cfg    runner.Config
+	log    *bytes.Buffer
+
+	mu      sync.Mutex
+	pod     string
+	tokens  int
+	lease   time.Duration
+	stop    string                                                        // said in every answer from now on
+	reply   func(what string, n int) int                                  // a status code instead of an answer; 0: answer
+	hear    func(what string, n int, body []byte)                         // sees every request before it is answered
+	account string                                                        // the credentials'
+	verify  func(n int, t cloud.Target) contract.Pass                     // nil: clean
+	rebuild func(contract.Identity) ([]byte, error)                       // nil: refused
+	look    func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
+
+	calls     map[string]int
+	claims    []contract.Claim
+	records   []contract.Record
+	reports   []contract.Report
+	results   []contract.Result
+	passes    int
+	swept     []cloud.Target
+	seenToken string
+}
+
+func newWorld(t *testing.T, kind string) *world {
+	t.Helper()
+	s3test.Setenv(t)
+	w := &world{t: t, dir: t.TempDir(), lease: time.Minute, account: account, calls: map[string]int{}, log: &bytes.Buffer{}}
+	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
+	t.Cleanup(w.server.Close)
+	pull := filepath.Join(w.dir, "pull-secret")
+	require.NoError(t, os.WriteFile(pull, []byte(pullSecret), 0o600))
+	w.spec = contract.Spec{
+		Attempt: "att_1", Number: 3, Kind: kind, Cluster: "clu_1", Job: "job_1", Installation: "test", Name: "shop",
+		BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: "4.20.3", Account: account,
+		InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncontrolPlane: {name: master, replicas: 3, platform: {aws: {type: m6i.xlarge}}}\ncompute: [{name: worker, replicas: 0, platform: {aws: {type: m6i.large}}}]\n",
+		Zones:         []string{"us-east-1a"}, PullSecretRef: "file:" + pull, SSHKey: "ssh-ed25519 AAAA", Bucket: s3test.Bucket(t),
+		Heartbeat: 50 * time.Millisecond, CreateDeadline: time.Minute, DestroyDeadline: time.Minute, SnapshotMaxAge: time.Hour,
+	}
+	redact := installer.NewRedactor()
+	redact.Add(secret.New(os.Getenv("AWS_SECRET_ACCESS_KEY")))
+	installers := filepath.Join(t.TempDir(), "installers")
+	script, err := filepath.Abs(filepath.Join("testdata", "openshift-install"))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(installers, "4.20.3"), 0o755))
+	require.NoError(t, os.Symlink(script, filepath.Join(installers, "4.20.3", "openshift-install")))
+	w.cfg = runner.Config{
+		Server: w.server.URL, Attempt: "att_1", Token: secret.New("token-0"), Pod: "pod-1", WorkDir: t.TempDir(), Installers: installers,
+		Env:   append(os.Environ(), "OCPCTL_STANDIN_DIR="+w.dir),
+		Cloud: func(context.Context, string) (runner.Cloud, error) { return (*fakeCloud)(w), nil },
+		Log:   slog.New(slog.NewJSONHandler(redact.Lines(func(line string) { w.log.WriteString(line + "\n") }), nil)), Redact: redact,
+		Timings: runner.Timings{
+			Call: 2 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond, ClaimPatience: 5 * time.Second,
+			Flush: 5 * time.Millisecond, Farewell: 200 * time.Millisecond, StopWait: 5 * time.Second, Save: 5 * time.Second,
+			LastSave: 2 * time.Second, Restore: 50 * time.Millisecond, UncleanPasses: 3,
+		},
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("runner's log:\n%s", w.log.String())
+		}
+	})
+	return w
+}
+
+// on gives the script something to do at a command.
+func (w *world) on(command, script string) {
+	w.t.Helper()
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, "on-"+command), []byte(script), 0o600))
+}
+
+// happened is the diary so far.
+func (w *world) happened() []string {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.dir, "events"))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
+func (w *world) did(prefix string) bool {
+	for _, event := range w.happened() {
+		if strings.HasPrefix(event, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) note(format string, args ...any) {
+	f, err := os.OpenFile(filepath.Join(w.dir, "events"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		fmt.Fprintf(f, format+"\n", args...)
+		f.Close()
+	}
+}
+
+// run runs the attempt to its end.
+func (w *world) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return runner.Run(ctx, w.cfg)
+}
+
+// serve is the Status API: idempotent claim by pod, everything answered with a lease and a new token.
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	what := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	body, _ := io.ReadAll(r.Body)
+	w.mu.Lock()
+	w.calls[what]++
+	n, hear := w.calls[what], w.hear
+	w.seenToken = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	w.mu.Unlock()
+	if hear != nil {
+		hear(what, n, body)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	code := 0
+	if w.reply != nil {
+		code = w.reply(what, n)
+	}
+	if code == 0 {
+		code = w.take(what, body)
+	}
+	if code != http.StatusOK {
+		rw.Header().Set("Content-Type", "application/problem+json")
+		rw.WriteHeader(code)
+		_ = json.NewEncoder(rw).Encode(contract.Problem{Title: http.StatusText(code), Status: code})
+		return
+	}
+	w.tokens++
+	answer := contract.Answer{Stop: w.stop, Token: fmt.Sprintf("token-%d", w.tokens), Lease: w.lease}
+	if what == "claim" {
+		_ = json.NewEncoder(rw).Encode(contract.Claimed{Spec: w.spec, Answer: answer})
+	} else {
+		_ = json.NewEncoder(rw).Encode(answer)
+	}
+	if what != "report" {
+		w.note("server: %s answered", what)
+	}
+}
+
+func (w *world) take(what string, body []byte) int {
+	switch what {
+	case "claim":
+		var c contract.Claim
+		_ = json.Unmarshal(body, &c)
+		if w.pod != "" && w.pod != c.Pod {
+			return http.StatusConflict
+		}
+		w.pod = c.Pod
+		w.claims = append(w.claims, c)
+	case "record":
+		var c contract.Record
+		_ = json.Unmarshal(body, &c)
+		w.records = append(w.records, c)
+	case "report":
+		var c contract.Report
+		_ = json.Unmarshal(body, &c)
+		if len(w.reports) == 0 || w.reports[len(w.reports)-1].Seq < c.Seq {
+			w.reports = append(w.reports, c)
+		}
+	case "result":
+		var c contract.Result
+		_ = json.Unmarshal(body, &c)
+		w.results = append(w.results, c)
+	}
+	return http.StatusOK
+}
+
+// logText is every line the server was told.
+func (w *world) logText() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all strings.Builder
+	for _, r := range w.reports {
+		all.WriteString(r.Log)
+	}
+	return all.String()
+}
+
+func (w *world) result() contract.Result {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.Len(w.t, w.results, 1)
+	return w.results[0]
+}
+
+func (w *world) phases() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var seen []string
+	for _, r := range w.reports {
+		if r.Phase != "" && (len(seen) == 0 || seen[len(seen)-1] != r.Phase) {
+			seen = append(seen, r.Phase)
+		}
+	}
+	return seen
+}
+
+// fakeCloud is the world as a cloud.
+type fakeCloud world
+
+func (c *fakeCloud) Account(context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	(*world)(c).note("cloud: account asked")
+	if c.account == "" {
+		return "", fmt.Errorf("the cloud is away")
+	}
+	return c.account, nil
+}
+
+func (c *fakeCloud) Preflight(_ context.Context, t cloud.Target, _, types []string) ([]cloud.Problem, error) {
+	if c.look == nil {
+		return nil, nil
+	}
+	return c.look(t, types)
+}
+
+func (c *fakeCloud) Verify(_ context.Context, t cloud.Target) contract.Pass {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passes++
+	(*world)(c).note("cloud: verify")
+	if c.verify != nil {
+		return c.verify(c.passes, t)
+	}
+	return cleanPass(t)
+}
+
+func cleanPass(t cloud.Target) contract.Pass {
+	p := contract.Pass{Account: account, Control: "the account answers", Clean: true, Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
+	for _, id := range t.Identities {
+		p.Identities = append(p.Identities, id.InfraID)
+	}
+	return p
+}
+
+func (c *fakeCloud) Rebuild(_ context.Context, id contract.Identity, _ cloud.Target) ([]byte, error) {
+	(*world)(c).note("cloud: rebuild %s", id.InfraID)
+	if c.rebuild == nil {
+		return nil, fmt.Errorf("not to be had")
+	}
+	return c.rebuild(id)
+}
+
+func (c *fakeCloud) Sweep(_ context.Context, t cloud.Target) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	(*world)(c).note("cloud: sweep")
+	c.swept = append(c.swept, t)
+	return nil, nil
+}
