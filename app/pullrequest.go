@@ -29,6 +29,7 @@ type PullRequestEvent struct {
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state. It is level-triggered: the
 // same event twice, or an older one late, changes nothing. The note says in words what was done.
 func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
+	e.Label, e.PR.Labels = spelt(e.Label), each(e.PR.Labels, spelt)
 	if e.PR, err = d.merged(ctx, e); err != nil {
 		return "", err
 	}
@@ -115,4 +116,20 @@ func (d *Desk) merged(ctx context.Context, e PullRequestEvent) (store.PullReques
 	}
 	e.PR.Labels = labels
 	return e.PR, nil
+}
+
+// spelt gives a label of ours the one spelling we compare by; GitHub's labels do not differ by case alone.
+func spelt(label string) string {
+	if lower := strings.ToLower(label); strings.HasPrefix(lower, LabelPrefix) {
+		return lower
+	}
+	return label
+}
+
+func each(labels []string, change func(string) string) []string {
+	out := make([]string, 0, len(labels))
+	for _, l := range labels {
+		out = append(out, change(l))
+	}
+	return out
 }

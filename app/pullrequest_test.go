@@ -107,6 +107,13 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	}
 }
 
+func TestALabelIsOursInWhateverCase(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", "OCP/AWS-minimal-test")
+	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	require.True(t, h.only().Ends.LabelRemoved.IsZero())
+}
+
 func TestALostLabelEventIsMadeUpForByTheNextOne(t *testing.T) {
 	h := newHouse(t)
 	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})

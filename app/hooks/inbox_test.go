@@ -1,0 +1,184 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	wire "github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const label = "ocp/aws-minimal-test"
+
+// writers lets everybody write, or answers with an error while there is one.
+type writers struct{ err atomic.Pointer[error] }
+
+func (w *writers) say(err error) { w.err.Store(&err) }
+
+func (w *writers) Permission(context.Context, int64, string, string) (string, error) {
+	if err := w.err.Load(); err != nil && *err != nil {
+		return "", *err
+	}
+	return "write", nil
+}
+
+func (w *writers) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
+	return store.PullRequest{}, errors.New("every pull request of these tests was seen")
+}
+
+// inbox is the door with the worker behind it.
+type inbox struct {
+	*front
+	worker *InboxWorker
+	github *writers
+}
+
+func newInbox(t *testing.T) *inbox {
+	f := newFront(t)
+	catalogue, err := profiles.Embedded()
+	require.NoError(t, err)
+	w := &writers{}
+	desk := app.New(app.Config{
+		Store: f.store, Catalogue: catalogue, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
+		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
+		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
+	})
+	return &inbox{f, NewInboxWorker(f.store, desk, nil), w}
+}
+
+// receive posts a body as GitHub does and processes what is not done yet, as River would.
+func (i *inbox) receive(event, delivery string, body []byte) error {
+	i.Helper()
+	status, _ := i.post("/webhooks/github", body, signed(event, delivery, body))
+	require.Equal(i, http.StatusAccepted, status)
+	return i.process()
+}
+
+func (i *inbox) process() error {
+	var errs []error
+	for _, id := range i.query(`SELECT id::text FROM deliveries ORDER BY id`) {
+		row, err := strconv.ParseInt(id, 10, 64)
+		require.NoError(i, err)
+		errs = append(errs, i.worker.Process(i.Context(), row))
+	}
+	return errors.Join(errs...)
+}
+
+func (i *inbox) notes() []string {
+	return i.query(`SELECT coalesce(note, '') FROM deliveries ORDER BY id`)
+}
+
+func payload(t testing.TB, name, action string, pr github.PullRequest, change ...func(*github.Event)) []byte {
+	e := github.Event{Name: name, Action: action, Sender: "will", PR: pr, Label: label}
+	for _, one := range change {
+		one(&e)
+	}
+	body, err := github.Payload(e)
+	require.NoError(t, err)
+	return body
+}
+
+func pull(at time.Duration, labels ...string) github.PullRequest {
+	return github.PullRequest{
+		Number: 41, Title: "Add a cart", Author: "will", HeadOwner: github.Org, Open: true, Labels: labels, HeadSHA: "6dcb09b5b57875f334f61aebed695e2e4193db5e",
+		UpdatedAt: time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC).Add(at),
+	}
+}
+
+func TestARealPayloadBecomesACluster(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))))
+	rows, _, err := i.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, "github:will", rows[0].RequestedBy)
+	require.Equal(t, &store.PRRef{Installation: github.Installation, Repo: "acme/shop", Number: 41, Head: pull(0).HeadSHA}, rows[0].PR)
+	require.Contains(t, i.notes()[0], "accepted aws-minimal-test")
+
+	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "the same delivery")
+	require.NoError(t, i.receive("pull_request", "d2", payload(t, "pull_request", "labeled", pull(0, label))), "the same event, delivered anew")
+	closed := pull(time.Minute, label)
+	closed.Open = false
+	require.NoError(t, i.receive("pull_request", "d3", payload(t, "pull_request", "closed", closed)))
+	rows, _, err = i.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.False(t, rows[0].Ends.PRClosed.IsZero())
+	require.Equal(t, "nothing to change", i.notes()[1])
+	require.Contains(t, i.notes()[2], "ends")
+}
+
+func TestARealCommentIsObeyed(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "opened", pull(0))))
+	say := func(body, author string) func(*github.Event) {
+		return func(e *github.Event) { e.Comment = github.Comment{ID: 77, Author: author, Body: body}; e.Sender = author }
+	}
+	require.NoError(t, i.receive("issue_comment", "d2", payload(t, "issue_comment", "created", pull(0), say("/ocp create", "will"))))
+	require.Contains(t, i.notes()[1], "accepted")
+	require.NoError(t, i.receive("issue_comment", "d3", payload(t, "issue_comment", "edited", pull(0), say("/ocp destroy", "will"))))
+	require.Contains(t, i.notes()[2], "edited")
+	require.NoError(t, i.receive("issue_comment", "d4", payload(t, "issue_comment", "created", pull(0), say("/ocp destroy", github.Bot))))
+	require.Contains(t, i.notes()[3], "bots")
+}
+
+func TestWhatCanNeverBeProcessedIsKeptWithItsReason(t *testing.T) {
+	i := newInbox(t)
+	for n, body := range []string{`{"action":["labeled"]}`, `{"action":"labeled"}`, `{"action":"labeled","pull_request":null}`} {
+		require.NoError(t, i.receive("pull_request", string(rune('a'+n)), []byte(body)), "it is not tried again")
+	}
+	for _, note := range i.notes() {
+		require.Contains(t, note, "cannot be processed")
+	}
+}
+
+func TestACommentOnAnIssueIsNoneOfOurBusiness(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("issue_comment", "d1", []byte(`{"action":"created","issue":{"number":1},"comment":{"id":1,"body":"/ocp create"}}`)))
+	require.Contains(t, i.notes()[0], "on an issue")
+}
+
+func TestSlackDeliveriesAreFinishedWithAWord(t *testing.T) {
+	i := newInbox(t)
+	body := `{"type":"event_callback","event_id":"Ev1"}`
+	i.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+	require.NoError(t, i.process())
+	require.Equal(t, []string{SlackNotConnected}, i.notes())
+}
+
+func TestWhatMayPassByItselfIsTriedAgain(t *testing.T) {
+	i := newInbox(t)
+	i.github.say(errors.New("connection reset"))
+	require.ErrorContains(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "connection reset")
+	require.Empty(t, i.notes()[0])
+	i.github.say(nil)
+	require.NoError(t, i.process())
+	require.Contains(t, i.notes()[0], "accepted")
+}
+
+func TestARateLimitIsWaitedForAndIsNoFailure(t *testing.T) {
+	i := newInbox(t)
+	i.github.say(wire.RateLimited{RetryAfter: 90 * time.Second})
+	require.Error(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))))
+	err := i.worker.Work(t.Context(), &river.Job[store.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: store.InboxArgs{Row: 1}})
+	var snooze *river.JobSnoozeError
+	require.ErrorAs(t, err, &snooze)
+	require.Equal(t, 90*time.Second, snooze.Duration)
+}
+
+func TestARowThatIsGoneIsNothingToDo(t *testing.T) {
+	require.NoError(t, newInbox(t).worker.Process(t.Context(), 4711))
+}
