@@ -43,7 +43,7 @@ func (w *world) remove(r *runner, name string) {
 			spared = true
 			return false
 		}
-		return t.listed(w.now) && (!t.stubborn || w.fair)
+		return t.listed(w.now) && (!t.stubborn || w.freed)
 	})
 }
 

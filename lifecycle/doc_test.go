@@ -42,14 +42,6 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 // drawnLives is enough for every transition to be seen many times over.
 const drawnLives = 4000
 
-// remember keeps the transition of the decision just applied.
-func (w *world) remember(before Cluster) {
-	n := w.row
-	if w.moves != nil && (before.Status != n.Status || before.Phase != n.Phase) {
-		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, plain(n.Why)}] = true
-	}
-}
-
 // What differs from life to life is taken out of a reason.
 var variable = []struct {
 	pattern *regexp.Regexp

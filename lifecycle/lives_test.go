@@ -50,7 +50,7 @@ func (w *world) live(hostile int) {
 
 // settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
 func (w *world) settleDown() {
-	w.fair, w.poked = true, true
+	w.fair, w.freed, w.poked = true, true, true
 	w.note("from here on the outside is fair")
 	for _, r := range w.runners {
 		r.cut, r.hung = false, false

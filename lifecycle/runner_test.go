@@ -37,7 +37,7 @@ type runner struct {
 type quirk int
 
 const (
-	sound     quirk = iota
+	honest    quirk = iota
 	sloppy          // the tool exits 0 and leaves a thing behind
 	hasty           // takes the second pass at once
 	premature       // takes its passes while the tool still runs

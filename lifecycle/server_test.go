@@ -124,6 +124,18 @@ func (w *world) commit(d Decision) {
 	w.inspect(before, d)
 }
 
+// remember keeps the transition of the decision just applied.
+func (w *world) remember(before Cluster) {
+	n := w.row
+	if before.Status == n.Status && before.Phase == n.Phase {
+		return
+	}
+	w.path = append(w.path, n.Phase)
+	if w.moves != nil {
+		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, plain(n.Why)}] = true
+	}
+}
+
 // material reports a change that people or other deciders could see; the time of the next look is none.
 func material(before Cluster, d Decision) bool {
 	next := d.Next

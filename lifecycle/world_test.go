@@ -33,6 +33,7 @@ type world struct {
 	pick   func(n int) int // 0 … n-1; 0 is always the kindest choice
 	now    time.Time
 	fair   bool // nothing new goes wrong any more
+	freed  bool // a person removed what held the stubborn things
 	blind  bool // decisions are not judged; only what becomes of them is
 
 	row        Cluster
@@ -48,6 +49,7 @@ type world struct {
 	effects []Effect
 	late    []func() // requests still under way when their sender had given up
 
+	path  []Phase       // every phase the cluster showed, in order
 	moves map[move]bool // transitions seen, where the caller collects them
 	story []func() string
 }

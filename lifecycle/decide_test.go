@@ -1,0 +1,160 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
+	at := func(h int) time.Time { return epoch.Add(time.Duration(h) * time.Hour) }
+	for name, c := range map[string]struct {
+		ends Ends
+		at   time.Time
+		why  string
+	}{
+		"the time to live":             {Ends{TTL: at(4), Max: at(12)}, at(4), "its time to live ended"},
+		"the maximum before the rest":  {Ends{TTL: at(14), Max: at(12), PRClosed: at(13)}, at(12), "the profile's maximum lifetime"},
+		"a closed pull request":        {Ends{TTL: at(4), Max: at(12), PRClosed: at(2)}, at(2), "the pull request was closed"},
+		"a removed label":              {Ends{TTL: at(4), Max: at(12), PRClosed: at(3), LabelRemoved: at(2)}, at(2), "its label was removed"},
+		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
+		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},
+		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "its time to live ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.at, c.ends.DestroyAt())
+			require.Equal(t, c.why, c.ends.Reason())
+		})
+	}
+}
+
+func TestExtendAddsToThePresentEndAndStopsAtTheMaximum(t *testing.T) {
+	ends := Ends{TTL: epoch.Add(4 * time.Hour), Max: epoch.Add(12 * time.Hour)}
+	next, capped := ends.Extend(4 * time.Hour)
+	require.False(t, capped)
+	require.Equal(t, epoch.Add(8*time.Hour), next.TTL)
+	next, capped = next.Extend(4*time.Hour + 1)
+	require.True(t, capped)
+	require.Equal(t, ends.Max, next.TTL)
+	next, capped = next.Extend(time.Hour)
+	require.True(t, capped, "the maximum never moves")
+	require.Equal(t, ends.Max, next.DestroyAt())
+}
+
+func TestTheWaitDoublesUpToADay(t *testing.T) {
+	l := Limits{RetryBase: 10 * time.Minute, RetryMax: 24 * time.Hour}
+	for failures, want := range map[int]time.Duration{
+		0: 10 * time.Minute, 1: 10 * time.Minute, 2: 20 * time.Minute, 3: 40 * time.Minute, 8: 1280 * time.Minute,
+		9: 24 * time.Hour, 500: 24 * time.Hour,
+	} {
+		require.Equal(t, want, l.backoff(failures), "after %d failures", failures)
+	}
+}
+
+// What is decided about an open attempt, by what is known of it.
+func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
+	opened := epoch.Add(-5 * time.Minute)
+	unclaimed := Attempt{Number: 3, Kind: Create, OpenedAt: opened}
+	impatient := Attempt{Number: 3, Kind: Create, OpenedAt: epoch.Add(-limits.LaunchPatience)}
+	claimed := Attempt{Number: 3, Kind: Create, OpenedAt: opened, ClaimedAt: opened, LeaseUntil: epoch, Phase: Installing}
+	silent := claimed
+	silent.LeaseUntil = epoch.Add(-limits.LeaseGrace - 1)
+	for name, c := range map[string]struct {
+		open   Attempt
+		runner Sighting
+		wish   Wish
+		close  Outcome
+		effect EffectKind
+	}{
+		"an unseen launch is asked for again":                   {unclaimed, Unknown, Present, "", Launch},
+		"a launch seen undone is asked for again":               {unclaimed, NotStarted, Present, "", Launch},
+		"a runner seen running is left to claim":                {unclaimed, Alive, Present, "", ""},
+		"a runner that ended before it began is lost":           {unclaimed, Ended, Present, Lost, ""},
+		"a launch nobody claims is given up":                    {impatient, Unknown, Present, Lost, ""},
+		"an unwanted launch is cancelled":                       {unclaimed, Unknown, Absent, Cancelled, ""},
+		"an unseen runner works on within its lease":            {claimed, Unknown, Present, "", ""},
+		"a runner never started by this dispatcher keeps going": {claimed, NotStarted, Present, "", ""},
+		"a runner seen ended is lost":                           {claimed, Ended, Present, Lost, ""},
+		"a silent runner is lost after lease and grace":         {silent, Unknown, Present, Lost, ""},
+		"an unwanted install is asked to stop":                  {claimed, Alive, Absent, "", StopRunner},
+		"an unwanted install that ended is lost":                {claimed, Ended, Absent, Lost, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := kindWorld().row
+			row.Status, row.Phase, row.Wish, row.WishWhy = Creating, Installing, c.wish, "somebody asked for its end"
+			d := Decide(row, Facts{Now: epoch, Open: &c.open, Runner: c.runner}, limits)
+			require.Empty(t, d.Open)
+			if c.close == "" {
+				require.Nil(t, d.Close)
+			} else {
+				require.Equal(t, c.close, d.Close.Outcome)
+				require.Equal(t, epoch, d.Next.WakeAt, "what follows a closing follows at once")
+			}
+			if c.effect == "" {
+				require.Empty(t, d.Effects)
+			} else {
+				require.Equal(t, []Effect{{c.effect, 3}}, d.Effects)
+			}
+			require.Equal(t, c.effect == StopRunner, d.StopNow)
+		})
+	}
+}
+
+// What counts as a proof of zero, one thing wrong at a time.
+func TestOnlyTwoCountsApartAfterTheEndProveZero(t *testing.T) {
+	names := []string{"ccoctl-1", "infra-1"}
+	exit := epoch.Add(-30 * time.Minute)
+	pass := func(after time.Duration) Pass {
+		return Pass{At: exit.Add(after), Clean: true, Identities: names}
+	}
+	proof := func(change func(*Attempt)) Attempt {
+		a := Attempt{Number: 2, Kind: Destroy, Outcome: Succeeded, ClosedAt: epoch, ToolExitedAt: exit, Passes: []Pass{pass(0), pass(limits.VerifyGap)}}
+		change(&a)
+		return a
+	}
+	for name, c := range map[string]struct {
+		last     Attempt
+		released bool
+	}{
+		"two clean passes of every name":        {proof(func(*Attempt) {}), true},
+		"an earlier dirty pass does not matter": {proof(func(a *Attempt) { a.Passes = append([]Pass{{At: exit}}, a.Passes...) }), true},
+		"one pass":                              {proof(func(a *Attempt) { a.Passes = a.Passes[1:] }), false},
+		"no pass, whatever the exit code":       {proof(func(a *Attempt) { a.Passes = nil }), false},
+		"passes too close together":             {proof(func(a *Attempt) { a.Passes[1].At = exit.Add(limits.VerifyGap - 1) }), false},
+		"a dirty pass between":                  {proof(func(a *Attempt) { a.Passes[1].Clean = false }), false},
+		"a name that was not looked for":        {proof(func(a *Attempt) { a.Passes[0].Identities = names[1:] }), false},
+		"a pass beside the living destroyer":    {proof(func(a *Attempt) { a.Passes[0].At = exit.Add(-1) }), false},
+		"a destroyer whose end nobody saw":      {proof(func(a *Attempt) { a.ToolExitedAt = time.Time{} }), false},
+		"an attempt that did not succeed":       {proof(func(a *Attempt) { a.Outcome = Lost }), false},
+		"a create":                              {proof(func(a *Attempt) { a.Kind = Create }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := kindWorld().row
+			row.Status, row.Phase, row.Wish, row.WishWhy = Destroying, Verifying, Absent, "somebody asked for its end"
+			d := Decide(row, Facts{Now: epoch, Last: &c.last, Identities: names}, limits)
+			require.Equal(t, c.released, d.Next.Phase == Released, "%s", d.Next.Why)
+		})
+	}
+}
+
+func TestAReleasedClusterIsLeftAlone(t *testing.T) {
+	w := kindWorld()
+	w.destroy()
+	w.reach(t, Released)
+	d := Decide(w.row, w.facts(true), limits)
+	require.Equal(t, Decision{Next: w.row}, d)
+	require.Zero(t, d.Next.WakeAt)
+}
+
+func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
+	row := kindWorld().row
+	row.Status, row.Phase, row.Wish, row.WishWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
+	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
+	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner of attempt 5 is gone without a result"}
+	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
+	require.Equal(t, []string{"vpc of infra-1"}, d.Next.Blockers)
+	require.Equal(t, 4, d.Next.DestroyFailures)
+	require.Equal(t, epoch.Add(limits.backoff(4)), d.Next.RetryAt)
+	require.Equal(t, d.Next.RetryAt, d.Next.WakeAt)
+}

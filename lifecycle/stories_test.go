@@ -1,0 +1,212 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// kindWorld is a world in which everything works; the stories disturb it at one place each.
+func kindWorld() *world {
+	w := newWorld(Decide, func(int) int { return 0 })
+	w.fair, w.row.MaxTries = true, 2
+	return w
+}
+
+// reach goes on until the cluster shows the phase.
+func (w *world) reach(t *testing.T, p Phase) {
+	t.Helper()
+	b := caught(func() { w.until(func() bool { return w.row.Phase == p }) })
+	if b != nil {
+		require.Failf(t, "it never became "+string(p), "%s\n%s", b.what, w.tell())
+	}
+	require.Contains(t, Phases[w.row.Status], p)
+}
+
+// installFails ends the running install with an error.
+func (w *world) installFails(t *testing.T, retryable bool) {
+	t.Helper()
+	w.reach(t, Installing)
+	w.some(func(r *runner) {
+		r.installing = false
+		r.result = &Attempt{Outcome: Failure, Reason: "BootstrapFailed", Message: "the bootstrap never came up", Retryable: retryable}
+	})
+}
+
+// plant puts a thing into the cloud that no destroyer can remove.
+func (w *world) plant() { w.cloud["infra-1"] = append(w.cloud["infra-1"], thing{stubborn: true}) }
+
+// stayUnreleased lets two days pass in which nothing but zero could end it.
+func (w *world) stayUnreleased(t *testing.T) {
+	t.Helper()
+	later := w.now.Add(48 * time.Hour)
+	w.until(func() bool { return w.now.After(later) || w.row.Phase == Released })
+	require.NotEqual(t, Released, w.row.Phase)
+}
+
+func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	require.Equal(t, "installed by attempt 1", w.row.Why)
+	require.Equal(t, w.now.UTC(), w.row.ReadyAt)
+	w.tick(2 * time.Hour)
+	w.setEnd(prClosed, w.now.Add(endGrace))
+	w.reach(t, Released)
+	require.Equal(t, []Phase{
+		Preflight, Claiming, Rendering, Recording, Installing, Configuring, PhaseReady, Expiring,
+		Restoring, DestroyingRuns, Verifying, Released,
+	}, w.path)
+	require.Equal(t, "the pull request was closed; two counts apart found nothing left of the one name it was recorded under", w.row.Why)
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobJanitorDestroy, JobSucceeded}}, w.jobs)
+	require.Len(t, w.attempts, 2)
+}
+
+func TestAReopenedPullRequestKeepsItsCluster(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	w.setEnd(prClosed, w.now.Add(endGrace))
+	w.reach(t, Expiring)
+	w.setEnd(prClosed, time.Time{})
+	w.reach(t, PhaseReady)
+	require.Equal(t, "its end moved to 16:00 UTC on 1 January", w.row.Why)
+	require.Equal(t, Present, w.row.Wish)
+}
+
+func TestAnInstallIsStoppedBeforeItsTeardownBegins(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Installing)
+	w.destroy()
+	w.reach(t, Stopping)
+	require.True(t, w.installing(), "the install still runs, so nothing else may begin")
+	require.Len(t, w.attempts, 1)
+	require.Equal(t, "somebody asked for its end; the running install is stopped first", w.row.Why)
+	w.reach(t, Released)
+	require.Equal(t, Stopped, w.attempts[0].Outcome)
+	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)
+	require.True(t, w.row.ReadyAt.IsZero(), "it never was ready")
+}
+
+func TestACutOffInstallIsWaitedForUntilItsLeaseRanOut(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Installing)
+	w.some(func(r *runner) { r.cut = true })
+	w.destroy()
+	silent := w.now
+	w.reach(t, Restoring)
+	require.GreaterOrEqual(t, w.now.Sub(silent), lease)
+	require.Equal(t, Lost, w.attempts[0].Outcome)
+	w.reach(t, Released)
+}
+
+func TestAFailedInstallIsCleanedUpAndTriedAgain(t *testing.T) {
+	w := kindWorld()
+	w.installFails(t, true)
+	w.reach(t, Cleaning)
+	require.Equal(t, "BootstrapFailed", w.row.FailReason)
+	require.Equal(t, []publicJob{{JobCreate, JobRetrying}}, w.jobs)
+	w.reach(t, PhaseReady)
+	require.Equal(t, []Kind{Create, Destroy, Create}, []Kind{w.attempts[0].Kind, w.attempts[1].Kind, w.attempts[2].Kind})
+	require.Equal(t, []string{"infra-1", "infra-3"}, w.identities, "a retry is a new identity")
+	require.Empty(t, w.cloud["infra-1"])
+	require.Empty(t, w.row.FailReason)
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}}, w.jobs)
+}
+
+func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
+	w := kindWorld()
+	w.installFails(t, true)
+	w.reach(t, Cleaning)
+	w.installFails(t, true)
+	w.reach(t, CreateFailed)
+	require.Equal(t, "attempt 2 of 2 failed: the bootstrap never came up", w.row.Why)
+	require.Equal(t, Absent, w.row.Wish)
+	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
+	w.reach(t, Released)
+	require.Equal(t, "BootstrapFailed", w.row.FailReason, "the released row still says why it failed")
+}
+
+func TestAnErrorThatARetryCannotMendIsNotRetried(t *testing.T) {
+	w := kindWorld()
+	w.installFails(t, false)
+	w.reach(t, CreateFailed)
+	require.Equal(t, 1, w.row.Tries)
+}
+
+func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	w.plant()
+	w.destroy()
+	w.reach(t, DestroyBlocked)
+	require.Equal(t, []string{"vpc of infra-1"}, w.row.Blockers)
+	require.Contains(t, w.row.Why, "3 teardowns did not reach zero; still there: vpc of infra-1. The next try is at ")
+	tried := len(w.attempts)
+	w.stayUnreleased(t)
+	require.Greater(t, len(w.attempts), tried+5, "it goes on trying")
+	w.freed = true
+	w.reach(t, Released)
+	require.Empty(t, w.row.Blockers)
+}
+
+func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	w.plant()
+	w.destroy()
+	w.reach(t, DestroyBlocked)
+	w.touch(func(c *Cluster) { c.Abandoned = true })
+	w.reach(t, Abandoned)
+	require.True(t, w.row.ReleasedAt.IsZero())
+	tried := len(w.attempts)
+	w.stayUnreleased(t)
+	require.Greater(t, len(w.attempts), tried, "a later sweep still looks")
+	w.freed = true
+	w.reach(t, Released)
+}
+
+func TestNothingRunsBeforeAMaintainerApproved(t *testing.T) {
+	w := kindWorld()
+	w.row.NeedsApproval = true
+	w.reach(t, AwaitingApproval)
+	w.tick(time.Hour)
+	w.reconcile(false)
+	require.Empty(t, w.attempts)
+	w.touch(func(c *Cluster) { c.NeedsApproval = false })
+	w.reach(t, PhaseReady)
+}
+
+func TestAClusterNobodyApprovedEndsWithoutEverStarting(t *testing.T) {
+	w := kindWorld()
+	w.row.NeedsApproval = true
+	w.reach(t, Released)
+	require.Equal(t, w.row.Ends.TTL, w.now)
+	require.Equal(t, "its time to live ended; no attempt was ever begun, so there is nothing to remove", w.row.Why)
+	require.Empty(t, w.attempts)
+}
+
+func TestAnExtensionTakesTheWarningBack(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Expiring)
+	require.Equal(t, w.row.Ends.TTL.Add(-limits.WarnBefore), w.now)
+	require.Equal(t, "it ends at 16:00 UTC on 1 January (its time to live ended)", w.row.Why)
+	w.extend()
+	w.reach(t, PhaseReady)
+	require.Equal(t, "its end moved to 20:00 UTC on 1 January", w.row.Why)
+	w.reach(t, Released)
+	require.WithinDuration(t, epoch.Add(12*time.Hour), w.now, 30*time.Minute)
+}
+
+func TestAFullAccountWaitsWithoutSpendingATry(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Preflight)
+	w.until(func() bool { return w.busy() })
+	w.some(func(r *runner) {
+		r.claimed, w.attempts[0].pod, w.attempts[0].ClaimedAt = true, r.pod, w.now
+		r.result = &Attempt{Outcome: Waiting, Reason: "NoCapacity", Message: "no elastic IP is left"}
+	})
+	w.reach(t, AwaitingCapacity)
+	require.Equal(t, "no room in the cloud account: no elastic IP is left", w.row.Why)
+	require.Zero(t, w.row.Tries)
+	w.reach(t, PhaseReady)
+}

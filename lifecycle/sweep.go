@@ -1,0 +1,81 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Sweep judges what was seen against what is known: findings with evidence, never deletions.
+// The same input has the same findings in the same order.
+func Sweep(s Seen, k Known, l SweepLimits) []Finding {
+	var found []Finding
+	byID, byName := map[string]*KnownCluster{}, map[string]*KnownCluster{}
+	for i := range k.Clusters {
+		c := &k.Clusters[i]
+		byID[c.ID] = c
+		for _, name := range c.Identities {
+			byName[name] = c
+		}
+		if c.Phase != Released {
+			found = append(found, c.troubles(k.Now, l)...)
+		}
+	}
+	for _, g := range s.Groups {
+		foreign := g.Installation != "" && g.Installation != k.Installation
+		if foreign || g.Sights < l.MinSights || s.At.Sub(g.FirstSeen) < l.MinAge {
+			continue
+		}
+		if why, cluster := g.orphaned(byID, byName); why != "" {
+			found = append(found, Finding{Orphan, cluster, g.Identity, g.FirstSeen, why, g.Resources})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.Identity, b.Identity))
+	})
+	return found
+}
+
+// orphaned says why no living cluster answers for the group; empty where one does.
+func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster string) {
+	owner, recorded := byName[g.Identity], g.Identity != ""
+	switch {
+	case owner == nil && byID[g.Cluster] == nil:
+		return "no cluster of this control plane is known for it", ""
+	case owner == nil && byID[g.Cluster].Phase != Released && recorded:
+		return "tagged with a living cluster that never recorded this name, so its teardown would not find it", g.Cluster
+	case owner == nil:
+		owner = byID[g.Cluster]
+	}
+	if owner.Phase == Released && g.FirstSeen.After(owner.ReleasedAt) {
+		return "it appeared after its cluster was released", owner.ID
+	}
+	if owner.Phase == Released {
+		return "its cluster was released with a count of zero, and yet it is there", owner.ID
+	}
+	return "", ""
+}
+
+// troubles is what is wrong with a living cluster by its row alone.
+func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
+	say := func(k FindingKind, since time.Time, evidence []string, format string, args ...any) {
+		found = append(found, Finding{k, c.ID, "", since, fmt.Sprintf(format, args...), evidence})
+	}
+	end, going := c.Ends.DestroyAt(), c.Wish == Absent && (c.Status == Destroying || c.Status == Failed)
+	if !going && now.Sub(end) >= l.EndMargin {
+		say(Overdue, end, nil, "%s should have ended (%s) and is still %s", c.Name, c.Ends.Reason(), c.Status)
+	}
+	moving := c.Status == Creating || c.Status == Destroying
+	switch {
+	case now.Sub(c.WakeAt) >= l.WakeMargin: // a row without a wake-up time sleeps since for ever
+		say(Stuck, c.WakeAt, nil, "nobody looked at %s when it was time", c.Name)
+	case moving && now.Sub(c.MovedAt) >= l.StillFor:
+		say(Stuck, c.MovedAt, nil, "%s does not move on from %s", c.Name, c.Phase)
+	}
+	if c.Phase == DestroyBlocked || c.Phase == Abandoned {
+		say(Blocked, c.MovedAt, c.Blockers, "%s", c.Why)
+	}
+	return found
+}
