@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes.
@@ -39,7 +40,7 @@ type Poster interface {
 // Spool holds the reports of runners that could not reach the Status API.
 type Spool interface {
 	// Spooled returns the documents of one attempt in the order they were written.
-	Spooled(ctx context.Context, attempt string) ([]Document, error)
+	Spooled(ctx context.Context, attempt string) ([]artifacts.Document, error)
 }
 
 // Config is what the controller works with.

@@ -7,20 +7,17 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 // sighting is what the dispatcher says of one attempt's runner.
 type sighting struct {
 	number int
 	runner lifecycle.Sighting
-}
-
-// Document is one report or result that a runner spooled because the Status API was away.
-type Document struct {
-	Kind string // "report" or "result"
-	Body json.RawMessage
 }
 
 // observe asks the dispatcher for the open attempt's runner. An answer that did not come is Unknown, which decides nothing.
@@ -67,21 +64,29 @@ func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) err
 	return nil
 }
 
-func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc Document) error {
+func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
 	switch doc.Kind {
 	case "report":
-		var report store.ReportRow
-		if err := json.Unmarshal(doc.Body, &report); err != nil {
+		var said contract.Report
+		if err := json.Unmarshal(doc.Body, &said); err != nil {
 			return err
 		}
-		_, err := c.Store.Report(ctx, open.Attempt, open.Token, report)
+		row, err := intake.Report(said)
+		if err != nil {
+			return err
+		}
+		_, err = c.Store.Report(ctx, open.Attempt, open.Token, row)
 		return err
 	case "result":
-		var result store.ResultRow
-		if err := json.Unmarshal(doc.Body, &result); err != nil {
+		var said contract.Result
+		if err := json.Unmarshal(doc.Body, &said); err != nil {
 			return err
 		}
-		_, err := c.Store.Result(ctx, open.Attempt, open.Token, result)
+		row, err := intake.Result(said)
+		if err != nil {
+			return err
+		}
+		_, err = c.Store.Result(ctx, open.Attempt, open.Token, row)
 		return err
 	}
 	return fmt.Errorf("unknown kind %q", doc.Kind)

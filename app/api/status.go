@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 // maxSaying bounds one document of a runner; a log chunk is the largest part of any.
@@ -50,7 +51,7 @@ func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, identityRow(said.Identity), artifactRows(said.Snapshots))
+	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, intake.Identity(said.Identity), intake.Artifacts(said.Snapshots))
 	s.acknowledge(w, r, lease, err)
 }
 
@@ -60,9 +61,9 @@ func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	row, err := reportRow(said)
+	row, err := intake.Report(said)
 	if err != nil {
-		s.fail(w, r, err)
+		s.fail(w, r, invalid(err))
 		return
 	}
 	lease, err := s.Store.Report(r.Context(), id, claims(r).TokenID, row)
@@ -75,9 +76,9 @@ func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) 
 	if !s.hear(w, r, &said) {
 		return
 	}
-	row, err := resultRow(said)
+	row, err := intake.Result(said)
 	if err != nil {
-		s.fail(w, r, err)
+		s.fail(w, r, invalid(err))
 		return
 	}
 	lease, err := s.Store.Result(r.Context(), id, claims(r).TokenID, row)
@@ -165,8 +166,13 @@ func account(row store.SpecRow) string {
 	return row.Row.Spec.Account
 }
 
-func bad(field, detail string, accept ...string) error {
+// invalid turns a value no runner says into the desk's error, which names the field.
+func invalid(err error) error {
+	var bad *intake.Invalid
+	if !errors.As(err, &bad) {
+		return err
+	}
 	return &app.Error{Kind: app.Invalid, Message: "The document has an invalid field.", Fields: []app.Field{
-		{Name: field, Detail: detail, Accept: accept},
+		{Name: bad.Field, Detail: bad.Detail, Accept: bad.Accept},
 	}}
 }

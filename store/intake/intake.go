@@ -1,0 +1,128 @@
+// Package intake turns what runners say into the store's rows: for the Status API, and for the spool that is read when the
+// API was away. One place, so that both are believed alike. It checks shapes and vocabulary and decides nothing.
+package intake
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Invalid is a value that no runner of ours says.
+type Invalid struct {
+	Field, Detail string
+	Accept        []string // what would be accepted
+}
+
+// Error implements error.
+func (e *Invalid) Error() string {
+	return fmt.Sprintf("%s: %s; accepted: %v", e.Field, e.Detail, e.Accept)
+}
+
+// Identity is a record's identity as a row, field by field, so that neither side can change alone.
+func Identity(i contract.Identity) store.IdentityRow {
+	return store.IdentityRow{
+		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
+		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, Metadata: i.Metadata,
+	}
+}
+
+// Artifacts are snapshots as rows.
+func Artifacts(list []contract.Snapshot) []store.ArtifactRow {
+	var out []store.ArtifactRow
+	for _, s := range list {
+		out = append(out, store.ArtifactRow{
+			Type: s.Type, Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
+		})
+	}
+	return out
+}
+
+// phases a runner may report: every phase of work, none of the server's own.
+var phases = []lifecycle.Phase{
+	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
+	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
+}
+
+// Report is one report as a row.
+func Report(r contract.Report) (store.ReportRow, error) {
+	if r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)) {
+		return store.ReportRow{}, &Invalid{"phase", fmt.Sprintf("%q is no phase a runner works in", r.Phase), words(phases)}
+	}
+	out := store.ReportRow{
+		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100), Step: r.Step, Account: r.Account, Log: r.Log,
+		Artifacts: Artifacts(r.Snapshots),
+	}
+	if r.ToolExit != nil {
+		out.ToolExit = &store.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
+	}
+	if r.Pass == nil {
+		return out, nil
+	}
+	pass, err := passRow(*r.Pass)
+	out.Pass = &pass
+	return out, err
+}
+
+func passRow(p contract.Pass) (store.PassRow, error) {
+	queries, err := json.Marshal(p.Queries)
+	if err != nil {
+		return store.PassRow{}, fmt.Errorf("encode queries: %w", err)
+	}
+	leftovers, err := json.Marshal(append([]contract.Leftover{}, p.Leftovers...))
+	if err != nil {
+		return store.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
+	}
+	out := store.PassRow{
+		Number: p.Number, Account: p.Account, Identities: p.Identities, Control: p.Control,
+		Queries: queries, Leftovers: leftovers, Clean: clean(p),
+	}
+	for _, l := range p.Leftovers {
+		out.Words = append(out.Words, inWords(l))
+	}
+	return out, nil
+}
+
+// clean believes a pass only as far as its own evidence goes.
+func clean(p contract.Pass) bool {
+	unanswered := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" })
+	return p.Clean && !unanswered && p.Control != "" && len(p.Leftovers) == 0 && len(p.Queries) > 0
+}
+
+func inWords(l contract.Leftover) string {
+	name := l.ID
+	if l.Name != "" && l.Name != l.ID {
+		name += " (" + l.Name + ")"
+	}
+	return fmt.Sprintf("%s %s: %s", l.Type, name, l.Free)
+}
+
+// outcomes a runner may end with; lost and cancelled are the server's to say.
+var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
+
+// Result is an attempt's end as a row.
+func Result(r contract.Result) (store.ResultRow, error) {
+	if !slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)) {
+		return store.ResultRow{}, &Invalid{"outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)}
+	}
+	out := store.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: r.Message, Retryable: r.Retryable}
+	if r.Outputs != nil {
+		out.Outputs = &store.Outputs{
+			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,
+			KubeconfigRef: r.Outputs.KubeconfigRef, KubeadminRef: r.Outputs.KubeadminRef, MetadataRef: r.Outputs.MetadataRef,
+		}
+	}
+	return out, nil
+}
+
+func words[T ~string](list []T) []string {
+	var out []string
+	for _, one := range list {
+		out = append(out, string(one))
+	}
+	return out
+}
