@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+
+	var won, stale atomic.Int32
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			switch err := s.Apply(t.Context(), d, c.Version); {
+			case err == nil:
+				won.Add(1)
+			case errors.Is(err, store.ErrStale):
+				stale.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, int32(1), won.Load())
+	require.Equal(t, int32(19), stale.Load())
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts`))
+}
+
+func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	clock.pass(time.Second)
+	d := step(t, s, row.ID)
+	require.Equal(t, lifecycle.Create, d.Open)
+
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, 1, open.Number)
+	require.Equal(t, row.JobID, open.Job)
+	require.True(t, open.Open)
+	require.False(t, open.Claimed)
+	require.NotEmpty(t, open.Token)
+
+	job, err := s.Job(t.Context(), row.JobID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.JobRunning, job.Status)
+	require.Equal(t, 1, job.Attempt)
+	require.Equal(t, clock.now(), *job.StartedAt)
+	require.Equal(t, []string{`{"attempt": 1, "cluster": "` + row.ID + `"}`}, riverJobs(t, s, "launch"))
+
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), now.Version)
+	require.Equal(t, lifecycle.Creating, now.Status)
+	require.Equal(t, 1, now.Tries)
+	require.Equal(t, clock.now().Add(limits.LookAgain), now.WakeAt)
+	events, err := s.Timeline(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.Equal(t, store.Lifecycle, events[1].Actor)
+	require.Equal(t, "PENDING/queued", events[1].From)
+	require.Equal(t, "CREATING/preflight", events[1].To)
+	require.Equal(t, now.Why, events[1].Why)
+	conditions, err := s.Conditions(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []store.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
+	require.Equal(t, 70, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
+}
+
+func TestADecisionThatChangesNothingTellsNobody(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, _ := launched(t, s, "shop")
+	before, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	events := count(t, s, `SELECT count(*) FROM audit_events`)
+
+	clock.pass(5 * time.Second)
+	step(t, s, row.ID) // asks for the launch again
+	after, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, before.Version, after.Version)
+	require.Equal(t, before.UpdatedAt, after.UpdatedAt)
+	require.Equal(t, clock.now().Add(limits.LookAgain), after.WakeAt, "but it is looked at again later")
+	require.Equal(t, events, count(t, s, `SELECT count(*) FROM audit_events`))
+	require.Len(t, riverJobs(t, s, "launch"), 1, "asking twice is asking once")
+}
+
+func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := launched(t, s, "shop")
+	looks := len(riverJobs(t, s, "reconcile"))
+	clock.pass(limits.LaunchPatience)
+	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
+
+	_, err := s.OpenAttempt(t.Context(), row.ID)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	lease, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
+	require.NoError(t, err)
+	require.Contains(t, lease.Stop, "attempt 1 is closed")
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Nil(t, f.Open)
+	require.Equal(t, 1, f.Last.Number)
+	require.Equal(t, lifecycle.Lost, f.Last.Outcome)
+}
+
+func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := launched(t, s, "shop")
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+	require.Equal(t, lifecycle.Cancelled, d.Close.Outcome)
+
+	_, err = s.Pool().Exec(t.Context(), `UPDATE attempts SET claimed_by = 'pod', claimed_at = now(), lease_until = now() WHERE id = $1`, open.Attempt)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
+	_, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+}
+
+func TestDestroyTurnsTheWishOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	job, err := s.Destroy(t.Context(), row.ID, "github:maya", "@maya asked for it")
+	require.NoError(t, err)
+	again, err := s.Destroy(t.Context(), row.ID, "github:will", "me too")
+	require.NoError(t, err)
+	require.Equal(t, job, again)
+
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Absent, now.Wish)
+	require.Equal(t, "@maya asked for it", now.WishWhy)
+	require.Equal(t, lifecycle.JobDestroy, now.Teardown)
+	require.Equal(t, job, now.JobID)
+	require.Equal(t, int64(2), now.Version)
+	require.Len(t, riverJobs(t, s, "reconcile"), 2)
+
+	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status, "nothing was ever begun")
+	for id, want := range map[string]lifecycle.JobStatus{row.JobID: lifecycle.JobFailed, job: lifecycle.JobSucceeded} {
+		got, err := s.Job(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, got.Status)
+		require.NotNil(t, got.EndedAt)
+	}
+	_, _, err = s.Extend(t.Context(), row.ID, time.Hour, "github:maya")
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.Zero(t, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples ORDER BY sample_time DESC LIMIT 1`))
+}
+
+func TestAnEndIsSetAndLifted(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	at := clock.now().Add(time.Hour)
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"))
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, at, now.DestroyAt)
+	require.Equal(t, int64(2), now.Version)
+
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"), "the same again")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndLabelRemoved, nil, "github:maya"), "nothing to lift")
+	now, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), now.Version)
+
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, nil, "github:maya"))
+	now, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, row.DestroyAt, now.DestroyAt)
+	require.ErrorIs(t, s.SetEnd(t.Context(), row.ID, "claim", &at, "github:maya"), store.ErrConflict)
+	require.ErrorIs(t, s.SetEnd(t.Context(), "clu_none", store.EndPRClosed, &at, "x"), store.ErrNotFound)
+
+	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"), "too late to matter")
+	now, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.True(t, now.Ends.PRClosed.IsZero())
+}
+
+func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	now, capped, err := s.Extend(t.Context(), row.ID, 3*time.Hour, "github:maya")
+	require.NoError(t, err)
+	require.False(t, capped)
+	require.Equal(t, row.DestroyAt.Add(3*time.Hour), now.DestroyAt)
+	now, capped, err = s.Extend(t.Context(), row.ID, 3*time.Hour, "github:maya")
+	require.NoError(t, err)
+	require.True(t, capped)
+	require.Equal(t, row.Ends.Max, now.DestroyAt)
+	version := now.Version
+	now, capped, err = s.Extend(t.Context(), row.ID, time.Hour, "github:maya")
+	require.NoError(t, err)
+	require.True(t, capped)
+	require.Equal(t, version, now.Version)
+	_, _, err = s.Extend(t.Context(), row.ID, -time.Hour, "github:maya")
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestTheDatabasesClockIsTheDefault(t *testing.T) {
+	t.Parallel()
+	frozen, _ := open(t)
+	url := frozen.Pool().Config().ConnString()
+	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	a, err := s.Now(t.Context())
+	require.NoError(t, err)
+	b, err := s.Now(t.Context())
+	require.NoError(t, err)
+	require.True(t, b.After(a))
+	require.Equal(t, time.UTC, a.Location())
+	_, err = store.Open(context.Background(), url, store.Options{})
+	require.ErrorContains(t, err, "lease")
+}

@@ -1,0 +1,386 @@
+package store_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestTheFirstPodClaimsAndKeeps(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := launched(t, s, "shop")
+	first, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, first)
+	clock.pass(time.Minute)
+	again, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, again)
+
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	require.ErrorIs(t, err, store.ErrFenced)
+	_, err = s.Claim(t.Context(), open.Attempt, "another-token", "pod-1")
+	require.ErrorIs(t, err, store.ErrFenced)
+	_, err = s.Claim(t.Context(), "att_none", open.Token, "pod-1")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, clock.now().Add(-time.Minute), f.Open.ClaimedAt)
+	require.Equal(t, lifecycle.Unknown, f.Runner)
+}
+
+func TestAnUnwantedClusterIsNotClaimed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := launched(t, s, "shop")
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "changed my mind")
+	require.NoError(t, err)
+	lease, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.Equal(t, store.Lease{Stop: "changed my mind"}, lease)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE claimed_by IS NULL`))
+}
+
+func TestARecordIsTheTransition(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	before, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Installing, now.Phase)
+	require.Equal(t, before.Version+1, now.Version)
+	require.Equal(t, []string{"demo-abcde"}, now.Identities)
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.True(t, f.Open.Recorded)
+	require.Equal(t, []string{"demo-abcde"}, f.Identities)
+
+	again, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	require.NoError(t, err)
+	require.Equal(t, lease, again)
+	same, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, now.Version, same.Version)
+
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-zzzzz"), nil)
+	require.ErrorIs(t, err, store.ErrConflict)
+
+	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, []store.IdentityRow{identity("demo-abcde")}, spec.Identities)
+	require.Equal(t, []store.ArtifactRow{artifact("clusters/1/a")}, spec.Artifacts)
+	require.Equal(t, row.ID, spec.Row.ID)
+	require.Equal(t, open.Token, spec.Token)
+	require.True(t, spec.Open)
+}
+
+func TestARecordInTwoSteps(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, store.IdentityRow{CCOName: "demo-cco"}, nil)
+	require.NoError(t, err)
+	whole := identity("demo-abcde")
+	whole.CCOName = "demo-cco"
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, nil)
+	require.NoError(t, err)
+	whole.CCOName = "other-cco"
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, nil)
+	require.ErrorIs(t, err, store.ErrConflict)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"demo-abcde", "demo-cco"}, now.Identities)
+	require.Equal(t, lifecycle.Installing, now.Phase)
+}
+
+func TestARecordOfAnUnwantedClusterSaysStopAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "changed my mind")
+	require.NoError(t, err)
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), []store.ArtifactRow{artifact("clusters/1/a")})
+	require.NoError(t, err)
+	require.Equal(t, "changed my mind", lease.Stop)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE recorded_at IS NOT NULL`))
+	require.Zero(t, count(t, s, `SELECT count(*) FROM artifacts`))
+}
+
+func TestARecordAfterTheEndSaysStopButIsKept(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	clock.pass(5 * time.Hour) // nobody looked since its time to live ended
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, lease.Stop)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Absent, now.Wish)
+	require.NotEqual(t, lifecycle.Installing, now.Phase)
+}
+
+func TestNobodyRecordsOrReportsBeforeTheClaim(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, open := launched(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.ErrorIs(t, err, store.ErrFenced)
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight})
+	require.ErrorIs(t, err, store.ErrFenced)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
+	require.ErrorIs(t, err, store.ErrFenced)
+}
+
+func TestTwoClustersNeverShareAnInfraID(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, one := claimed(t, s, "one")
+	_, err := s.Record(t.Context(), one.Attempt, one.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	_, two := claimed(t, s, "two")
+	_, err = s.Record(t.Context(), two.Attempt, two.Token, identity("demo-abcde"), nil)
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	report := store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Account: "123456789012",
+		Log: "one\ntwo\n", Artifacts: []store.ArtifactRow{artifact("clusters/1/a")}}
+	looks := len(riverJobs(t, s, "reconcile"))
+	lease, err := s.Report(t.Context(), open.Attempt, open.Token, report)
+	require.NoError(t, err)
+	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, lease)
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
+	step(t, s, row.ID)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Rendering, now.Phase)
+	require.Equal(t, lifecycle.Progress{Percent: 10, Step: "writing"}, now.Progress)
+
+	clock.pass(time.Minute)
+	report.Percent = 99
+	lease, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+	require.NoError(t, err)
+	require.Equal(t, clock.now().Add(15*time.Minute), lease.Until)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM log_chunks`))
+	require.Equal(t, 10, count(t, s, `SELECT progress_percent FROM attempts`))
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
+
+	heartbeat := store.ReportRow{Seq: 2, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Log: "three\n"}
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, heartbeat)
+	require.NoError(t, err)
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+1, "a heartbeat that changes nothing pokes nobody")
+
+	late := store.ReportRow{Seq: 9, Phase: lifecycle.Recording, Percent: 30}
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, late)
+	require.NoError(t, err)
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 5, Phase: lifecycle.Rendering, Percent: 20, Log: "four\n"})
+	require.NoError(t, err)
+	require.Equal(t, 30, count(t, s, `SELECT progress_percent FROM attempts WHERE phase = 'recording'`), "a late one turns nothing back")
+
+	lines, err := s.LogTail(t.Context(), row.JobID, 3)
+	require.NoError(t, err)
+	require.Equal(t, []string{"two", "three", "four"}, lines)
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 10, Phase: "dreaming"})
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestAReportAfterTheCloseIsFenced(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
+	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+
+	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "still here\n"})
+	require.NoError(t, err)
+	require.Contains(t, lease.Stop, "closed")
+	lease, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	require.Contains(t, lease.Stop, "closed")
+	lease, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	require.Contains(t, lease.Stop, "closed")
+	require.Zero(t, count(t, s, `SELECT count(*) FROM reports`)+count(t, s, `SELECT count(*) FROM log_chunks`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE outcome = 'lost' AND infra_id IS NULL`))
+}
+
+func TestARunnerAskedToStopHearsItInEveryAnswer(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "enough")
+	require.NoError(t, err)
+	require.True(t, step(t, s, row.ID).StopNow)
+	require.Len(t, riverJobs(t, s, "stop"), 1)
+	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "winding down\n"})
+	require.NoError(t, err)
+	require.Equal(t, "enough", lease.Stop)
+	require.False(t, lease.Until.IsZero(), "it may still tell what it does")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM log_chunks`))
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.True(t, f.Open.StopAsked)
+}
+
+func TestAResultClosesTheAttemptOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	result := store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console", KubeconfigRef: "s3://b/k", KubeadminRef: "s3://b/p", MetadataRef: "s3://b/m"}}
+	_, err := s.Result(t.Context(), open.Attempt, open.Token, result)
+	require.ErrorIs(t, err, store.ErrConflict, "nothing was recorded")
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+
+	for range 2 {
+		lease, err := s.Result(t.Context(), open.Attempt, open.Token, result)
+		require.NoError(t, err)
+		require.Equal(t, store.Lease{}, lease)
+	}
+	step(t, s, row.ID)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Ready, now.Status)
+	require.Equal(t, result.Outputs, now.Outputs)
+	require.Equal(t, result.Outputs.APIURL, now.Card.APIURL)
+
+	lease, err := s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
+	require.NoError(t, err)
+	require.Contains(t, lease.Stop, "closed")
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Lost})
+	require.ErrorIs(t, err, store.ErrConflict, "lost is not a runner's word")
+}
+
+func TestAPasswordIsNoReference(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, open := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded,
+		Outputs: &store.Outputs{KubeadminRef: "hunter2-hunter2"}})
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+// pass is a clean verification of one identity.
+func pass(number int) *store.PassRow {
+	return &store.PassRow{
+		Number: number, Account: "123456789012", Identities: []string{"demo-abcde"}, Control: "arn:aws:iam::123456789012:user/runner",
+		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","count":0}]`), Clean: true,
+	}
+}
+
+func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	job, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+
+	open, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, 2, open.Number)
+	require.Equal(t, lifecycle.Destroy, open.Kind)
+	require.Equal(t, job, open.Job)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	for i, report := range []store.ReportRow{
+		{Phase: lifecycle.DestroyingRuns, Percent: 10},
+		{Phase: lifecycle.DestroyingRuns, Percent: 50, ToolExit: &store.ToolExitRow{Code: 0}},
+		{Phase: lifecycle.Verifying, Percent: 70, Pass: pass(1)},
+		{Phase: lifecycle.Verifying, Percent: 90, Pass: pass(2)},
+	} {
+		clock.pass(time.Second)
+		report.Seq = i + 1
+		_, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+		require.NoError(t, err)
+		step(t, s, row.ID)
+	}
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
+
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Released, now.Phase)
+	require.Equal(t, clock.now(), now.ReleasedAt)
+	require.True(t, now.WakeAt.IsZero())
+	proof, err := s.Verifications(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Len(t, proof, 2)
+	require.Equal(t, 2, proof[0].Attempt)
+	require.True(t, proof[1].Clean)
+	require.Equal(t, time.Second, proof[1].At.Sub(proof[0].At))
+	done, err := s.Job(t.Context(), job)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.JobSucceeded, done.Status)
+	require.Equal(t, 2, done.Attempt)
+}
+
+func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*store.PassRow){
+		"a query was refused":       func(p *store.PassRow) { p.Queries = json.RawMessage(`[{"call":"DescribeVpcs","err":"denied"}]`) },
+		"nothing was asked":         func(p *store.PassRow) { p.Queries = nil },
+		"the positive control fell": func(p *store.PassRow) { p.Control = "" },
+		"something is left": func(p *store.PassRow) {
+			p.Leftovers = json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			row, open := claimed(t, s, "shop")
+			_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+			require.NoError(t, err)
+			_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Pass: pass(1)})
+			require.ErrorIs(t, err, store.ErrConflict, "a create does not verify")
+			_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "broke"})
+			require.NoError(t, err)
+			step(t, s, row.ID)
+			destroyer, err := s.OpenAttempt(t.Context(), row.ID)
+			if err != nil { // it waits before the teardown
+				_, err = s.Destroy(t.Context(), row.ID, "github:maya", "done")
+				require.NoError(t, err)
+				step(t, s, row.ID)
+				destroyer, err = s.OpenAttempt(t.Context(), row.ID)
+			}
+			require.NoError(t, err)
+			_, err = s.Claim(t.Context(), destroyer.Attempt, destroyer.Token, "pod-2")
+			require.NoError(t, err)
+			p := pass(1)
+			spoil(p)
+			_, err = s.Report(t.Context(), destroyer.Attempt, destroyer.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Verifying, Pass: p})
+			require.NoError(t, err)
+			proof, err := s.Verifications(t.Context(), row.ID)
+			require.NoError(t, err)
+			require.Len(t, proof, 1)
+			require.False(t, proof[0].Clean)
+		})
+	}
+}

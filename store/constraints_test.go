@@ -1,0 +1,192 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	tables := func() (n int) {
+		require.NoError(t, db.QueryRow(`SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = 'public' AND c.relkind = 'r' AND c.relname <> 'goose_db_version'`).Scan(&n))
+		return n
+	}
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 17, tables())
+	_, err = p.DownTo(t.Context(), 0)
+	require.NoError(t, err)
+	require.Zero(t, tables())
+	var functions int
+	require.NoError(t, db.QueryRow(`SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public'`).Scan(&functions))
+	require.Zero(t, functions)
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+
+	require.NoError(t, store.Migrate(t.Context(), url), "and River's beside them")
+	require.NoError(t, store.Migrate(t.Context(), url), "twice is once")
+}
+
+func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done") // released needs an absent wish
+	require.NoError(t, err)
+	all := map[lifecycle.Phase]bool{}
+	for _, phases := range lifecycle.Phases {
+		for _, p := range phases {
+			all[p] = true
+		}
+	}
+	const set = `UPDATE clusters SET status = $2, phase = $3, destroyed_at = CASE WHEN $2 = 'DESTROYED' THEN now() END WHERE id = $1`
+	for status, phases := range lifecycle.Phases {
+		own := map[lifecycle.Phase]bool{}
+		for _, p := range phases {
+			own[p] = true
+		}
+		for p := range all {
+			if status == lifecycle.Destroyed {
+				continue // final: tested at the end
+			}
+			_, err := s.Pool().Exec(t.Context(), set, row.ID, status, p)
+			if own[p] {
+				require.NoError(t, err, "%s/%s", status, p)
+			} else {
+				require.ErrorContains(t, err, "clusters_status_phase", "%s/%s", status, p)
+			}
+		}
+	}
+	refuses(t, s, "clusters_status_phase", set, row.ID, lifecycle.Destroyed, lifecycle.Verifying)
+	_, err = s.Pool().Exec(t.Context(), set, row.ID, lifecycle.Destroyed, lifecycle.Released)
+	require.NoError(t, err)
+	refuses(t, s, "released, which is final", set, row.ID, lifecycle.Ready, lifecycle.PhaseReady)
+}
+
+func TestTheClustersTableKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	for set, words := range map[string]string{
+		"platform = 'ibmcloud'":                   "never changes",
+		"profile = 'other'":                       "never changes",
+		"base_domain = 'other.example.com'":       "never changes",
+		"spec = '{}'":                             "never changes",
+		"end_max = end_max + interval '1 hour'":   "never changes",
+		"end_ttl = end_max + interval '1 second'": "clusters_end_within_max",
+		"destroy_at = now()":                      "destroy_at",
+		"wish = 'maybe', wish_why = 'x'":          "clusters_absent_says_why",
+		"wish = 'absent'":                         "clusters_absent_says_why",
+		"wish_why = 'because'":                    "clusters_absent_says_why",
+		"wake_at = NULL":                          "clusters_never_sleep",
+		"destroyed_at = now()":                    "clusters_released",
+		"status = 'DESTROYED', phase = 'released', destroyed_at = now()": "clusters_released_unwanted",
+		"row_version = 0":        "only rise",
+		"pokes = 0":              "only rise",
+		"why = ''":               "clusters_why_check",
+		"pr_head = NULL":         "clusters_pull_request",
+		"progress_percent = 101": "clusters_progress_percent_check",
+	} {
+		refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
+	}
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	refuses(t, s, "absent, which is final", `UPDATE clusters SET wish = 'present', wish_why = '' WHERE id = $1`, row.ID)
+
+	bad := granted("secret")
+	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"
+	_, err = s.Accept(t.Context(), bad)
+	require.ErrorIs(t, err, store.ErrConflict)
+	for _, name := range []string{"1shop", "shop-", "Shop", "a23456789012345678901z", ""} {
+		_, err := s.Accept(t.Context(), granted(name))
+		require.ErrorIs(t, err, store.ErrConflict, name)
+	}
+}
+
+func TestTheAttemptsTableIsAFence(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	const insert = `INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase)
+		VALUES ($1, $2, $3, $4, 'create', $1, now(), 'preflight')`
+	refuses(t, s, "attempts_one_open", insert, "att_2", row.ID, row.JobID, 2)
+	refuses(t, s, "only rise", insert, "att_1", row.ID, row.JobID, 1)
+	refuses(t, s, "written once", `UPDATE attempts SET claimed_by = 'pod-2'`)
+	refuses(t, s, "written once", `UPDATE attempts SET number = 7`)
+	refuses(t, s, "written once", `UPDATE attempts SET token_id = 'another'`)
+	refuses(t, s, "attempts_recorded", `UPDATE attempts SET infra_id = 'x'`)
+	refuses(t, s, "attempts_cancelled_unclaimed", `UPDATE attempts SET closed_at = now(), outcome = 'cancelled'`)
+	refuses(t, s, "attempts_closed", `UPDATE attempts SET closed_at = now()`)
+	refuses(t, s, "fence and stays", `DELETE FROM attempts`)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata"} {
+		refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
+	}
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
+	require.NoError(t, err)
+	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
+
+	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	refuses(t, s, "no proof of zero",
+		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
+	_, err = s.Pool().Exec(t.Context(), insert, "att_2", row.ID, row.JobID, 2)
+	require.NoError(t, err)
+	refuses(t, s, "has an open attempt",
+		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
+	refuses(t, s, "verifications_clean", `INSERT INTO verifications
+		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '{}', true)`)
+}
+
+func TestTheOtherTablesKeepTheirRules(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	const job = `INSERT INTO jobs (id, cluster_id, job_type, status, created_at, started_at) VALUES ($1, $2, $3, $4, now(), now())`
+	_, err := s.Pool().Exec(t.Context(), job, "job_1", row.ID, "DESTROY", "RUNNING")
+	require.NoError(t, err, "a destroy may stand beside a waiting create")
+	refuses(t, s, "jobs_one_running", job, "job_2", row.ID, "SCALE_WORKERS", "RUNNING")
+	refuses(t, s, "jobs_one_unfinished_per_type", job, "job_2", row.ID, "DESTROY", "PENDING")
+	refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "DANCE", "PENDING")
+	refuses(t, s, "jobs_ended", job, "job_2", row.ID, "ORPHAN_SWEEP", "SUCCEEDED")
+
+	refuses(t, s, "append-only", `UPDATE audit_events SET actor = 'nobody'`)
+	refuses(t, s, "append-only", `DELETE FROM audit_events`)
+	refuses(t, s, "append-only", `TRUNCATE audit_events`)
+
+	refuses(t, s, "subscribers_cluster_id_kind_repo_number_key", `INSERT INTO subscribers
+		(id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
+		SELECT 'sub_2', cluster_id, kind, installation, repo, number, 'other', 1, now() FROM subscribers WHERE kind = 'github_comment'`)
+	refuses(t, s, "cluster_requests_idempotency", `INSERT INTO cluster_requests
+		(id, principal_id, door, idempotency_key, allowed, verdict, request, created_at)
+		VALUES ('req_1', 'p', 'd', 'k', false, '{}', '{}', now()), ('req_2', 'p', 'd', 'k', false, '{}', '{}', now())`)
+	refuses(t, s, "cluster_requests_check", `INSERT INTO cluster_requests
+		(id, principal_id, door, allowed, verdict, request, created_at) VALUES ('req_3', 'p', 'd', true, '{}', '{}', now())`)
+	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
+	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
+		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)
+	require.NoError(t, s.Audit(t.Context(), "github:maya", "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
+	events, err := s.Timeline(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, "kubeconfig.read", events[len(events)-1].Action)
+	require.JSONEq(t, `{"name":"shop"}`, string(events[len(events)-1].Meta))
+	require.Equal(t, time.UTC, events[0].At.Location())
+}

@@ -1,0 +1,190 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// lose forgets every job, as if each had been lost on its way.
+func lose(t *testing.T, s *store.Store) {
+	t.Helper()
+	_, err := s.Pool().Exec(t.Context(), `DELETE FROM river_job`)
+	require.NoError(t, err)
+}
+
+func TestWhatWasLostIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Repo: "acme/shop", Number: 41, Body: "hello"}))
+	_, err := s.SaveDelivery(t.Context(), delivery("d-1"))
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `UPDATE deliveries SET nudge_at = $1`, clock.now().Add(30*time.Second)) // stamped by the real clock
+	require.NoError(t, err)
+	lose(t, s)
+
+	n, err := s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "a cluster is due from its acceptance on")
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+	clock.pass(3 * time.Second)
+	n, err = s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "two places lag behind")
+	require.Len(t, riverJobs(t, s, "publish"), 2)
+	clock.pass(time.Minute)
+	_, err = s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Len(t, riverJobs(t, s, "inbox"), 1)
+	require.Len(t, riverJobs(t, s, "reply"), 1)
+	require.Len(t, riverJobs(t, s, "publish"), 2, "what is already asked for stays single")
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+
+	subs, err := s.Subscribers(t.Context(), row.ID)
+	require.NoError(t, err)
+	for _, sub := range subs {
+		require.NoError(t, s.Shown(t.Context(), sub.ID, 7, 1, "hash"))
+	}
+	_, err = s.Pool().Exec(t.Context(), `UPDATE replies SET external_id = 5`)
+	require.NoError(t, err)
+	require.NoError(t, s.FinishDelivery(t.Context(), int64(count(t, s, `SELECT id FROM deliveries`)), "done"))
+	lose(t, s)
+	clock.pass(time.Hour)
+	n, err = s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "only the cluster is left")
+}
+
+func TestAReleasedClusterIsStillShownButNeverWoken(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
+	lose(t, s)
+	clock.pass(time.Hour)
+	n, err := s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Empty(t, riverJobs(t, s, "reconcile"))
+	require.Len(t, riverJobs(t, s, "publish"), 2)
+}
+
+func TestWakingTakesNoMoreThanItsLimit(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for _, name := range []string{"one", "two", "three"} {
+		accept(t, s, granted(name))
+	}
+	lose(t, s)
+	for _, want := range []int{2, 1, 0} {
+		n, err := s.WakeDue(t.Context(), 2)
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
+	require.Len(t, riverJobs(t, s, "reconcile"), 3)
+}
+
+func TestAPlaceShowsTheNewestVersion(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	subs, err := s.Subscribers(t.Context(), row.ID)
+	require.NoError(t, err)
+	sub, shown, err := s.SubscriberToShow(t.Context(), subs[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, row, shown)
+	require.Zero(t, sub.ExternalID)
+	require.NoError(t, s.Shown(t.Context(), sub.ID, 77, 3, "new"))
+	require.NoError(t, s.Shown(t.Context(), sub.ID, 77, 2, "old"))
+	sub, _, err = s.SubscriberToShow(t.Context(), subs[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(3), sub.ShownVersion)
+	require.Equal(t, "new", sub.ShownBody)
+	require.Equal(t, int64(77), sub.ExternalID)
+	_, _, err = s.SubscriberToShow(t.Context(), "sub_none")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestACauseIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	r := store.Reply{Cause: "label:acme/shop#41:ocp/nope", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "first"}
+	require.NoError(t, s.SaveReply(t.Context(), r))
+	r.Body = "second"
+	require.NoError(t, s.SaveReply(t.Context(), r))
+	require.Len(t, riverJobs(t, s, "reply"), 1)
+	var id string
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
+	got, err := s.Reply(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "first", got.Body)
+	require.NoError(t, s.Replied(t.Context(), id, 9))
+	got, err = s.Reply(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, int64(9), got.ExternalID)
+}
+
+func TestAListIsPagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var ids []string
+	for i, name := range []string{"one", "two", "three", "four", "five"} {
+		a := fromPR(granted(name), 41+i)
+		if i%2 == 1 {
+			a.Row.Team, a.Row.Owner = "acme/web", "will"
+		}
+		ids = append(ids, accept(t, s, a).ID)
+	}
+	_, err := s.Destroy(t.Context(), ids[0], "github:maya", "done")
+	require.NoError(t, err)
+	step(t, s, ids[0])
+
+	for name, c := range map[string]struct {
+		filter store.Filter
+		want   []int
+	}{
+		"newest first":   {store.Filter{}, []int{4, 3, 2, 1, 0}},
+		"live":           {store.Filter{Live: true}, []int{4, 3, 2, 1}},
+		"status":         {store.Filter{Status: []lifecycle.Status{lifecycle.Destroyed}}, []int{0}},
+		"team":           {store.Filter{Team: "acme/web"}, []int{3, 1}},
+		"own teams":      {store.Filter{Teams: []string{"acme/platform"}}, []int{4, 2, 0}},
+		"no team":        {store.Filter{Teams: []string{}}, nil},
+		"owner":          {store.Filter{Owner: "will"}, []int{3, 1}},
+		"platform":       {store.Filter{Platform: "ibmcloud"}, nil},
+		"pull request":   {store.Filter{Repo: "acme/shop", Number: 43, Profile: "aws-minimal-test"}, []int{2}},
+		"after a cursor": {store.Filter{Cursor: ids[3]}, []int{2, 1, 0}},
+	} {
+		rows, next, err := s.List(t.Context(), c.filter)
+		require.NoError(t, err, name)
+		require.Empty(t, next, name)
+		var got []string
+		for _, row := range rows {
+			got = append(got, row.ID)
+		}
+		var want []string
+		for _, i := range c.want {
+			want = append(want, ids[i])
+		}
+		require.Equal(t, want, got, name)
+	}
+
+	var walked []string
+	cursor := ""
+	for range 3 {
+		rows, next, err := s.List(t.Context(), store.Filter{Limit: 2, Cursor: cursor})
+		require.NoError(t, err)
+		for _, row := range rows {
+			walked = append(walked, row.ID)
+		}
+		cursor = next
+	}
+	require.Empty(t, cursor)
+	require.Equal(t, []string{ids[4], ids[3], ids[2], ids[1], ids[0]}, walked)
+}
