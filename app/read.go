@@ -113,7 +113,7 @@ func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, id string) ([
 	if err := reachable(row); err != nil {
 		return nil, err
 	}
-	meta := map[string]string{"name": row.Name, "ref": row.Outputs.KubeconfigRef}
+	meta := map[string]string{"why": "the kubeconfig was handed out", "ref": row.Outputs.KubeconfigRef}
 	if err := d.store.Audit(ctx, p.ID, "kubeconfig.read", id, meta); err != nil {
 		return nil, fmt.Errorf("write down the reading: %w", err)
 	}

@@ -125,7 +125,10 @@ func TestARealCommentIsObeyed(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "opened", pull(0))))
 	say := func(body, author string) func(*github.Event) {
-		return func(e *github.Event) { e.Comment = github.Comment{ID: 77, Author: author, Body: body}; e.Sender = author }
+		return func(e *github.Event) {
+			e.Comment = github.Comment{ID: 77, Author: author, Body: body}
+			e.Sender = author
+		}
 	}
 	require.NoError(t, i.receive("issue_comment", "d2", payload(t, "issue_comment", "created", pull(0), say("/ocp create", "will"))))
 	require.Contains(t, i.notes()[1], "accepted")

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+func TestTheListIsPagedAndFiltered(t *testing.T) {
+	h := newHouse(t)
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, h.accept(fmt.Sprintf("shop-%d", i), "platform").ID)
+	}
+	slices.Reverse(ids)
+	var seen []string
+	cursor := ""
+	for range 3 {
+		var page ClusterPage
+		h.get("/api/v1/clusters?limit=2&cursor="+cursor, &page)
+		for _, c := range page.Items {
+			seen = append(seen, c.ClusterID)
+		}
+		cursor = page.NextCursor
+	}
+	require.Equal(t, ids, seen, "newest first, each once")
+	require.Empty(t, cursor, "the last page has no next")
+	for query, want := range map[string]int{
+		"status=PENDING": 5, "status=READY": 0, "status=READY,PENDING": 5, "status=READY&status=PENDING": 5, "platform=aws": 5,
+		"platform=ibmcloud": 0, "owner=maya": 5, "owner=will": 0, "team=platform": 5, "team=other": 0,
+	} {
+		var page ClusterPage
+		h.get("/api/v1/clusters?"+query, &page)
+		require.Len(t, page.Items, want, query)
+	}
+}
+
+func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
+	h := newHouse(t)
+	p := h.refused(http.MethodGet, "/api/v1/clusters?status=ready&limit=0&cursor=x", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	var fields []string
+	for _, e := range p.Errors {
+		fields = append(fields, e.Field)
+		require.NotEmpty(t, e.Accepted, e.Field)
+	}
+	require.Equal(t, []string{"status", "limit", "cursor"}, fields)
+	require.Contains(t, p.Errors[0].Accepted, "READY")
+
+	p = h.refused(http.MethodGet, "/api/v1/clusters?limit=ten", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	require.Equal(t, "limit", p.Errors[0].Field)
+	h.refused(http.MethodGet, "/api/v1/jobs/job_x?lines=1001", h.as(oidc.Requester), nil, http.StatusBadRequest)
+}
+
+func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
+	h := newHouse(t)
+	row := h.accept("secretive", "security")
+	var page ClusterPage
+	h.get("/api/v1/clusters", &page)
+	require.Empty(t, page.Items)
+	for _, path := range []string{"/api/v1/clusters/" + row.ID, "/api/v1/clusters/" + row.ID + "/outputs",
+		"/api/v1/clusters/" + row.ID + "/kubeconfig", "/api/v1/jobs/" + row.JobID} {
+		theirs := h.refused(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusNotFound)
+		nobodys := h.refused(http.MethodGet, strings.ReplaceAll(strings.ReplaceAll(path, row.ID, "clu_x"), row.JobID, "job_x"),
+			h.as(oidc.Requester), nil, http.StatusNotFound)
+		require.Equal(t, strings.NewReplacer(row.ID, "clu_x", row.JobID, "job_x").Replace(theirs.Detail), nobodys.Detail)
+	}
+	for _, who := range []oidc.Claims{oidc.Admin, oidc.Auditor} {
+		answer, _ := h.ask(http.MethodGet, "/api/v1/clusters/"+row.ID, h.as(who), nil)
+		require.Equal(t, http.StatusOK, answer.StatusCode, who.Role)
+	}
+}
+
+func TestAClusterIsShownWithItsJobAndItsStory(t *testing.T) {
+	h := newHouse(t)
+	row := h.accept("shop", "platform")
+	var c ClusterDetail
+	h.get("/api/v1/clusters/"+row.ID, &c)
+	require.Equal(t, row.ID, c.ClusterID)
+	require.Equal(t, Status("PENDING"), c.Status)
+	require.Equal(t, PullRequest{Repo: "acme/shop", Number: 41, Head: row.PR.Head}, c.PullRequest)
+	require.Equal(t, row.JobID, c.Job.JobID)
+	require.Equal(t, "CREATE", c.Job.Type)
+	require.Equal(t, "accepted", c.Timeline[0].Action)
+	require.Equal(t, map[string]string{"Owner": "maya"}, c.Tags)
+
+	var j JobDetail
+	h.get("/api/v1/jobs/"+row.JobID, &j)
+	require.Equal(t, row.ID, j.ClusterID)
+	require.NotNil(t, j.Log)
+}
+
+func TestWithoutAGoodTokenNothingIsShown(t *testing.T) {
+	h := newHouse(t)
+	row := h.accept("shop", "platform")
+	foreign := oidc.Requester
+	foreign.Audience = jwt.Audience{"vault"}
+	for name, bearer := range map[string]string{"none": "", "junk": "abc", "for another": h.as(foreign)} {
+		answer, _ := h.ask(http.MethodGet, "/api/v1/clusters/"+row.ID, bearer, nil)
+		require.Equal(t, http.StatusUnauthorized, answer.StatusCode, name)
+		require.Contains(t, answer.Header.Get("WWW-Authenticate"), "Bearer")
+	}
+	roleless := oidc.Requester
+	roleless.Role = ""
+	p := h.refused(http.MethodGet, "/api/v1/clusters", h.as(roleless), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "ocpctl_role")
+}
+
+func TestEveryOperationAsksForAToken(t *testing.T) {
+	h := newHouse(t)
+	for _, op := range operations(t) {
+		path := strings.ReplaceAll(op.path, "{id}", "x")
+		h.refused(op.method, path, "", nil, http.StatusUnauthorized)
+		if strings.HasPrefix(op.path, statusPath) {
+			h.refused(op.method, path, h.as(oidc.Admin), nil, http.StatusUnauthorized)
+			continue
+		}
+		runner, err := h.tokens.Sign("x", "y", now())
+		require.NoError(t, err)
+		h.refused(op.method, path, runner, nil, http.StatusUnauthorized)
+	}
+}
+
+func TestAPathThatIsNotThereIsAProblemToo(t *testing.T) {
+	h := newHouse(t)
+	h.refused(http.MethodGet, "/api/v1/nothing", h.as(oidc.Admin), nil, http.StatusNotFound)
+	h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusNotFound)
+}
+
+func TestAnIssuerThatIsDownIsNotTheCallersFault(t *testing.T) {
+	h := newHouse(t)
+	bearer := h.as(oidc.Requester)
+	require.NoError(t, h.issuer.Stop())
+	p := h.refused(http.MethodGet, "/api/v1/clusters", bearer, nil, http.StatusServiceUnavailable)
+	require.Contains(t, p.Detail, "Try again")
+}
+
+func TestProbesAndMetricsTellTheState(t *testing.T) {
+	h := newHouse(t)
+	h.accept("shop", "platform")
+	for _, path := range []string{"/healthz", "/readyz"} {
+		answer, _ := h.ask(http.MethodGet, path, "", nil)
+		require.Equal(t, http.StatusOK, answer.StatusCode, path)
+	}
+	var page ClusterPage
+	h.get("/api/v1/clusters", &page)
+	_, body := h.ask(http.MethodGet, "/metrics", "", nil)
+	for _, want := range []string{
+		`ocpctl_clusters{status="PENDING"} 1`, `ocpctl_clusters{status="READY"} 0`, `ocpctl_jobs{status="PENDING",type="CREATE"} 1`,
+		`ocpctl_http_request_duration_seconds_count{code="200",method="GET",route="GET /api/v1/clusters"} 1`,
+	} {
+		require.Contains(t, string(body), want)
+	}
+	h.store.Close()
+	p := h.refused(http.MethodGet, "/readyz", "", nil, http.StatusServiceUnavailable)
+	require.Contains(t, p.Detail, "PostgreSQL")
+	answer, _ := h.ask(http.MethodGet, "/healthz", "", nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode, "the process is well")
+	p = h.refused(http.MethodGet, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusInternalServerError)
+	require.NotContains(t, p.Detail, "pool")
+}

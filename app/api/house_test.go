@@ -1,0 +1,165 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/token"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var limits = lifecycle.Limits{
+	LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
+	BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
+}
+
+type shelf map[string]string
+
+func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
+	if body, ok := s[ref]; ok {
+		return []byte(body), nil
+	}
+	return nil, errors.New("no such object")
+}
+
+// house is the private listener over real HTTP, on a database and an issuer of its own.
+type house struct {
+	*testing.T
+	*httptest.Server
+	store  *store.Store
+	issuer *oidc.Issuer
+	tokens *token.Signer
+	shelf  shelf
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{T: t, shelf: shelf{}}
+	var err error
+	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
+	require.NoError(t, err)
+	t.Cleanup(h.store.Close)
+	h.issuer, err = oidc.Start(t.Context(), oidc.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.issuer.Stop()) })
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	h.tokens = token.NewSigner(key, time.Hour)
+	h.Server = httptest.NewServer(New(Config{
+		Desk:  app.New(app.Config{Store: h.store, Artifacts: h.shelf}),
+		Store: h.store, Tokens: h.tokens,
+		Auth: auth.New(auth.Config{Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}}),
+		Runner: RunnerSettings{
+			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,
+		},
+	}))
+	t.Cleanup(h.Server.Close)
+	return h
+}
+
+// as is the bearer token of a principal.
+func (h *house) as(c oidc.Claims) string {
+	h.Helper()
+	raw, err := h.issuer.Token(c)
+	require.NoError(h, err)
+	return raw
+}
+
+// ask does one request and returns the status and the whole answer.
+func (h *house) ask(method, path, bearer string, body any) (*http.Response, []byte) {
+	h.Helper()
+	var in io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		require.NoError(h, err)
+		in = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(h.Context(), method, h.Server.URL+path, in)
+	require.NoError(h, err)
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	answer, err := h.Server.Client().Do(r)
+	require.NoError(h, err)
+	defer answer.Body.Close()
+	out, err := io.ReadAll(answer.Body)
+	require.NoError(h, err)
+	return answer, out
+}
+
+// get asks as the demo's requester and reads a 200.
+func (h *house) get(path string, into any) {
+	h.Helper()
+	answer, body := h.ask(http.MethodGet, path, h.as(oidc.Requester), nil)
+	require.Equal(h, http.StatusOK, answer.StatusCode, "%s", body)
+	require.NoError(h, json.Unmarshal(body, into), "%s", body)
+}
+
+// refused asks and reads a problem.
+func (h *house) refused(method, path, bearer string, body any, status int) Problem {
+	h.Helper()
+	answer, raw := h.ask(method, path, bearer, body)
+	require.Equal(h, status, answer.StatusCode, "%s", raw)
+	require.Equal(h, "application/problem+json", answer.Header.Get("Content-Type"))
+	var p Problem
+	require.NoError(h, json.Unmarshal(raw, &p))
+	require.Equal(h, status, p.Status)
+	require.NotEmpty(h, p.Detail)
+	return p
+}
+
+// accept writes a cluster as the desk does.
+func (h *house) accept(name, team string) store.Row {
+	h.Helper()
+	row := store.Row{
+		Door: policy.DoorLabel, CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
+		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
+		Spec: store.Spec{
+			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
+			Account: "123456789012", CreateDeadline: time.Hour, DestroyDeadline: time.Hour,
+		},
+	}
+	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
+	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
+	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
+	row, err := h.store.Accept(h.Context(), store.Acceptance{Row: row, Verdict: policy.Verdict{
+		Allowed: true, Grant: policy.Grant{MaxTTL: 2 * time.Hour, MaxTries: 2},
+	}})
+	require.NoError(h, err)
+	return row
+}
+
+// step lets the heart decide once about a cluster.
+func (h *house) step(id string) {
+	h.Helper()
+	cluster, facts, err := h.store.Load(h.Context(), id)
+	require.NoError(h, err)
+	require.NoError(h, h.store.Apply(h.Context(), lifecycle.Decide(cluster, facts, limits), cluster.Version))
+}
+
+// attempt is the open attempt of a cluster and its first token.
+func (h *house) attempt(id string) (store.LaunchSpec, string) {
+	h.Helper()
+	open, err := h.store.OpenAttempt(h.Context(), id)
+	require.NoError(h, err)
+	require.True(h, open.Open)
+	raw, err := h.tokens.Sign(open.Attempt, open.Token, time.Now())
+	require.NoError(h, err)
+	return open, raw
+}
