@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const senders = 8
+
+// durable returns a store on a server of its own that waits for the disk, as in production.
+func durable(b *testing.B) *store.Store {
+	b.Helper()
+	ctx := context.Background()
+	server, err := postgres.Start(ctx, postgres.Config{Dir: b.TempDir()})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, server.Stop()) })
+	require.NoError(b, store.Migrate(ctx, server.URL("postgres")))
+	return openAt(b, server.URL("postgres"), store.Options{Limits: limits, Lease: time.Minute})
+}
+
+// BenchmarkSaveDelivery saves deliveries as the webhook's door does, and beside it, by turns on the same server, writes
+// the bare row alone: what no door can be faster than.
+func BenchmarkSaveDelivery(b *testing.B) {
+	s := durable(b)
+	body := bytes.Repeat([]byte(`{"action":"labeled","number":41},`), 400) // 13 KB, like GitHub's
+	n := 0
+	id := func() string { n++; return fmt.Sprintf("run-%d", n) }
+	save := func(ctx context.Context, id string) error {
+		_, err := s.SaveDelivery(ctx, store.Delivery{Source: "github", ID: id, Event: "pull_request", Body: body})
+		return err
+	}
+	bare := func(ctx context.Context, id string) error {
+		_, err := s.Pool().Exec(ctx, `INSERT INTO deliveries (source, delivery_id, event, body) VALUES ($1, $2, $3, $4)`,
+			"bare", id, "pull_request", body)
+		return err
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context, string) error
+	}{{"saved", save}, {"bare", bare}} {
+		b.Run(c.name, func(b *testing.B) { parallel(b, id(), c.do) })
+	}
+}
+
+// parallel spreads b.N calls over the senders and reports calls per second and the slowest hundredth.
+func parallel(b *testing.B, run string, do func(context.Context, string) error) {
+	took := make([][]time.Duration, senders)
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	for sender := range senders {
+		wg.Go(func() {
+			for i := sender; i < b.N; i += senders {
+				start := time.Now()
+				if err := do(context.Background(), fmt.Sprintf("%s-%d", run, i)); err != nil {
+					b.Error(err)
+					return
+				}
+				took[sender] = append(took[sender], time.Since(start))
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	if len(all) > 0 {
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
+}
+
+// BenchmarkList reads pages of 50 among 10,000 live and 20,000 past clusters.
+func BenchmarkList(b *testing.B) {
+	s, _ := open(b)
+	ctx := context.Background()
+	seed := accept(b, s, fromPR(granted("seed"), 41))
+	crowd(b, s, seed.ID)
+	for name, f := range map[string]store.Filter{
+		"live":   {Live: true},
+		"team":   {Live: true, Team: "team-3"},
+		"status": {Status: []lifecycle.Status{lifecycle.Ready}},
+		"teams":  {Live: true, Teams: []string{"team-1", "team-2"}},
+		"pr":     {Live: true, Repo: "acme/shop", Number: 4242},
+		"all":    {},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_, _, err := s.List(ctx, f)
+				require.NoError(b, err)
+			}
+		})
+	}
+	b.Run("load", func(b *testing.B) {
+		for b.Loop() {
+			_, _, err := s.Load(ctx, seed.ID)
+			require.NoError(b, err)
+		}
+	})
+	b.Run("wake nothing", func(b *testing.B) {
+		for b.Loop() {
+			_, err := s.WakeDue(ctx, 100)
+			require.NoError(b, err)
+		}
+	})
+}
+
+// crowd copies the seed cluster into 10,000 ready and 20,000 released ones, each with a job and an attempt.
+func crowd(b *testing.B, s *store.Store, seed string) {
+	b.Helper()
+	for _, sql := range []string{`
+		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
+			requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
+			status, phase, why, wish, wish_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
+		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
+			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, i, pr_head,
+			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
+			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
+			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,
+			end_ttl, end_max, created_at, updated_at, CASE WHEN i % 3 <> 0 THEN now() END
+		FROM clusters, generate_series(1000, 30999) i WHERE id = $1`, `
+		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at)
+		SELECT 'job_' || id, id, 'CREATE', 'SUCCEEDED', created_at, now() FROM clusters WHERE id <> $1`, `
+		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
+			infra_id, closed_at, outcome)
+		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', id, now(), 'installing', 'pod', now(), now(), now(), id, now(), 'succeeded'
+		FROM clusters WHERE id <> $1`} {
+		_, err := s.Pool().Exec(context.Background(), sql, seed)
+		require.NoError(b, err)
+	}
+	_, err := s.Pool().Exec(context.Background(), `ANALYZE`)
+	require.NoError(b, err)
+}
