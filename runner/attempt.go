@@ -28,11 +28,12 @@ type attempt struct {
 
 	account string // as the cloud told it
 
-	dir      string // the install directory in use
-	renders  int
-	rendered time.Time         // when dir was begun; what is in it goes stale
-	identity contract.Identity // of dir
-	console  string            // URL, read from the log
+	dir       string // the install directory in use
+	renders   int
+	rendered  time.Time         // when dir was begun; what is in it goes stale
+	identity  contract.Identity // of dir
+	console   string            // URL, read from the log
+	complaint string            // the last error the installer told of
 }
 
 // phase is one step of an attempt.

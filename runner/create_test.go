@@ -361,12 +361,13 @@ func TestAPreflightThatIsNotAnsweredBlocksNothing(t *testing.T) {
 
 func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
-	w.on("create", `echo 'time="2026" level=error msg="no etcd quorum"' >>"$dir/.openshift_install.log"; exit 5`)
+	w.on("create", `echo 'time="2026" level=error msg="no etcd quorum"' >>"$dir/.openshift_install.log"; echo "level=error msg=Bootstrap failed, password: CANARY-pull" >&2; exit 5`)
 	require.NoError(t, w.run(t.Context()))
 	result := w.result()
 	require.Equal(t, "InstallFailed", result.Reason)
 	require.True(t, result.Retryable)
 	require.Contains(t, result.Message, "exit code 5")
+	require.Contains(t, result.Message, "The installer said: Bootstrap failed, password:[redacted]")
 	require.Contains(t, w.logText(), "no etcd quorum")
 }
 

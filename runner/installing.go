@@ -46,6 +46,9 @@ func (a *attempt) installing(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	f := installer.Explain(exit)
+	if a.complaint != "" {
+		f.Words += ". The installer said: " + a.complaint
+	}
 	return failure{Reason: f.Reason, Message: f.Words, Retryable: f.Retryable}
 }
 
@@ -53,6 +56,9 @@ func (a *attempt) installing(ctx context.Context) error {
 func (a *attempt) progress(line string, moments chan<- installer.Moment) {
 	if url, ok := installer.ReadConsole(line); ok {
 		a.console = url
+	}
+	if words, ok := installer.ReadComplaint(line); ok {
+		a.complaint = words
 	}
 	p, ok := installer.ReadProgress(line)
 	if !ok {

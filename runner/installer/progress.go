@@ -56,3 +56,23 @@ func ReadConsole(line string) (url string, ok bool) {
 	url, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
 	return strings.Trim(url, `"`), ok && url != ""
 }
+
+// A complaint is kept readable; the log holds all of it. Errors are wrapped: what was tried stands at the beginning,
+// what went wrong at the end.
+const (
+	complaintHead = 150
+	complaintTail = 350
+)
+
+// ReadComplaint finds the words of an error in a line of output.
+func ReadComplaint(line string) (words string, ok bool) {
+	for _, level := range []string{"level=error msg=", "level=fatal msg="} {
+		if _, words, ok := strings.Cut(line, level); ok {
+			if len(words) > complaintHead+complaintTail {
+				words = strings.ToValidUTF8(words[:complaintHead]+" … "+words[len(words)-complaintTail:], "")
+			}
+			return words, true
+		}
+	}
+	return "", false
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -39,7 +40,7 @@ type Client struct {
 
 // New takes credentials and addresses from the SDK's default chain. It asks the cloud nothing yet.
 func New(ctx context.Context, region string) (*Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // its warnings of cut connections tell nobody anything
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
