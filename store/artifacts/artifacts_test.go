@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -324,6 +325,27 @@ func TestWritingOnceTwiceIsWritingOnce(t *testing.T) {
 	require.NoError(t, err, "the first answer may have been lost")
 	_, err = s.PutOnce(t.Context(), "spool/att_1/000007-result.json", []byte("b"))
 	require.ErrorIs(t, err, artifacts.ErrExists)
+}
+
+func TestTheSpoolIsReadInTheOrderItWasWritten(t *testing.T) {
+	s, _, _ := newStore(t)
+	docs, err := s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Empty(t, docs)
+	for _, one := range []struct {
+		seq  int
+		kind string
+	}{{10, "result"}, {2, "report"}, {9, "report"}} {
+		_, err := s.PutOnce(t.Context(), artifacts.SpoolKey("att_1", one.seq, one.kind), fmt.Appendf(nil, `{"seq":%d}`, one.seq))
+		require.NoError(t, err)
+	}
+	_, err = s.PutOnce(t.Context(), artifacts.SpoolKey("att_10", 1, "report"), []byte("another attempt's"))
+	require.NoError(t, err)
+	docs, err = s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Equal(t, []artifacts.Document{
+		{Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "report", Body: []byte(`{"seq":9}`)}, {Kind: "result", Body: []byte(`{"seq":10}`)},
+	}, docs)
 }
 
 // The stand-in ignores encryption headers, so what is sent is looked at on the way.
