@@ -98,7 +98,9 @@ type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
-	Blockers   []string  `json:"blockers,omitempty,omitzero"`
+
+	// Blockers What the last verification still counted.
+	Blockers []string `json:"blockers,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
 	ClusterID  string `json:"clusterId"`
@@ -117,7 +119,10 @@ type Cluster struct {
 	Generation  int    `json:"generation"`
 
 	// HourlyCents List price in US cents per hour.
-	HourlyCents int         `json:"hourlyCents"`
+	HourlyCents int `json:"hourlyCents"`
+
+	// Identities Every infraID and ccoctl name ever recorded, oldest first.
+	Identities  []string    `json:"identities,omitempty,omitzero"`
 	JobID       string      `json:"jobId"`
 	Name        string      `json:"name"`
 	Owner       string      `json:"owner"`

@@ -21,7 +21,7 @@ func cluster(row store.Row) Cluster {
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents,
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA)},
-		FailReason: row.FailReason, FailMessage: row.FailMessage, Blockers: row.Blockers,
+		FailReason: row.FailReason, FailMessage: row.FailMessage, Blockers: row.Blockers, Identities: row.Identities,
 	}
 	if row.PR != nil {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func page(t *testing.T, name string, view any) string {
+	p := &pages{Config: Config{Now: func() time.Time { return noon }}, views: parse()}
+	w := httptest.NewRecorder()
+	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusOK, name, view)
+	require.Equal(t, http.StatusOK, w.Code)
+	return w.Body.String()
+}
+
+func details(change func(*store.Row)) app.Details {
+	row := store.Row{}
+	row.ID, row.Name, row.Status, row.Phase, row.Wish = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
+	row.AcceptedAt, row.DestroyAt, row.Ends.Max = noon, noon.Add(90*time.Minute), noon.Add(90*time.Minute)
+	row.Outputs = &store.Outputs{
+		APIURL: "https://api.shop.example:6443", ConsoleURL: "https://console.shop.example",
+		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password",
+	}
+	change(&row)
+	return app.Details{Row: row, Job: store.Job{ID: "job_1", Type: lifecycle.JobCreate}}
+}
+
+func show(t *testing.T, change func(*store.Row)) string {
+	return page(t, "detail", detailView{Who: policy.Principal{ID: "x", Name: "Maya"}, Details: details(change)})
+}
+
+func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
+	html := show(t, func(*store.Row) {})
+	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "/ocp extend 4h"} {
+		require.Contains(t, html, want)
+	}
+}
+
+func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
+	html := show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Wish, r.WishWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"
+	})
+	require.NotContains(t, html, "Download kubeconfig")
+	require.Contains(t, html, "its label was removed")
+}
+
+func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
+	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
+	d.Verifications = []store.VerificationRow{
+		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Words: []string{"vpc vpc-1: delete it"}},
+		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true},
+	}
+	html := page(t, "detail", detailView{Details: d})
+	for _, want := range []string{"Proof of destruction", "vpc vpc-1: delete it", "nothing left", "the zone is visible", "Control: failed"} {
+		require.Contains(t, html, want)
+	}
+}
+
+func TestWhatOthersWroteIsShownAsText(t *testing.T) {
+	evil := `<script>alert(1)</script>`
+	d := details(func(r *store.Row) {
+		r.Why, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []string{evil}
+		r.Outputs.ConsoleURL = "javascript:alert(1)"
+	})
+	d.Log = []string{evil}
+	d.Timeline = []store.Event{{At: noon, Why: evil}}
+	html := page(t, "detail", detailView{Details: d})
+	require.NotContains(t, html, evil)
+	require.NotContains(t, html, `href="javascript`)
+}
+
+func TestTheStepsSayWhereAClusterIs(t *testing.T) {
+	for phase, want := range map[lifecycle.Phase]string{lifecycle.Installing: "now", lifecycle.PhaseReady: "done"} {
+		row := details(func(r *store.Row) {
+			r.Phase = phase
+			if phase != lifecycle.PhaseReady {
+				r.Status = lifecycle.Creating
+			}
+		}).Row
+		for _, s := range stepsOf(row) {
+			if s.Name == plain(phase) {
+				require.Equal(t, want, s.State)
+			}
+		}
+	}
+	require.Empty(t, stepsOf(details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Creating, lifecycle.Cleaning }).Row))
+	released := stepsOf(details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released }).Row)
+	require.Equal(t, "done", released[len(released)-1].State)
+}
+
+func TestSpansAreWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		5 * time.Second: "in 5 s", 90 * time.Second: "in 1 min", -2 * time.Hour: "2 h 0 min ago", 72 * time.Hour: "in 3 days",
+	} {
+		require.Equal(t, want, away(noon, noon.Add(d)))
+	}
+}
