@@ -138,6 +138,19 @@ func TestOnlyTwoCountsApartAfterTheEndProveZero(t *testing.T) {
 	}
 }
 
+func TestARecordIsCleanedUpAfterWhateverItsRunnerSaid(t *testing.T) {
+	for _, how := range []Outcome{Failure, Stopped, Waiting, Lost} {
+		row := kindWorld().row
+		row.Status, row.Phase, row.Tries = Creating, Recording, 1
+		last := Attempt{Number: 1, Kind: Create, Recorded: true, Outcome: how, Message: "no word", Retryable: true}
+		d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
+		require.Equal(t, Cleaning, d.Next.Phase, "%s", how)
+		row = d.Next
+		d = Decide(row, Facts{Now: row.RetryAt, Last: &last, Identities: []string{"infra-1"}}, limits)
+		require.Equal(t, Destroy, d.Open, "%s", how)
+	}
+}
+
 func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 	w := kindWorld()
 	w.destroy()

@@ -117,11 +117,7 @@ func (w *world) work(r *runner) {
 			r.installing = false
 		}
 	case !r.claimed:
-		number, pod := r.attempt, r.pod
-		if a := w.ask(r, func() answer { return w.claim(number, pod) }); !a.lost && !a.fenced {
-			r.claimed, r.names = true, a.names
-			r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring}[r.kind], 0)
-		}
+		w.begin(r)
 	case r.result != nil:
 		w.post(r)
 	case r.over || r.term: // the install process ends first, then it tells
@@ -131,6 +127,20 @@ func (w *world) work(r *runner) {
 		w.install(r)
 	default:
 		w.teardown(r)
+	}
+}
+
+// begin claims the attempt. A runner that is told to stop instead has nothing to do.
+func (w *world) begin(r *runner) {
+	number, pod := r.attempt, r.pod
+	a := w.ask(r, func() answer { return w.claim(number, pod) })
+	switch {
+	case a.lost || a.fenced:
+	case a.stop:
+		r.alive = false
+	default:
+		r.claimed, r.names = true, a.names
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring}[r.kind], 0)
 	}
 }
 
@@ -169,7 +179,7 @@ func (w *world) install(r *runner) {
 		}
 		r.enter(Claiming, w.pick(2))
 	case Claiming:
-		if r.steps == 0 || w.recorded(r, fmt.Sprintf("ccoctl-%d", r.attempt)) {
+		if r.steps == 0 || w.recorded(r, fmt.Sprintf("ccoctl-%d", r.attempt), Claiming) {
 			r.enter(Rendering, 0)
 		}
 	case Rendering:
@@ -177,7 +187,7 @@ func (w *world) install(r *runner) {
 			r.enter(Recording, 0)
 		}
 	case Recording:
-		if w.recorded(r, fmt.Sprintf("infra-%d", r.attempt)) {
+		if w.recorded(r, fmt.Sprintf("infra-%d", r.attempt), Installing) {
 			r.installing = true
 			r.enter(Installing, 4+w.pick(12))
 		}
@@ -206,9 +216,9 @@ func (w *world) fails(r *runner, n int) bool {
 }
 
 // recorded asks for an acknowledgement and makes something only with it in hand.
-func (w *world) recorded(r *runner, name string) bool {
+func (w *world) recorded(r *runner, name string, phase Phase) bool {
 	number, pod := r.attempt, r.pod
-	a := w.ask(r, func() answer { return w.record(number, pod, name) })
+	a := w.ask(r, func() answer { return w.record(number, pod, name, phase) })
 	if a.lost || a.fenced || r.term {
 		return false
 	}

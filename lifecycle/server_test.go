@@ -89,7 +89,8 @@ func (w *world) think(f Facts) Decision {
 // apply is store.Apply: one transaction, guarded by the row's version and by whether the closing and opening still fit.
 func (w *world) apply(h heldDecision) {
 	open := w.open()
-	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number)
+	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number ||
+		(h.d.Close.Outcome == Cancelled && !open.ClaimedAt.IsZero()))
 	if h.version != w.row.Version || misfit || (h.d.Open != "" && open != nil) {
 		w.poked = true
 		return
@@ -132,7 +133,7 @@ func (w *world) remember(before Cluster) {
 	}
 	w.path = append(w.path, n.Phase)
 	if w.moves != nil {
-		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, plain(n.Why)}] = true
+		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, n.Why}] = true
 	}
 }
 
@@ -189,14 +190,20 @@ func (w *world) heldBy(number, pod int) *attempt {
 
 func (w *world) claim(number, pod int) answer {
 	a := w.attempts[number-1]
-	if !a.ClosedAt.IsZero() || (a.pod != 0 && a.pod != pod) {
+	switch {
+	case !a.ClosedAt.IsZero() || (a.pod != 0 && a.pod != pod):
 		return answer{fenced: true}
-	}
-	if a.pod == 0 {
+	case a.pod == 0 && w.unwanted(a):
+		return answer{stop: true}
+	case a.pod == 0:
 		a.pod, a.ClaimedAt, w.poked = pod, w.now, true
 	}
 	a.LeaseUntil = w.now.Add(lease)
 	return answer{stop: a.StopAsked, names: slices.Clone(w.identities)}
+}
+
+func (w *world) unwanted(a *attempt) bool {
+	return a.StopAsked || (a.Kind == Create && w.row.Wish == Absent)
 }
 
 func (w *world) beat(number, pod int) answer {
@@ -208,26 +215,26 @@ func (w *world) beat(number, pod int) answer {
 	return answer{stop: a.StopAsked}
 }
 
-// record stores an identity and moves the phase in one transaction, or answers stop.
-func (w *world) record(number, pod int, name string) answer {
+// record is the acknowledgement: one transaction stores the name and lets Decide move the cluster, or the answer is stop.
+func (w *world) record(number, pod int, name string, phase Phase) answer {
 	a := w.heldBy(number, pod)
 	switch {
 	case a == nil:
 		return answer{fenced: true}
+	case w.unwanted(a):
+		return answer{stop: true}
 	case slices.Contains(w.identities, name):
 		return w.beat(number, pod)
 	}
+	a.Recorded, a.Phase, a.LeaseUntil = true, phase, w.now.Add(lease)
+	w.identities, w.owed = append(w.identities, name), true
 	f := w.facts(false)
-	f.Open.Recorded, f.Open.Phase = true, Recording
-	f.Identities = append(f.Identities, name)
+	f.Runner = Alive // it is talking to us
 	d := w.think(f)
-	if a.StopAsked || d.Close != nil || d.StopNow || d.Next.Wish == Absent {
-		w.commit(w.think(w.facts(false)))
+	w.commit(d)
+	if d.StopNow || d.Close != nil {
 		return answer{stop: true}
 	}
-	a.Recorded, a.Phase, a.LeaseUntil = true, Recording, w.now.Add(lease)
-	w.identities, w.owed = append(w.identities, name), true
-	w.commit(d)
 	if w.row.Wish != Present || w.row.Status != Creating {
 		w.breach("a record was acknowledged to a cluster that is not being created", 6)
 	}
