@@ -35,7 +35,7 @@ type Client struct {
 	sts    *sts.Client
 	iam    *iam.Client
 	r53    *route53.Client
-	s3     *s3.Client
+	s3     *s3.Client // in globalRegion, where every bucket name can be asked for
 }
 
 // New takes credentials and addresses from the SDK's default chain. It asks the cloud nothing yet.
@@ -51,7 +51,7 @@ func New(ctx context.Context, region string) (*Client, error) {
 		sts:    sts.NewFromConfig(cfg),
 		iam:    iam.NewFromConfig(cfg),
 		r53:    route53.NewFromConfig(cfg),
-		s3:     s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
+		s3:     s3In(cfg, globalRegion),
 	}, nil
 }
 
@@ -76,4 +76,9 @@ func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
 
 func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {
 	return resourcegroupstaggingapi.NewFromConfig(c.cfg, func(o *resourcegroupstaggingapi.Options) { o.Region = region })
+}
+
+// s3In always uses path style: AWS takes it too, and addresses without DNS need it.
+func s3In(cfg awssdk.Config, region string) *s3.Client {
+	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, region })
 }

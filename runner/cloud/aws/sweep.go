@@ -131,11 +131,13 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 
 // bucket empties a bucket, versions included, and deletes it.
 func (s *sweep) bucket(ctx context.Context, name string) {
-	if things, err := s.bucketByName(name).ask(ctx); err != nil || len(things) == 0 {
+	region, found, err := s.bucketRegion(ctx, name)
+	if err != nil || !found {
 		s.fail("look for bucket "+name, err)
 		return
 	}
-	p := s3.NewListObjectVersionsPaginator(s.s3, &s3.ListObjectVersionsInput{Bucket: &name})
+	api := s3In(s.cfg, region)
+	p := s3.NewListObjectVersionsPaginator(api, &s3.ListObjectVersionsInput{Bucket: &name})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
@@ -143,24 +145,24 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 			return
 		}
 		for _, v := range page.Versions {
-			s.object(ctx, name, v.Key, v.VersionId)
+			s.object(ctx, api, name, v.Key, v.VersionId)
 		}
 		for _, m := range page.DeleteMarkers {
-			s.object(ctx, name, m.Key, m.VersionId)
+			s.object(ctx, api, name, m.Key, m.VersionId)
 		}
 	}
-	_, err := s.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
+	_, err = api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
 	s.fail("delete bucket "+name, err)
 	if err == nil {
 		s.deleted = append(s.deleted, "bucket "+name)
 	}
 }
 
-func (s *sweep) object(ctx context.Context, bucket string, key, version *string) {
+func (s *sweep) object(ctx context.Context, api *s3.Client, bucket string, key, version *string) {
 	in := &s3.DeleteObjectInput{Bucket: &bucket, Key: key}
 	if v := awssdk.ToString(version); v != "" && v != "null" {
 		in.VersionId = version
 	}
-	_, err := s.s3.DeleteObject(ctx, in)
+	_, err := api.DeleteObject(ctx, in)
 	s.fail("delete "+awssdk.ToString(key)+" from bucket "+bucket, err)
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// balancer is a load balancer with what a DNS alias needs, and its target groups.
-type balancer struct {
-	dnsName, zone string
-	targets       []string
-}
+// balancer is what a DNS alias needs of a load balancer.
+type balancer struct{ dnsName, zone string }
 
 func (b *Build) elbTags(name string) []types.Tag {
 	return sorted(b.tags(name), func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} })
@@ -41,21 +38,19 @@ func (b *Build) balancer(ctx context.Context, name string, scheme types.LoadBala
 	}
 	made := balancer{dnsName: aws.ToString(out.LoadBalancers[0].DNSName), zone: aws.ToString(out.LoadBalancers[0].CanonicalHostedZoneId)}
 	for _, port := range ports {
-		target, err := b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port)
-		if err != nil {
+		if err := b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port); err != nil {
 			return balancer{}, err
 		}
-		made.targets = append(made.targets, target)
 	}
 	return made, nil
 }
 
-func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) (string, error) {
+func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) error {
 	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
 		Name: &name, Port: &port, Protocol: types.ProtocolEnumTcp, TargetType: types.TargetTypeEnumIp, VpcId: &b.vpc, Tags: b.elbTags(name),
 	})
 	if err != nil {
-		return "", fmt.Errorf("failed to create target group %q: %w", name, err)
+		return fmt.Errorf("failed to create target group %q: %w", name, err)
 	}
 	arn := out.TargetGroups[0].TargetGroupArn
 	_, err = b.elb.CreateListener(ctx, &elb.CreateListenerInput{
@@ -63,21 +58,7 @@ func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name strin
 		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: arn}},
 	})
 	if err != nil {
-		return "", fmt.Errorf("failed to create listener: %w", err)
-	}
-	return aws.ToString(arn), nil
-}
-
-// register puts instances behind the API's load balancers.
-func (b *Build) register(ctx context.Context, instances ...string) error {
-	var targets []types.TargetDescription
-	for _, id := range instances {
-		targets = append(targets, types.TargetDescription{Id: aws.String(id)})
-	}
-	for _, group := range append(b.external.targets, b.internal.targets...) {
-		if _, err := b.elb.RegisterTargets(ctx, &elb.RegisterTargetsInput{TargetGroupArn: aws.String(group), Targets: targets}); err != nil {
-			return fmt.Errorf("failed to register targets: %w", err)
-		}
+		return fmt.Errorf("failed to create listener: %w", err)
 	}
 	return nil
 }

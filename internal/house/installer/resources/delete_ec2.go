@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -90,7 +91,7 @@ func (c *Cloud) deleteEndpoint(ctx context.Context, id string) error {
 		return err
 	}
 	for _, u := range out.Unsuccessful {
-		if u.Error != nil && aws.ToString(u.Error.Code) != "InvalidVpcEndpoint.NotFound" {
+		if u.Error != nil && !strings.HasSuffix(aws.ToString(u.Error.Code), ".NotFound") {
 			return fmt.Errorf("%s: %s", aws.ToString(u.Error.Code), aws.ToString(u.Error.Message))
 		}
 	}

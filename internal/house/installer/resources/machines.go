@@ -29,10 +29,7 @@ func (b *Build) ControlPlane(ctx context.Context) error {
 		b.masterIDs = append(b.masterIDs, id)
 	}
 	all := append([]string{b.bootstrap}, b.masterIDs...)
-	if err := b.running(ctx, all); err != nil {
-		return err
-	}
-	return b.register(ctx, all...)
+	return b.running(ctx, all)
 }
 
 // WorkerMachines starts the compute machines; the cluster's own machine API does that once the bootstrap machine is gone.

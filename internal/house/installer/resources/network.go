@@ -26,12 +26,6 @@ func (b *Build) Network(ctx context.Context) error {
 		return fmt.Errorf("failed to create vpc: %w", err)
 	}
 	b.vpc = aws.ToString(vpc.Vpc.VpcId)
-	_, err = b.ec2.ModifyVpcAttribute(ctx, &ec2.ModifyVpcAttributeInput{
-		VpcId: &b.vpc, EnableDnsHostnames: &types.AttributeBooleanValue{Value: aws.Bool(true)},
-	})
-	if err != nil {
-		return fmt.Errorf("failed to set vpc attributes: %w", err)
-	}
 	gateway, err := b.internetGateway(ctx)
 	if err != nil {
 		return err

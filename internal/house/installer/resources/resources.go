@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Cloud is one region and the global services.
@@ -42,14 +43,14 @@ func Open(ctx context.Context, region string) (*Cloud, error) {
 			return nil, err
 		}
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // the real one prints nothing of the SDK's
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
 	return &Cloud{
 		Region: region, cfg: cfg,
 		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
-		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
+		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, "us-east-1" }), // the stand-in S3 is one region
 	}, nil
 }
 
