@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -44,8 +45,8 @@ func (c *Client) ec2Question(region string, kind ec2Kind, filter string, values 
 		ask: func(ctx context.Context) ([]thing, error) {
 			things, err := kind.list(ctx, c.ec2In(region), []types.Filter{{Name: &filter, Values: values}})
 			for i := range things {
-				things[i].kind = kind.noun
-				things[i].free = ec2Free(kind.noun, things[i].id, region)
+				things[i].kind = cmp.Or(things[i].kind, kind.noun)
+				things[i].free = ec2Free(things[i].kind, things[i].id, region)
 			}
 			return things, err
 		},

@@ -96,12 +96,21 @@ func listSnapshots(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 	})
 }
 
+// listImages names an image's snapshots with it: they outlive it and carry neither tag nor name.
 func listImages(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{Filters: f, Owners: []string{"self"}})
 	return collect(ctx, p, func(page *ec2.DescribeImagesOutput) []thing {
-		return each(page.Images, func(i types.Image) thing {
-			return thing{id: awssdk.ToString(i.ImageId), name: awssdk.ToString(i.Name), gone: i.State == types.ImageStateDeregistered}
-		})
+		var out []thing
+		for _, i := range page.Images {
+			name := awssdk.ToString(i.Name)
+			out = append(out, thing{id: awssdk.ToString(i.ImageId), name: name, gone: i.State == types.ImageStateDeregistered})
+			for _, device := range i.BlockDeviceMappings {
+				if device.Ebs != nil && awssdk.ToString(device.Ebs.SnapshotId) != "" {
+					out = append(out, thing{kind: "snapshot", id: awssdk.ToString(device.Ebs.SnapshotId), name: "of image " + name})
+				}
+			}
+		}
+		return out
 	})
 }
 

@@ -1,0 +1,98 @@
+package aws_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// scene is a cloud, a client for it and one cluster in it.
+type scene struct {
+	*installertest.World
+	client *aws.Client
+	target cloud.Target
+	dir    string
+}
+
+func newScene(t *testing.T, name, region string) *scene {
+	t.Helper()
+	w := installertest.Start(t)
+	client, err := aws.New(t.Context(), region)
+	require.NoError(t, err)
+	return &scene{World: w, client: client, target: cloud.Target{
+		Region: region, Name: name, BaseDomain: "labs.example.com", Cluster: "clu_" + name, Account: account,
+	}}
+}
+
+// render makes the install directory and records its identity, as the runner does before anything is created.
+func (s *scene) render(t *testing.T) {
+	t.Helper()
+	s.dir = installertest.Dir(t, installertest.InstallConfig(s.target.Name, s.target.Region, 0))
+	s.Must(t, s.dir, "create ignition-configs")
+	raw, err := os.ReadFile(filepath.Join(s.dir, "metadata.json"))
+	require.NoError(t, err)
+	var m struct{ InfraID, ClusterID string }
+	require.NoError(t, json.Unmarshal(raw, &m))
+	s.target.Identities = append(s.target.Identities, contract.Identity{
+		InfraID: m.InfraID, ClusterUUID: m.ClusterID, Account: account, Region: s.target.Region, Metadata: string(raw),
+	})
+}
+
+func (s *scene) infraID() string { return s.target.Identities[len(s.target.Identities)-1].InfraID }
+
+func (s *scene) ec2(t *testing.T) *ec2.Client {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(s.target.Region))
+	require.NoError(t, err)
+	return ec2.NewFromConfig(cfg)
+}
+
+// record writes a public record.
+func (s *scene) record(t *testing.T, name string) {
+	t.Helper()
+	api, zone := s.dns(t)
+	_, err := api.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone, ChangeBatch: &r53types.ChangeBatch{
+		Changes: []r53types.Change{{Action: "CREATE", ResourceRecordSet: &r53types.ResourceRecordSet{
+			Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
+		}}},
+	}})
+	require.NoError(t, err)
+}
+
+// zone makes the cluster's private zone, untagged.
+func (s *scene) zone(t *testing.T, callerReference string) string {
+	t.Helper()
+	vpc, err := s.ec2(t).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: awssdk.String("10.9.0.0/16")})
+	require.NoError(t, err)
+	api, _ := s.dns(t)
+	out, err := api.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{
+		Name: awssdk.String(s.target.Domain()), CallerReference: &callerReference, HostedZoneConfig: &r53types.HostedZoneConfig{PrivateZone: true},
+		VPC: &r53types.VPC{VPCId: vpc.Vpc.VpcId, VPCRegion: r53types.VPCRegion(s.target.Region)},
+	})
+	require.NoError(t, err)
+	return strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
+}
+
+func (s *scene) dns(t *testing.T) (api *route53.Client, publicZone string) {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("us-east-1"))
+	require.NoError(t, err)
+	api = route53.NewFromConfig(cfg)
+	zones, err := api.ListHostedZonesByName(t.Context(), &route53.ListHostedZonesByNameInput{DNSName: awssdk.String("labs.example.com.")})
+	require.NoError(t, err)
+	return api, strings.TrimPrefix(*zones.HostedZones[0].Id, "/hostedzone/")
+}

@@ -1,0 +1,174 @@
+package aws_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	house "github.com/ocpctl/ocpctl/internal/house/aws"
+	"github.com/ocpctl/ocpctl/internal/house/installer"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+func TestSweepTakesWhatDestroyLeavesAfterAKill(t *testing.T) {
+	for step, want := range map[string]string{
+		"zone-tags": "hosted zone", "private-records": "A record api.", "bucket-tags": "bucket openshift-bootstrap-data-",
+	} {
+		t.Run(step, func(t *testing.T) {
+			s := newScene(t, "sweep-"+step, "us-east-2")
+			s.render(t)
+			require.NoError(t, installer.WriteFaults(s.Faults, installer.Faults{"create": {FailAt: step, Kill: true, Times: 1}}))
+			require.Equal(t, -1, s.Run(t, s.dir, "create cluster").Code)
+			s.Must(t, s.dir, "destroy cluster")
+			require.False(t, s.client.Verify(t.Context(), s.target).Clean, "the leak is seen")
+
+			deleted, err := s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Len(t, deleted, 1)
+			require.Contains(t, deleted[0], want)
+			require.Empty(t, s.Left(t, s.target.Name))
+			require.True(t, s.client.Verify(t.Context(), s.target).Clean)
+			deleted, err = s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Empty(t, deleted, "a second one finds nothing")
+		})
+	}
+}
+
+func TestSweepDeletesByExactNameOnly(t *testing.T) {
+	s := newScene(t, "exact", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "exact-c9772", Account: account, Region: "us-east-1"}}
+	s.record(t, "api.exact.labs.example.com.")
+	s.record(t, `\052.apps.exact.labs.example.com.`)
+	s.record(t, "shop.exact.labs.example.com.")   // a workload's
+	s.record(t, "api.notexact.labs.example.com.") // another's
+	foreign := s.zone(t, "somebody-else-x7k2p")   // same name, not our installer's
+	for _, bucket := range []string{"openshift-bootstrap-data-exact-c9772", "openshift-bootstrap-data-exact-c9772x"} {
+		require.NoError(t, s.S3.CreateBucket(t.Context(), bucket))
+		_, err := s.S3.Client().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: awssdk.String("bootstrap.ign"), Body: strings.NewReader("{}")})
+		require.NoError(t, err)
+	}
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 3, deleted)
+	left := strings.Join(s.Left(t, "exact"), "\n")
+	require.Contains(t, left, "shop.exact")
+	require.Contains(t, left, "api.notexact")
+	require.Contains(t, left, foreign)
+	require.Contains(t, left, "openshift-bootstrap-data-exact-c9772x")
+	require.NotContains(t, left, `\052.apps.exact`)
+}
+
+func TestSweepLeavesATaggedZoneAndItsTwinsToTheInstaller(t *testing.T) {
+	s := newScene(t, "twins", "us-east-1")
+	s.render(t)
+	s.Must(t, s.dir, "create cluster")
+	before := s.Left(t, "twins")
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, deleted)
+	require.Equal(t, before, s.Left(t, "twins"))
+}
+
+func TestSweepTouchesNothingInAnotherAccountOrWithoutARecord(t *testing.T) {
+	s := newScene(t, "wary", "us-east-1")
+	s.record(t, "api.wary.labs.example.com.")
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Empty(t, deleted, "nothing was ever recorded")
+	s.target.Identities = []contract.Identity{{InfraID: "wary-c9772", Account: "999999999999"}}
+	_, err = s.client.Sweep(t.Context(), s.target)
+	require.ErrorContains(t, err, "belong to account 123456789012, the cluster to 999999999999")
+	require.NotEmpty(t, s.Left(t, "api.wary"))
+}
+
+func TestRebuiltMetadataDestroysTheCluster(t *testing.T) {
+	s := newScene(t, "rebuilt", "us-east-2")
+	s.render(t)
+	s.Must(t, s.dir, "create cluster")
+	recorded := s.target.Identities[0]
+
+	same, err := s.client.Rebuild(t.Context(), recorded, s.target)
+	require.NoError(t, err)
+	require.Equal(t, recorded.Metadata, string(same), "the recorded document is the best")
+
+	fromRow := recorded
+	fromRow.Metadata = ""
+	raw, err := s.client.Rebuild(t.Context(), fromRow, s.target)
+	require.NoError(t, err)
+	require.JSONEq(t, recorded.Metadata, string(raw), "the row's names suffice")
+
+	raw, err = s.client.Rebuild(t.Context(), contract.Identity{}, s.target)
+	require.NoError(t, err)
+	require.Contains(t, string(raw), `"infraID":"`+recorded.InfraID+`"`, "our tag leads to the infraID")
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), raw, 0o600))
+	s.Must(t, dir, "destroy cluster")
+	require.Empty(t, s.Left(t, "rebuilt"))
+	_, err = s.client.Rebuild(t.Context(), contract.Identity{}, cloud.Target{Region: "us-east-2", Cluster: "clu_nobody"})
+	require.ErrorContains(t, err, "0 infraIDs carry the tag")
+}
+
+func TestPreflightBlocksOnProvenShortfallsOnly(t *testing.T) {
+	zones, instances := []string{"us-east-1a"}, []string{"m6i.xlarge"}
+	codes := func(problems []cloud.Problem, block bool) []string {
+		var out []string
+		for _, p := range problems {
+			if p.Block == block {
+				out = append(out, p.Code)
+				require.NotEmpty(t, p.Words)
+				require.NotEmpty(t, p.Next)
+			}
+		}
+		return out
+	}
+	s := newScene(t, "flight", "us-east-1")
+	problems, err := s.client.Preflight(t.Context(), s.target, zones, instances)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+
+	problems, err = s.client.Preflight(t.Context(), s.target, []string{"us-east-1q"}, []string{"m6i.xlarge"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ZoneNotOffered", "InstanceTypeNotOffered"}, codes(problems, true))
+
+	s.record(t, "api.flight.labs.example.com.")
+	problems, err = s.client.Preflight(t.Context(), s.target, zones, instances)
+	require.NoError(t, err)
+	require.Equal(t, []string{"NameInUse"}, codes(problems, true))
+	require.Contains(t, problems[0].Words, "api.flight.labs.example.com")
+
+	other := s.target
+	other.Account, other.BaseDomain = "999999999999", "nowhere.example.org"
+	problems, err = s.client.Preflight(t.Context(), other, zones, instances)
+	require.NoError(t, err)
+	require.Equal(t, []string{"WrongAccount", "ZoneMissing"}, codes(problems, true))
+
+	free := s.target
+	free.Name = "freename"
+	for _, call := range []string{"route53:ListHostedZonesByName", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings"} {
+		s.AWS.Refuse(call, -1, "")
+	}
+	problems, err = s.client.Preflight(t.Context(), free, zones, instances)
+	require.NoError(t, err)
+	require.Empty(t, codes(problems, true), "what was not answered decides nothing")
+	require.Equal(t, []string{"NotAnswered", "NotAnswered", "NotAnswered"}, codes(problems, false))
+
+	s.AWS.Refuse("sts:GetCallerIdentity", -1, "InvalidClientTokenId")
+	problems, err = s.client.Preflight(t.Context(), free, zones, instances)
+	require.NoError(t, err)
+	require.Equal(t, []string{"CredentialsRefused"}, codes(problems, true))
+}
+
+func TestAnImagesSnapshotIsNamedWithIt(t *testing.T) {
+	s := newScene(t, "picture", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "picture-c9772", Account: account}}
+	_, err := s.AWS.Plant(house.Resource{Service: "ec2", Type: "image", Attrs: map[string]string{"name": "picture-c9772-master", "snapshot-id": "snap-0123456789abcdef0"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"image", "snapshot"}, kinds(s.client.Verify(t.Context(), s.target)))
+}
