@@ -56,6 +56,7 @@ type run struct {
 	cluster      string // name, once known
 	started      time.Time
 	out          io.Writer
+	opened       atomic.Pointer[logger] // the same log, for the goroutine that waits for signals
 }
 
 // Main runs the program and returns its exit code. Like the real one it needs no terminal; where that would ask, it takes
@@ -109,8 +110,8 @@ func (r *run) signals() (ctx context.Context, interrupted func() bool, stop func
 			return
 		}
 		came.Store(true)
-		if r.logger != nil {
-			r.warn("Received interrupt signal")
+		if log := r.opened.Load(); log != nil {
+			log.warn("Received interrupt signal")
 		}
 		cancel()
 		if _, ok := <-received; ok {
@@ -131,6 +132,7 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 			if r.logger, err = newLogger(stderr, level, r.dir); err != nil {
 				return err
 			}
+			r.opened.Store(r.logger)
 			r.debug("OpenShift Installer %s", r.version)
 			r.debug("Built from commit c805b240dc, as ocpctl's stand-in: nothing real is installed")
 			return do(cmd.Context())

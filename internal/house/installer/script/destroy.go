@@ -41,6 +41,9 @@ func (r *run) destroyCluster(ctx context.Context) error {
 }
 
 func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m metadata) error {
+	for _, identifier := range m.AWS.Identifier {
+		r.debug("search for matching resources by tag in %s matching aws.Filter%v", m.AWS.Region, identifier)
+	}
 	fault, strikes, err := installer.TakeFault(r.faults, "destroy", r.cluster, "start")
 	if err != nil {
 		return fail(exitGeneric, "%s: %s", installer.FaultsVariable, err)
