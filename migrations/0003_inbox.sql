@@ -5,6 +5,7 @@ CREATE TABLE deliveries (
     source      text NOT NULL CHECK (source <> ''),
     delivery_id text NOT NULL CHECK (delivery_id <> ''),
     event       text NOT NULL,
+    topic       text NOT NULL DEFAULT '', -- what it is about, e.g. owner/name#41; deliveries of one topic are worked in order
     body        bytea NOT NULL,
     state       text NOT NULL DEFAULT 'received' CHECK (state IN ('received', 'done', 'failed')),
     note        text NOT NULL DEFAULT '',
@@ -15,6 +16,7 @@ CREATE TABLE deliveries (
     CHECK ((state = 'received') = (finished_at IS NULL))
 );
 CREATE INDEX deliveries_undone ON deliveries (nudge_at) WHERE state = 'received';
+CREATE INDEX deliveries_topic ON deliveries (topic, id) WHERE state = 'received';
 
 CREATE TABLE pull_requests (
     repo         text NOT NULL,

@@ -27,6 +27,7 @@ const (
 
 // RiverConfig says what a client works on.
 type RiverConfig struct {
+	Instance string         // this process's name, from Store.Instance; empty: River makes one up
 	Queues   map[string]int // queue → jobs at once; nil: all four queues with their defaults
 	Periodic []*river.PeriodicJob
 	Logger   *slog.Logger // nil: River's own
@@ -42,6 +43,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 		queues[name] = river.QueueConfig{MaxWorkers: n}
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		ID:                          c.Instance,
 		Queues:                      queues,
 		Workers:                     workers,
 		PeriodicJobs:                c.Periodic,

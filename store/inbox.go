@@ -12,17 +12,17 @@ import (
 // in the unfinished states. The bell tells River after the commit: see bell.
 const saveDelivery = `
 	WITH fresh AS (
-		INSERT INTO deliveries (source, delivery_id, event, body) VALUES ($1, $2, $3, $4)
+		INSERT INTO deliveries (source, delivery_id, event, topic, body) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (source, delivery_id) DO NOTHING RETURNING id
 	)
 	INSERT INTO river_job (kind, queue, max_attempts, args, unique_key, unique_states)
-	SELECT 'inbox', 'inbox', $5, jsonb_build_object('row', id),
+	SELECT 'inbox', 'inbox', $6, jsonb_build_object('row', id),
 		sha256(convert_to('&kind=inbox&args={"row":' || id || '}', 'UTF8')), B'11110001' FROM fresh`
 
 // SaveDelivery keeps a delivery and asks for its processing; once it returned, the delivery survives anything.
 // fresh is false when the source sent this id before: then nothing was written.
 func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
-	tag, err := s.pool.Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Body, inboxTries)
+	tag, err := s.pool.Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, inboxTries)
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, plain(err))
 	}
@@ -36,8 +36,8 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 // Delivery returns a stored delivery; done says that it was finished, well or badly.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {
 	err = s.pool.QueryRow(ctx, `
-		SELECT id, source, delivery_id, event, body, received_at, state <> 'received' FROM deliveries WHERE id = $1`, row).
-		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Body, &d.ReceivedAt, &done)
+		SELECT id, source, delivery_id, event, topic, body, received_at, state <> 'received' FROM deliveries WHERE id = $1`, row).
+		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Body, &d.ReceivedAt, &done)
 	if err != nil {
 		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, plain(err))
 	}

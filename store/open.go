@@ -23,7 +23,7 @@ import (
 )
 
 // defaultConns is how many connections a store keeps at most when the URL's pool_max_conns does not say.
-const defaultConns = 20
+const defaultConns = 30
 
 // Options are the settings a store works with.
 type Options struct {
@@ -39,6 +39,7 @@ type Store struct {
 	river   *river.Client[pgx.Tx] // inserts only
 	bell    *bell
 	options Options
+	stands  *pgxpool.Conn // holds the instance's lock while it lives; nil: none taken
 }
 
 // Open connects to a migrated database.
@@ -82,6 +83,10 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 // Close ends the store's connections. Stop River's clients on its pool before.
 func (s *Store) Close() {
 	s.bell.stop()
+	if s.stands != nil {
+		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it
+		s.stands.Release()
+	}
 	s.pool.Close()
 }
 

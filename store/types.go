@@ -62,6 +62,7 @@ type Delivery struct {
 	Source     string // "github" or "slack"
 	ID         string // X-GitHub-Delivery, or Slack's trigger or event id
 	Event      string // X-GitHub-Event, or Slack's kind
+	Topic      string // what it is about, e.g. "owner/name#41"; deliveries of one topic are worked in order of arrival; empty: of nothing
 	Body       []byte
 	ReceivedAt time.Time
 }

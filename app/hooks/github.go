@@ -51,13 +51,28 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	switch event {
 	case "pull_request", "issue_comment":
-		d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Body: body})
+		d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(body), Body: body})
 	case "ping":
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 	default:
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored",
 			Detail: fmt.Sprintf("ocpctl does not listen to %s; nothing was stored.", event)})
 	}
+}
+
+// topic names the pull request an event is about, so that its events are worked in the order they came in.
+func topic(body []byte) string {
+	var about struct {
+		Repository struct {
+			FullName string `json:"full_name"`
+		}
+		PullRequest struct{ Number int } `json:"pull_request"`
+		Issue       struct{ Number int }
+	}
+	if json.Unmarshal(body, &about) != nil {
+		return "" // of an odd shape; the worker says so
+	}
+	return fmt.Sprintf("%s#%d", about.Repository.FullName, about.PullRequest.Number+about.Issue.Number)
 }
 
 // keep stores a delivery before it answers. A second delivery of the same id is answered as the first was.

@@ -37,12 +37,55 @@ func NewInboxWorker(s *store.Store, desk *app.Desk, log *slog.Logger) *InboxWork
 
 // Work implements river.Worker.
 func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs]) error {
-	err := w.Process(ctx, job.Args.Row)
+	err := w.inOrder(ctx, job.Args.Row)
 	var limited github.RateLimited
 	if errors.As(err, &limited) {
 		return river.JobSnooze(limited.RetryAfter)
 	}
 	return err
+}
+
+// turn is how long to wait between two looks whether a topic's other worker has come to an end.
+const turn = 20 * time.Millisecond
+
+// inOrder works a delivery after everything of its topic that came in before it, and beside nothing of its topic: two
+// events of one second are told apart by nothing but their order of arrival.
+func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
+	for {
+		delivery, done, err := w.store.Delivery(ctx, row)
+		if errors.Is(err, store.ErrNotFound) || done {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("load delivery %d: %w", row, err)
+		}
+		if delivery.Topic == "" {
+			return w.Process(ctx, row)
+		}
+		ran, err := w.store.Alone(ctx, "inbox "+delivery.Topic, func(ctx context.Context) error { return w.upTo(ctx, delivery) })
+		if ran || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(turn):
+		}
+	}
+}
+
+// upTo works the topic's undone deliveries, oldest first, this one last.
+func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
+	rows, err := w.store.Undone(ctx, last.Topic, last.Row)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := w.Process(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errUnprocessable marks a delivery that no retry can help.

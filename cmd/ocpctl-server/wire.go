@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -168,7 +169,18 @@ func wireWorkers(ctx context.Context, cfg config, s *store.Store, catalogue prof
 	workers := river.NewWorkers()
 	engine.Register(workers)
 	river.AddWorker(workers, hooks.NewInboxWorker(s, desk, log))
-	return store.NewClient(ctx, s.Pool(), workers, store.RiverConfig{Periodic: engine.Periodic(), Logger: log})
+	warnings := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // River counts jobs at INFO
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("ask for this host's name: %w", err)
+	}
+	instance, err := s.Instance(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return store.NewClient(ctx, s.Pool(), workers, store.RiverConfig{
+		Instance: instance, Periodic: engine.Periodic(), Logger: warnings,
+	})
 }
 
 func deskConfig(cfg config, s *store.Store, catalogue profiles.Catalogue, gh app.GitHub, bucket *artifacts.Store, log *slog.Logger) app.Config {

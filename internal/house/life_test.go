@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +25,6 @@ type life struct {
 	t    *testing.T
 	ctx  context.Context
 	pool *pgxpool.Pool
-	rng  *rand.Rand
 
 	mu   sync.Mutex
 	seen []step // every phase an attempt moved into, as committed
@@ -37,28 +35,28 @@ type step struct {
 	Cluster, Attempt, Phase string
 }
 
-// newLife starts a house of its own with time running fast.
-func newLife(t *testing.T, seed uint64) *life {
+// newLife starts a house of its own with time running fast; hour is how long an hour of a TTL lasts.
+func newLife(t *testing.T, hour time.Duration) *life {
 	t.Helper()
-	ctx := t.Context()
-	bin := binaries(t)
+	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
+	t.Cleanup(cancel)
 	h, err := house.Start(ctx, house.Config{
-		Dir: t.TempDir(), Bin: bin, Fast: true,
-		Hour: time.Hour, Grace: 1500 * time.Millisecond, Pace: 25 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
+		Dir: t.TempDir(), Bin: programs, Fast: true,
+		Hour: hour, Grace: 1500 * time.Millisecond, Pace: 25 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
 		Lease: 10 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: 500 * time.Millisecond,
 	})
 	require.NoError(t, err)
-	l := &life{House: h, t: t, ctx: ctx, rng: rand.New(rand.NewPCG(seed, seed))}
-	t.Cleanup(func() {
-		if t.Failed() {
-			l.tell()
-		}
-		require.NoError(t, h.Stop())
-	})
+	l := &life{House: h, t: t, ctx: ctx}
+	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	l.pool, err = pgxpool.New(ctx, h.DatabaseURL())
 	require.NoError(t, err)
 	t.Cleanup(l.pool.Close)
 	l.listen()
+	t.Cleanup(func() {
+		if t.Failed() {
+			l.tell()
+		}
+	})
 	return l
 }
 
