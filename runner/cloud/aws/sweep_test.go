@@ -172,3 +172,31 @@ func TestAnImagesSnapshotIsNamedWithIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"image", "snapshot"}, kinds(s.client.Verify(t.Context(), s.target)))
 }
+
+func TestAnInstallKilledAtAnyStepIsCleanedUp(t *testing.T) {
+	for _, step := range installer.Steps() {
+		t.Run(step, func(t *testing.T) {
+			s := newScene(t, "any-"+step, "us-west-2")
+			s.render(t)
+			require.NoError(t, installer.WriteFaults(s.Faults, installer.Faults{"create": {FailAt: step, Kill: true, Times: 1}}))
+			require.Equal(t, -1, s.Run(t, s.dir, "create cluster").Code)
+			s.Must(t, s.dir, "destroy cluster")
+			_, err := s.client.Sweep(t.Context(), s.target)
+			require.NoError(t, err)
+			require.Empty(t, s.Left(t, s.target.Name), "counted by the stand-ins")
+			p := s.client.Verify(t.Context(), s.target)
+			require.True(t, p.Clean, p.Leftovers)
+		})
+	}
+}
+
+func TestARefusedDeletionIsToldWithWhatWasDeleted(t *testing.T) {
+	s := newScene(t, "half", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "half-c9772", Account: account, Region: "us-east-1"}}
+	s.record(t, "api.half.labs.example.com.")
+	require.NoError(t, s.S3.CreateBucket(t.Context(), "openshift-bootstrap-data-half-c9772"))
+	s.AWS.Refuse("route53:ChangeResourceRecordSets", -1, "AccessDenied")
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.ErrorContains(t, err, "delete record api.half.labs.example.com")
+	require.Equal(t, []string{"bucket openshift-bootstrap-data-half-c9772"}, deleted)
+}
