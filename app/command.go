@@ -63,7 +63,7 @@ func extended(actor string, row store.Row, before, after lifecycle.Ends, capped 
 		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
 	}
 	if end := after.DestroyAt(); end.Before(after.TTL) {
-		words += fmt.Sprintf(" It still ends %s, because %s.", when(end), after.Reason())
+		words += fmt.Sprintf(" It still ends %s: %s.", when(end), after.Reason())
 	}
 	return words
 }
