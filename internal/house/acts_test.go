@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house"
-	"github.com/ocpctl/ocpctl/internal/house/aws"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 )
 
@@ -57,20 +60,33 @@ func (l *life) commentsOfClusters(number int) int {
 	return n
 }
 
-// plantLeak puts something into the cloud that carries the cluster's name and that no installer would find.
+// plantLeak puts a record under the cluster's name into the public zone, as somebody's external-dns would: no installer
+// takes it away, and nothing deletes what it does not know by its exact name.
 func (l *life) plantLeak() string {
-	var infra string
-	err := l.pool.QueryRow(l.ctx, "SELECT infra_id FROM attempts WHERE infra_id <> '' ORDER BY number DESC LIMIT 1").Scan(&infra)
-	if err != nil {
-		return "" // nothing was recorded, so nothing can be named after it
-	}
-	name := infra + "-planted"
-	_, err = l.AWS.Plant(aws.Resource{Service: "iam", Type: "user", ID: name, Name: name})
-	require.NoError(l.t, err)
+	name := "external." + l.clusters()[0].Name + ".labs.example.com"
+	l.changeRecord(types.ChangeActionCreate, name)
 	return name
 }
 
-func (l *life) freeLeak(name string) { require.NoError(l.t, l.AWS.Free(name)) }
+func (l *life) freeLeak(name string) { l.changeRecord(types.ChangeActionDelete, name) }
+
+func (l *life) changeRecord(action types.ChangeAction, name string) {
+	client := route53.New(route53.Options{
+		Region: "us-east-1", BaseEndpoint: awssdk.String(l.AWS.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider(house.AccessKey, house.SecretKey, ""),
+	})
+	zones, err := client.ListHostedZonesByName(l.ctx, &route53.ListHostedZonesByNameInput{DNSName: awssdk.String("labs.example.com.")})
+	require.NoError(l.t, err)
+	require.NotEmpty(l.t, zones.HostedZones)
+	_, err = client.ChangeResourceRecordSets(l.ctx, &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: zones.HostedZones[0].Id,
+		ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: &types.ResourceRecordSet{
+			Name: awssdk.String(name), Type: types.RRTypeTxt, TTL: awssdk.Int64(60),
+			ResourceRecords: []types.ResourceRecord{{Value: awssdk.String(`"planted"`)}},
+		}}}},
+	})
+	require.NoError(l.t, err)
+}
 
 // runnerPID reads what the dispatcher wrote down of a living runner.
 func (l *life) runnerPID(attempt string) (int, bool) {
