@@ -19,19 +19,39 @@ type publishWorker struct {
 	c *Controller
 }
 
-// Work shows the cluster's present state at one place, and again as long as it changed meanwhile: one job at a time runs
-// per place, so that two first posts never race. Nothing is sent when the words did not change.
+// Work shows the cluster's present state at one place, and again as long as it changed meanwhile. One job at a time works
+// a place, so that two first posts never race; one that finds another at work leaves it to that one, which looks once
+// more after it has let go. Nothing is sent when the words did not change.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
 	for range rounds {
-		done, err := w.c.show(ctx, job.Args.Subscriber)
-		if done || err != nil {
+		done := false
+		alone, err := w.c.Store.Alone(ctx, "show "+job.Args.Subscriber, func(ctx context.Context) (err error) {
+			done, err = w.c.show(ctx, job.Args.Subscriber)
 			return err
+		})
+		if err != nil || !alone {
+			return err
+		}
+		if done { // what came between the look and the letting go is seen now
+			lags, err := w.c.lags(ctx, job.Args.Subscriber)
+			if err != nil || !lags {
+				return err
+			}
 		}
 	}
 	return river.JobSnooze(time.Second)
 }
 
-// show brings one place up to its cluster's version; done says that nothing newer is to be shown.
+// lags reports whether a place shows less than its cluster's present version.
+func (c *Controller) lags(ctx context.Context, subscriber string) (bool, error) {
+	sub, row, err := c.Store.SubscriberToShow(ctx, subscriber)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return sub.ShownVersion < row.Cluster.Version, err
+}
+
+// show brings one place up to its cluster's version; done says that there was nothing newer to show.
 func (c *Controller) show(ctx context.Context, subscriber string) (done bool, err error) {
 	sub, row, err := c.Store.SubscriberToShow(ctx, subscriber)
 	if errors.Is(err, store.ErrNotFound) {

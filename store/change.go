@@ -100,7 +100,7 @@ func (c *change) publish(ctx context.Context, cluster string, version int64) err
 		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
 	}
 	for _, id := range ids {
-		c.enqueue(PublishArgs{Subscriber: id})
+		c.enqueue(PublishArgs{Subscriber: id, Version: version})
 	}
 	return nil
 }

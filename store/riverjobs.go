@@ -36,10 +36,11 @@ type StopArgs struct {
 	Attempt int    `json:"attempt"`
 }
 
-// PublishArgs asks to bring one subscriber up to its cluster's present version. At most one runs per subscriber,
-// so two first posts never race; the worker repeats until nothing newer is to be shown.
+// PublishArgs asks to bring one subscriber up to its cluster's present version. Version makes news that come during a run
+// a run of their own: a unique job of the subscriber alone would swallow them until River has written down its end.
 type PublishArgs struct {
 	Subscriber string `json:"subscriber"`
+	Version    int64  `json:"version"`
 }
 
 // ReplyArgs asks to post one reply.

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// nudgeSoon is how long a place may lag behind its cluster before it is looked at: a version that comes between a
-	// publish job's last look and its end finds the job still running, and inserts none of its own.
+	// nudgeSoon is how long a place may lag behind its cluster before it is asked for again.
 	nudgeSoon = 2 * time.Second
 	// nudgeAgain is how long what was asked for may take before it is asked for again.
 	nudgeAgain = 30 * time.Second
@@ -32,8 +31,8 @@ var due = []struct {
 		UPDATE subscribers SET nudge_at = @again WHERE id IN (
 			SELECT id FROM subscribers WHERE shown_version < wanted_version AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
-		RETURNING id, 0::bigint AS n`,
-		func(id string, _ int64) river.JobArgs { return PublishArgs{Subscriber: id} }},
+		RETURNING id, wanted_version AS n`,
+		func(id string, n int64) river.JobArgs { return PublishArgs{Subscriber: id, Version: n} }},
 	{"deliveries", `
 		UPDATE deliveries SET nudge_at = @again WHERE id IN (
 			SELECT id FROM deliveries WHERE state = 'received' AND nudge_at <= @now
