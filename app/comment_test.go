@@ -22,7 +22,7 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "please\n\n/ocp create aws-standard --name demo --ttl 2h --region us-east-2")
 	row := h.only()
-	require.Equal(t, policy.DoorComment, row.Door)
+	require.Equal(t, string(policy.DoorComment), row.Door)
 	require.Equal(t, "demo", row.Name)
 	require.Equal(t, 2*time.Hour, row.TTL)
 	require.Equal(t, "us-east-2", row.Region)

@@ -22,7 +22,7 @@ func (d *Desk) live(ctx context.Context, repo string, number int) ([]store.Row, 
 
 // syncEnds sets or lifts the reversible ends of one cluster.
 func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent) ([]string, error) {
-	labelGone := row.Door == policy.DoorLabel && !slices.Contains(e.PR.Labels, LabelPrefix+row.Profile)
+	labelGone := row.Door == string(policy.DoorLabel) && !slices.Contains(e.PR.Labels, LabelPrefix+row.Profile)
 	var notes []string
 	for _, end := range []struct {
 		kind   store.EndKind

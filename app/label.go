@@ -41,7 +41,7 @@ func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) 
 		return nil, nil
 	}
 	if !deed(e, label) && newest.ID == "" {
-		refused, err := d.store.Refused(ctx, e.PR.Repo, e.PR.Number, profile.Name)
+		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name)
 		if err != nil || refused {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 
 	row := h.only()
 	require.Equal(t, lifecycle.Pending, row.Status)
-	require.Equal(t, policy.DoorLabel, row.Door)
+	require.Equal(t, string(policy.DoorLabel), row.Door)
 	require.Equal(t, "github:will", row.RequestedBy)
 	require.Equal(t, "platform", row.Team)
 	require.Equal(t, 1, row.Generation)

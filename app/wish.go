@@ -38,8 +38,16 @@ func (d *Desk) create(ctx context.Context, w wish) (store.Row, policy.Verdict, e
 }
 
 func (d *Desk) refuse(ctx context.Context, w wish, verdict policy.Verdict, asked json.RawMessage) error {
-	_, err := d.store.Refuse(ctx, store.Refusal{
-		Principal: w.request.Principal, Door: w.request.Door, Verdict: verdict, Request: asked, IdempotencyKey: w.key,
+	said, err := json.Marshal(verdict)
+	if err != nil {
+		return fmt.Errorf("encode verdict: %w", err)
+	}
+	failed, err := json.Marshal(verdict.Refusals())
+	if err != nil {
+		return fmt.Errorf("encode the failed checks: %w", err)
+	}
+	_, err = d.store.Refuse(ctx, store.Refusal{
+		Principal: w.request.Principal.ID, Door: string(w.request.Door), Verdict: said, Failed: failed, Request: asked, IdempotencyKey: w.key,
 		Reply: &store.Reply{
 			Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
 			Body: chatops.Refusal(w.actor, verdict),
@@ -66,8 +74,12 @@ func (d *Desk) accept(ctx context.Context, w wish, verdict policy.Verdict, asked
 		if err != nil {
 			return store.Row{}, err
 		}
+		said, err := json.Marshal(verdict)
+		if err != nil {
+			return store.Row{}, fmt.Errorf("encode verdict: %w", err)
+		}
 		row, err = d.store.Accept(ctx, store.Acceptance{
-			Row: row, Verdict: verdict, Request: asked, IdempotencyKey: w.key,
+			Row: row, MaxTTL: verdict.Grant.MaxTTL, UserTags: verdict.Grant.Tags, Verdict: said, Request: asked, IdempotencyKey: w.key,
 		})
 		if err == nil {
 			return row, nil
@@ -96,7 +108,7 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	}
 	row := store.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
-		Door: w.request.Door, Tags: tags,
+		Door: string(w.request.Door), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
 			PullSecretRef: d.runs.PullSecretRef, SSHKey: d.runs.SSHKey, Account: d.runs.Account,
@@ -108,7 +120,6 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, w.request.Generation
 	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, w.request.Principal.ID
 	row.TTL, row.HourlyCents, row.MaxTries = g.TTL, g.HourlyCents, g.MaxTries
-	row.Ends.TTL, row.Ends.Max = now.Add(g.TTL), now.Add(g.MaxTTL)
 	if w.pr.Repo != "" {
 		row.PR = &store.PRRef{Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Head: w.pr.Head}
 	}

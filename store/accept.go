@@ -19,7 +19,7 @@ func (s *Store) Accept(ctx context.Context, a Acceptance) (Row, error) {
 	err := s.write(ctx, func(c *change) error {
 		row := c.fill(a)
 		_, kept, err := c.keepRequest(ctx, request{
-			principal: row.RequestedBy, door: string(row.Door), key: a.IdempotencyKey, verdict: a.Verdict, asked: a.Request, cluster: row.ID,
+			principal: row.RequestedBy, door: row.Door, key: a.IdempotencyKey, verdict: a.Verdict, asked: a.Request, cluster: row.ID,
 		})
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Store) Accept(ctx context.Context, a Acceptance) (Row, error) {
 }
 
 func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
-	if err := c.insertCluster(ctx, row, a.Verdict.Grant.Tags); err != nil {
+	if err := c.insertCluster(ctx, row, a.UserTags); err != nil {
 		return err
 	}
 	if err := c.insertJob(ctx, row.JobID, row.ID, lifecycle.JobCreate); err != nil {
@@ -57,7 +57,7 @@ func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
 	}
 	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
 	return c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
-		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Door: string(row.Door),
+		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Door: row.Door,
 	})
 }
 
@@ -73,13 +73,8 @@ func (c *change) fill(a Acceptance) Row {
 	if row.AcceptedAt.IsZero() {
 		row.AcceptedAt = c.now
 	}
-	if row.Ends.Max.IsZero() {
-		row.Ends.Max = row.AcceptedAt.Add(a.Verdict.Grant.MaxTTL)
-	}
-	if row.Ends.TTL.IsZero() {
-		row.Ends.TTL = row.AcceptedAt.Add(row.TTL)
-	}
-	row.MaxTries = max(row.MaxTries, a.Verdict.Grant.MaxTries, 1)
+	row.Ends.TTL, row.Ends.Max = row.AcceptedAt.Add(row.TTL), row.AcceptedAt.Add(a.MaxTTL)
+	row.MaxTries = max(row.MaxTries, 1)
 	row.Generation = max(row.Generation, 1)
 	row.Wish, row.WakeAt = lifecycle.Present, c.now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
@@ -139,7 +134,7 @@ func (c *change) subscribe(ctx context.Context, cluster string, pr PRRef) error 
 		if err != nil {
 			return fmt.Errorf("subscribe %s: %w", pr.Repo, err)
 		}
-		c.enqueue(PublishArgs{Subscriber: id})
+		c.enqueue(PublishArgs{Subscriber: id, Version: 1})
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -151,8 +150,9 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	r := store.Refusal{
-		Principal: policy.Principal{ID: "github:rita"}, Door: policy.DoorComment, IdempotencyKey: "comment:9",
-		Verdict: policy.Verdict{Checks: []policy.Check{{Name: "permission", Result: policy.Fail, Words: "read is not enough"}}},
+		Principal: "github:rita", Door: "pr_comment", IdempotencyKey: "comment:9",
+		Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),
+		Failed:  []byte(`[{"name":"permission","result":"fail","words":"read is not enough"}]`),
 		Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
 	}
 	first, err := s.Refuse(t.Context(), r)
@@ -161,7 +161,7 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed AND verdict->'checks'->0->>'words' = 'read is not enough'`))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused' AND metadata->'checks'->0->>'name' = 'permission'`))
 	require.Len(t, riverJobs(t, s, "reply"), 1)
 
 	a := granted("later")

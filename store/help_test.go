@@ -12,7 +12,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -56,7 +55,7 @@ func openAt(t testing.TB, url string, o store.Options) *store.Store {
 // granted is a wish as the desk hands it over.
 func granted(name string) store.Acceptance {
 	row := store.Row{
-		CostCenter: "cc-1", Environment: "test", Door: policy.DoorLabel, Tags: map[string]string{"Owner": "maya"},
+		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{"Owner": "maya"},
 		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
 	}
 	row.Name, row.Platform, row.Profile, row.Release = name, "aws", "aws-minimal-test", "4.20.1"
@@ -65,7 +64,7 @@ func granted(name string) store.Acceptance {
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
 	return store.Acceptance{
 		Row: row, Request: []byte(`{"profile":"aws-minimal-test"}`),
-		Verdict: policy.Verdict{Allowed: true, Grant: policy.Grant{MaxTTL: 8 * time.Hour, MaxTries: 2, Tags: map[string]string{"ticket": "7"}}},
+		Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour, UserTags: map[string]string{"ticket": "7"},
 	}
 }
 

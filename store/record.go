@@ -6,7 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // heartColumns are the columns Decide reads and moves.
@@ -103,8 +102,8 @@ type rowRecord struct {
 	heartRecord
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Generation                                           int
-	Owner, Team, CostCenter, Environment, RequestedBy    string
-	Door                                                 policy.Door
+	Owner, Team, CostCenter, Environment                 string
+	RequestedBy, Door                                    string
 	TTL                                                  time.Duration
 	HourlyCents                                          int
 	EffectiveTags                                        map[string]string

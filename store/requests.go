@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Refuse keeps a wish that policy refused, with its verdict, and the answer to post. A repeated idempotency key returns
@@ -16,7 +14,7 @@ func (s *Store) Refuse(ctx context.Context, r Refusal) (requestID string, err er
 	err = s.write(ctx, func(c *change) error {
 		id := NewID("req")
 		kept, _, err := c.keepRequest(ctx, request{
-			id: id, principal: r.Principal.ID, door: string(r.Door), key: r.IdempotencyKey, verdict: r.Verdict, asked: r.Request,
+			id: id, principal: r.Principal, door: r.Door, key: r.IdempotencyKey, verdict: r.Verdict, asked: r.Request,
 		})
 		if err != nil {
 			return err
@@ -30,11 +28,7 @@ func (s *Store) Refuse(ctx context.Context, r Refusal) (requestID string, err er
 		if kept != id {
 			return nil // a replay
 		}
-		checks, err := json.Marshal(r.Verdict.Refusals())
-		if err != nil {
-			return fmt.Errorf("encode the refusals: %w", err)
-		}
-		return c.audit(ctx, r.Principal.ID, "refused", "", move{Request: id, Door: string(r.Door), Checks: checks})
+		return c.audit(ctx, r.Principal, "refused", "", move{Request: id, Door: r.Door, Checks: r.Failed})
 	})
 	if err != nil {
 		return "", fmt.Errorf("keep a refused wish: %w", err)
@@ -44,8 +38,7 @@ func (s *Store) Refuse(ctx context.Context, r Refusal) (requestID string, err er
 
 type request struct {
 	id, principal, door, key string
-	verdict                  policy.Verdict
-	asked                    json.RawMessage
+	verdict, asked           json.RawMessage
 	cluster                  string // empty: refused
 }
 

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // Row is a cluster as the store holds it: the card people see and everything else no decision rests on.
 type Row struct {
 	lifecycle.Card
 	CostCenter, Environment string
-	Door                    policy.Door
+	Door                    string            // where the wish came in, e.g. "pr_label"
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec
@@ -82,18 +81,21 @@ type PullRequest struct {
 
 // Acceptance is everything store.Accept writes in one transaction.
 type Acceptance struct {
-	Row            Row // ID, JobID, AcceptedAt, DestroyAt and the heart's part are filled by Accept
-	Verdict        policy.Verdict
-	Request        json.RawMessage // the wish as asked
-	IdempotencyKey string          // unique per principal; empty: none
-	Reply          *Reply          // an answer to post beside; nil: none
+	Row            Row               // ID, JobID, AcceptedAt, DestroyAt and the heart's part are filled by Accept
+	MaxTTL         time.Duration     // the most the cluster may live, from its acceptance
+	UserTags       map[string]string // the user's own, checked; Row.Tags are the effective ones
+	Verdict        json.RawMessage   // policy's answer, kept as it is
+	Request        json.RawMessage   // the wish as asked
+	IdempotencyKey string            // unique per principal; empty: none
+	Reply          *Reply            // an answer to post beside; nil: none
 }
 
 // Refusal is a wish that policy refused, and the answer to post.
 type Refusal struct {
-	Principal      policy.Principal
-	Door           policy.Door
-	Verdict        policy.Verdict
+	Principal      string // id, e.g. "github:maya"
+	Door           string
+	Verdict        json.RawMessage // policy's answer, kept as it is
+	Failed         json.RawMessage // the checks that failed, for the audit trail
 	Request        json.RawMessage
 	IdempotencyKey string
 	Reply          *Reply

@@ -128,7 +128,7 @@ func (h *house) refused(method, path, bearer string, body any, status int) Probl
 func (h *house) accept(name, team string) store.Row {
 	h.Helper()
 	row := store.Row{
-		Door: policy.DoorLabel, CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
+		Door: string(policy.DoorLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
 		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Spec: store.Spec{
 			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
@@ -138,9 +138,7 @@ func (h *house) accept(name, team string) store.Row {
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
-	row, err := h.store.Accept(h.Context(), store.Acceptance{Row: row, Verdict: policy.Verdict{
-		Allowed: true, Grant: policy.Grant{MaxTTL: 2 * time.Hour, MaxTries: 2},
-	}})
+	row, err := h.store.Accept(h.Context(), store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)})
 	require.NoError(h, err)
 	return row
 }

@@ -16,7 +16,7 @@ func cluster(row store.Row) Cluster {
 		Wish: ClusterWish(row.Wish), WishWhy: row.WishWhy,
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
-		RequestedBy: row.RequestedBy, Door: string(row.Door), TTLSeconds: int64(row.TTL / time.Second),
+		RequestedBy: row.RequestedBy, Door: row.Door, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents,
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,

@@ -37,7 +37,7 @@ var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 func full() app.Details {
 	row := store.Row{
-		CostCenter: "sandbox", Environment: "test", Door: policy.DoorLabel,
+		CostCenter: "sandbox", Environment: "test", Door: string(policy.DoorLabel),
 		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Tags: map[string]string{"Owner": "maya"},
 		Spec: store.Spec{InstallConfig: "frozen", PullSecretRef: "file:/run/pull-secret"},

@@ -93,14 +93,12 @@ func (b *browser) signIn(c oidc.Claims) {
 
 func (b *browser) accept(name, team string) store.Row {
 	b.Helper()
-	row := store.Row{CostCenter: "sandbox", Door: policy.DoorLabel}
+	row := store.Row{CostCenter: "sandbox", Door: string(policy.DoorLabel)}
 	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
-	row, err := b.store.Accept(b.Context(), store.Acceptance{Row: row, Verdict: policy.Verdict{
-		Allowed: true, Grant: policy.Grant{MaxTTL: 2 * time.Hour, MaxTries: 2},
-	}})
+	row, err := b.store.Accept(b.Context(), store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)})
 	require.NoError(b, err)
 	return row
 }
