@@ -22,6 +22,12 @@ func compare(r *reader, p Profile) {
 	if r.good("platform", "credentialsMode") && p.Platform == "ibmcloud" && p.CredentialsMode != "Manual" {
 		r.failAt("credentialsMode", p.CredentialsMode, "Manual, the only mode on ibmcloud")
 	}
+	if r.good("platform") && p.Platform == "aws" && r.lines["loadBalancer"] == 0 {
+		r.fail(r.lines["platform"], "loadBalancer", "missing on aws", "NLB")
+	}
+	if r.good("platform", "loadBalancer") && p.Platform != "aws" {
+		r.failAt("loadBalancer", fmt.Sprintf("given on %s", p.Platform), "none, or platform: aws")
+	}
 	if r.good("ttl.defaultHours", "ttl.maxHours") && p.DefaultTTL > p.MaxTTL {
 		r.failAt("ttl.defaultHours", fmt.Sprintf("%g", p.DefaultTTL.Hours()), fmt.Sprintf("at most maxHours, %g", p.MaxTTL.Hours()))
 	}

@@ -29,6 +29,8 @@ const (
 func profileFields(r *reader, p *Profile) []field {
 	reason := text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)
 	reason.optional = true
+	balancer := choice("loadBalancer", &p.LoadBalancer, "NLB") // a Classic one answers another API than the one teardown counts with
+	balancer.optional = true                                   // see compare
 	return []field{
 		text("name", &p.Name, "lower-case letters, digits and dashes, at most 40, starting with a letter", nameForm.MatchString),
 		text("displayName", &p.DisplayName, "words for people", filled),
@@ -54,6 +56,7 @@ func profileFields(r *reader, p *Profile) []field {
 			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
 			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrWords, cidr)),
 		choice("publish", &p.Publish, "External", "Internal"),
+		balancer,
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
 		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
 	}

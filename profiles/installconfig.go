@@ -90,7 +90,7 @@ func (p Profile) installConfig(in InstallInput) installConfig {
 		},
 		Publish: p.Publish,
 	}
-	c.Platform.AWS = awsPlatform{Region: in.Region, UserTags: in.Tags, PropagateUserTags: true}
+	c.Platform.AWS = awsPlatform{Region: in.Region, UserTags: in.Tags, PropagateUserTags: true, LBType: p.LoadBalancer}
 	c.Platform.AWS.Default.Zones = in.Zones
 	return c
 }

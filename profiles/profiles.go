@@ -36,6 +36,7 @@ type Profile struct {
 
 	Networking    Networking
 	Publish       string // External or Internal
+	LoadBalancer  string // what the ingress gets on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
 }

@@ -43,6 +43,7 @@ type awsPlatform struct {
 	} `yaml:"defaultMachinePlatform"`
 	UserTags          map[string]string `yaml:"userTags,omitempty"`
 	PropagateUserTags bool              `yaml:"propagateUserTags"` // volumes, load balancers and buckets made later carry them too
+	LBType            string            `yaml:"lbType,omitempty"`  // the ingress; without it the installer makes a Classic one
 }
 
 type networking struct {
