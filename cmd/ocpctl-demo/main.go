@@ -70,8 +70,8 @@ func playStory(ctx context.Context, h *house.House) error {
 // settings reads the demo's few variables. Each scales one thing.
 func settings(dir string, play bool) (house.Config, error) {
 	cfg := house.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080}
-	if play { // a story should not take hours, and should not meet a demo's ports by surprise
-		cfg.Hour, cfg.Pace = 15*time.Second, 150*time.Millisecond
+	if play { // a story should not take hours, and its grace must end while an install still runs
+		cfg.Hour, cfg.Grace = 15*time.Second, 4*time.Second
 	}
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
 		port, err := strconv.Atoi(raw)

@@ -22,7 +22,7 @@ import (
 // life is one house in a test: everything real but the outside, and an outside that can be made to lie.
 type life struct {
 	*house.House
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	pool *pgxpool.Pool
 
@@ -36,7 +36,7 @@ type step struct {
 }
 
 // newLife starts a house of its own with time running fast; hour is how long an hour of a TTL lasts.
-func newLife(t *testing.T, hour time.Duration) *life {
+func newLife(t testing.TB, hour time.Duration) *life {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)

@@ -89,7 +89,7 @@ func (t *teller) label(ctx context.Context) error {
 		},
 		func() error {
 			return t.step("the comment has console, API, price and how to get the kubeconfig",
-				t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "/hour", "kubeconfig"))
+				t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "an hour by list price", "kubeconfig"))
 		},
 		func() error { return t.step("there is one comment of the cluster, not many", t.oneComment(ctx)) },
 		func() error {
@@ -222,6 +222,9 @@ func (t *teller) midInstall(ctx context.Context) error {
 				}
 				return t.reaches(ctx, early, "DESTROYED", t.at.Grace+90*time.Second)()
 			})
+		},
+		func() error {
+			return t.step("the install was stopped first, not destroyed beside", func() error { return t.wasIn(ctx, early, "stopping") })
 		},
 		func() error { return t.step("nothing is left of it", func() error { return t.nothingOf(ctx, early) }) },
 	)

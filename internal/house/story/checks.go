@@ -149,7 +149,7 @@ func (t *teller) kubeconfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if status != http.StatusOK || !strings.Contains(string(raw), "kind: Config") {
+	if status != http.StatusOK || !strings.Contains(string(raw), "current-context:") {
 		return fmt.Errorf("a requester of its team got %d", status)
 	}
 	_, status, err = t.fetch(ctx, at, t.at.Auditor)
@@ -196,6 +196,23 @@ func (t *teller) proof(ctx context.Context, id string) error {
 		}
 	}
 	return nil
+}
+
+// wasIn looks for a phase in the timeline of a pull request's newest cluster.
+func (t *teller) wasIn(ctx context.Context, n int, phase string) error {
+	c, err := t.newest(ctx, n)
+	if err != nil {
+		return err
+	}
+	if c, err = t.details(ctx, c.ClusterID); err != nil {
+		return err
+	}
+	for _, event := range c.Timeline {
+		if strings.Contains(event.To, phase) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was never %s: %v", c.Name, phase, c.Timeline)
 }
 
 func (t *teller) nothing(ctx context.Context, name string) error {

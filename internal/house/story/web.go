@@ -168,6 +168,7 @@ type cluster struct {
 	ClusterID, Name, Status, Phase, Why, APIURL, ConsoleURL, EndReason string
 	DestroyAt                                                          time.Time
 	PullRequest                                                        struct{ Number int }
+	Timeline                                                           []struct{ From, To string }
 	Proof                                                              []struct {
 		Clean     bool
 		Queries   []json.RawMessage

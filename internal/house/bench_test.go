@@ -1,0 +1,89 @@
+package house_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// BenchmarkLabelToManifests measures from the moment a person's label leaves GitHub to the moment the process
+// `openshift-install create manifests` is executed: webhook, inbox, policy, acceptance, decision, launch, claim,
+// preflight against the stand-in cloud, rendering. Each round is twenty labels, one after the other.
+func BenchmarkLabelToManifests(b *testing.B) {
+	const rounds = 20
+	l := newLife(b, time.Hour)
+	calls := l.spyOnInstaller()
+	for b.Loop() {
+		var took []time.Duration
+		for i := range rounds {
+			number := 41 + i%4
+			began := time.Now()
+			require.NoError(b, l.GitHub.Label(number, label, "maya"))
+			var ran time.Time
+			l.runUntil("create manifests", 20*time.Second, func() (ok bool) { ran, ok = firstManifests(b, calls, began); return ok })
+			took = append(took, ran.Sub(began))
+			l.runUntil("ready", time.Minute, func() bool { return l.newest().Status == "READY" })
+			_, err := l.GitHub.Comment(number, "/ocp destroy", "maya")
+			require.NoError(b, err)
+			require.NoError(b, l.GitHub.Unlabel(number, label, "maya"))
+			l.runUntil("released", time.Minute, l.every(lifecycle.Released))
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	}
+}
+
+// spyOnInstaller puts a script before the installer that writes down when it is called with what.
+func (l *life) spyOnInstaller() (calls string) {
+	calls = filepath.Join(l.Dir, "calls")
+	for _, path := range must(filepath.Glob(filepath.Join(l.Dir, "installers", "*", "openshift-install"))) {
+		script := fmt.Sprintf("#!/bin/sh\necho \"$(date +%%s%%N) $1 $2\" >> %s\nexec %s/openshift-install \"$@\"\n", calls, programs)
+		require.NoError(l.t, os.Remove(path))
+		require.NoError(l.t, os.WriteFile(path, []byte(script), 0o755))
+	}
+	return calls
+}
+
+// firstManifests is when create manifests was first called after a moment.
+func firstManifests(tb testing.TB, calls string, after time.Time) (time.Time, bool) {
+	file, err := os.Open(calls)
+	if err != nil {
+		return time.Time{}, false
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		stamp, what, _ := strings.Cut(lines.Text(), " ")
+		nanos, err := strconv.ParseInt(stamp, 10, 64)
+		require.NoError(tb, err)
+		if at := time.Unix(0, nanos); what == "create manifests" && at.After(after) {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (l *life) newest() row {
+	rows := l.clusters()
+	if len(rows) == 0 {
+		return row{}
+	}
+	return rows[len(rows)-1]
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
