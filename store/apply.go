@@ -39,18 +39,14 @@ type held struct {
 
 // lock takes the cluster's row and reads the clock behind the lock.
 func (c *change) lock(ctx context.Context, id string) (held, error) {
-	rows, err := c.Query(ctx, `
-		SELECT `+heartColumns+`, c.hourly_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
-		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
-	if err != nil {
-		return held{}, fmt.Errorf("lock %s: %w", id, err)
-	}
 	type record struct {
 		heartRecord
 		HourlyCents int
 		Clock       time.Time
 	}
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[record])
+	r, err := one[record](ctx, c, `
+		SELECT `+heartColumns+`, c.hourly_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
 	if err != nil {
 		return held{}, fmt.Errorf("lock %s: %w", id, err)
 	}

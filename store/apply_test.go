@@ -167,7 +167,7 @@ func TestDestroyTurnsTheWishOnce(t *testing.T) {
 		require.Equal(t, want, got.Status)
 		require.NotNil(t, got.EndedAt)
 	}
-	_, _, err = s.Extend(t.Context(), row.ID, time.Hour, "github:maya")
+	_, _, err = extend(t, s, row.ID, time.Hour)
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples ORDER BY sample_time DESC LIMIT 1`))
 }
@@ -202,27 +202,6 @@ func TestAnEndIsSetAndLifted(t *testing.T) {
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, now.Ends.PRClosed.IsZero())
-}
-
-func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
-	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
-	now, capped, err := s.Extend(t.Context(), row.ID, 3*time.Hour, "github:maya")
-	require.NoError(t, err)
-	require.False(t, capped)
-	require.Equal(t, row.DestroyAt.Add(3*time.Hour), now.DestroyAt)
-	now, capped, err = s.Extend(t.Context(), row.ID, 3*time.Hour, "github:maya")
-	require.NoError(t, err)
-	require.True(t, capped)
-	require.Equal(t, row.Ends.Max, now.DestroyAt)
-	version := now.Version
-	now, capped, err = s.Extend(t.Context(), row.ID, time.Hour, "github:maya")
-	require.NoError(t, err)
-	require.True(t, capped)
-	require.Equal(t, version, now.Version)
-	_, _, err = s.Extend(t.Context(), row.ID, -time.Hour, "github:maya")
-	require.ErrorIs(t, err, store.ErrConflict)
 }
 
 func TestTheDatabasesClockIsTheDefault(t *testing.T) {

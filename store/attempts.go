@@ -5,23 +5,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // OpenAttempt returns what is needed to start, watch and stop the cluster's open attempt. ErrNotFound: none is open.
 func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, error) {
-	rows, err := s.pool.Query(ctx, `
+	spec, err := one[LaunchSpec](ctx, s.pool, `
 		SELECT id AS attempt, number, kind, cluster_id AS cluster, job_id AS job, token_id AS token, true AS open,
 			claimed_at IS NOT NULL AS claimed, coalesce(lease_until, '0001-01-01 00:00:00Z') AS lease_until
 		FROM attempts WHERE cluster_id = $1 AND closed_at IS NULL`, cluster)
 	if err != nil {
 		return LaunchSpec{}, fmt.Errorf("read the open attempt of %s: %w", cluster, err)
-	}
-	spec, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[LaunchSpec])
-	if err != nil {
-		return LaunchSpec{}, fmt.Errorf("read the open attempt of %s: %w", cluster, plain(err))
 	}
 	return spec, nil
 }
@@ -50,7 +44,7 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 }
 
 func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
-	rows, err := s.pool.Query(ctx, `
+	out, err := all[IdentityRow](ctx, s.pool, `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
 			coalesce(metadata, '') AS metadata
@@ -58,21 +52,13 @@ func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, 
 	if err != nil {
 		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
 	}
-	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[IdentityRow])
-	if err != nil {
-		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
-	}
 	return out, nil
 }
 
 func (s *Store) artifacts(ctx context.Context, cluster string) ([]ArtifactRow, error) {
-	rows, err := s.pool.Query(ctx, `
+	out, err := all[ArtifactRow](ctx, s.pool, `
 		SELECT artifact_type AS type, s3_key AS key, manifest_key, checksum AS sha256, size, infra_id, taken_at
 		FROM artifacts WHERE cluster_id = $1 ORDER BY taken_at DESC, created_at DESC`, cluster)
-	if err != nil {
-		return nil, fmt.Errorf("read artifacts of %s: %w", cluster, err)
-	}
-	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[ArtifactRow])
 	if err != nil {
 		return nil, fmt.Errorf("read artifacts of %s: %w", cluster, err)
 	}

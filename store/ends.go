@@ -49,37 +49,6 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 	return nil
 }
 
-// Extend moves the TTL's end, never past the maximum; capped says that the maximum cut it short.
-// ErrConflict: the cluster is no longer wanted.
-func (s *Store) Extend(ctx context.Context, id string, by time.Duration, actor string) (row Row, capped bool, err error) {
-	err = s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		if cur.Wish == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
-		}
-		if by <= 0 {
-			return fmt.Errorf("%w: an extension of %s is none", ErrConflict, by)
-		}
-		var next lifecycle.Ends
-		next, capped = cur.Ends.Extend(by)
-		if next == cur.Ends {
-			return nil
-		}
-		if err := c.wish(ctx, id, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
-			return err
-		}
-		return c.audit(ctx, actor, "extended", id, move{End: "ttl", At: &next.TTL, Capped: capped})
-	})
-	if err != nil {
-		return Row{}, false, fmt.Errorf("extend %s: %w", id, err)
-	}
-	row, err = s.Cluster(ctx, id)
-	return row, capped, err
-}
-
 // Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job.
 func (s *Store) Destroy(ctx context.Context, id, actor, why string) (jobID string, err error) {
 	if why == "" {

@@ -10,8 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// ExtendOnce extends like Extend and saves the answer in the same transaction, so that a cause that was answered before
-// (a comment processed twice) adds no time again. answer is asked for the words once the ends are known.
+// ExtendOnce moves the TTL's end, never past the maximum, and saves the answer in the same transaction, so that a cause
+// that was answered before (a comment processed twice) adds no time again. answer is asked for the words once the ends
+// are known; capped says that the maximum cut the extension short. ErrConflict: the cluster is no longer wanted.
 func (s *Store) ExtendOnce(ctx context.Context, id string, by time.Duration, actor, cause string,
 	answer func(before, after lifecycle.Ends, capped bool) Reply) error {
 	err := s.write(ctx, func(c *change) error {
@@ -26,17 +27,9 @@ func (s *Store) ExtendOnce(ctx context.Context, id string, by time.Duration, act
 		if done {
 			return nil
 		}
-		if cur.Wish == lifecycle.Absent || by <= 0 {
-			return fmt.Errorf("%w: nothing to extend by %s", ErrConflict, by)
-		}
-		next, capped := cur.Ends.Extend(by)
-		if next != cur.Ends {
-			if err := c.wish(ctx, id, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
-				return err
-			}
-			if err := c.audit(ctx, actor, "extended", id, move{End: "ttl", At: &next.TTL, Capped: capped}); err != nil {
-				return err
-			}
+		next, capped, err := c.extend(ctx, cur, by, actor)
+		if err != nil {
+			return err
 		}
 		reply := answer(cur.Ends, next, capped)
 		reply.Cause = cause
@@ -46,4 +39,20 @@ func (s *Store) ExtendOnce(ctx context.Context, id string, by time.Duration, act
 		return fmt.Errorf("extend %s: %w", id, err)
 	}
 	return nil
+}
+
+func (c *change) extend(ctx context.Context, cur held, by time.Duration, actor string) (next lifecycle.Ends, capped bool, err error) {
+	switch {
+	case cur.Wish == lifecycle.Absent:
+		return cur.Ends, false, fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+	case by <= 0:
+		return cur.Ends, false, fmt.Errorf("%w: an extension of %s is none", ErrConflict, by)
+	}
+	if next, capped = cur.Ends.Extend(by); next == cur.Ends {
+		return next, capped, nil
+	}
+	if err := c.wish(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
+		return cur.Ends, false, err
+	}
+	return next, capped, c.audit(ctx, actor, "extended", cur.ID, move{End: "ttl", At: &next.TTL, Capped: capped})
 }

@@ -93,15 +93,11 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 
 // PullRequest returns the newest state seen of a pull request.
 func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
-	rows, err := s.pool.Query(ctx, `
+	pr, err := one[PullRequest](ctx, s.pool, `
 		SELECT installation, repo, number, open, fork, labels, author, head, base, updated_at
 		FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
 	if err != nil {
 		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, err)
-	}
-	pr, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[PullRequest])
-	if err != nil {
-		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, plain(err))
 	}
 	return pr, nil
 }

@@ -13,15 +13,11 @@ import (
 
 // Job returns one line of the public record of work.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
-	rows, err := s.pool.Query(ctx, `
+	job, err := one[Job](ctx, s.pool, `
 		SELECT id, cluster_id AS cluster, job_type AS type, status, attempt, error_code, error_message, created_at, started_at, ended_at
 		FROM jobs WHERE id = $1`, id)
 	if err != nil {
 		return Job{}, fmt.Errorf("read job %s: %w", id, err)
-	}
-	job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Job])
-	if err != nil {
-		return Job{}, fmt.Errorf("read job %s: %w", id, plain(err))
 	}
 	return job, nil
 }
@@ -56,6 +52,6 @@ func (s *Store) LogTail(ctx context.Context, jobID string, lines int) ([]string,
 	if text == "" {
 		return nil, nil
 	}
-	all := strings.Split(text, "\n")
-	return all[max(0, len(all)-lines):], nil
+	tail := strings.Split(text, "\n")
+	return tail[max(0, len(tail)-lines):], nil
 }

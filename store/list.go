@@ -34,13 +34,9 @@ func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profi
 }
 
 func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+rowColumns+rowSources+where, args)
+	r, err := one[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where, args)
 	if err != nil {
 		return Row{}, err
-	}
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[rowRecord])
-	if err != nil {
-		return Row{}, plain(err)
 	}
 	return r.row(), nil
 }
@@ -54,11 +50,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, er
 	limit = min(limit, largestPage)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more tells whether there is a next page
-	rows, err := s.pool.Query(ctx, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
-	if err != nil {
-		return nil, "", fmt.Errorf("list clusters: %w", err)
-	}
-	records, err := pgx.CollectRows(rows, pgx.RowToStructByName[rowRecord])
+	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}

@@ -26,18 +26,14 @@ func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecyc
 }
 
 func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
-	rows, err := tx.Query(ctx, `
-		SELECT `+heartColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
-		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.fixed()})
-	if err != nil {
-		return lifecycle.Cluster{}, lifecycle.Facts{}, err
-	}
 	type record struct {
 		heartRecord
 		Clock      time.Time
 		Identities []string
 	}
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[record])
+	r, err := one[record](ctx, tx, `
+		SELECT `+heartColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
+		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
@@ -83,15 +79,11 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 
 // attemptsIn reads the open attempt and the newest closed one, with their verification passes.
 func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string) (open, last *lifecycle.Attempt, err error) {
-	rows, err := tx.Query(ctx, `
+	records, err := all[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.retryable, a.tool_exited_at
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
-	if err != nil {
-		return nil, nil, err
-	}
-	records, err := pgx.CollectRows(rows, pgx.RowToStructByName[attemptRecord])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,10 +104,6 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string) (open, last *lif
 }
 
 func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {
-	rows, err := tx.Query(ctx, `
+	return all[lifecycle.Pass](ctx, tx, `
 		SELECT received_at AS at, clean, identities, words AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[lifecycle.Pass])
 }

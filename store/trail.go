@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Lifecycle is the actor of what the control plane decided itself.
@@ -22,44 +20,34 @@ func (s *Store) Audit(ctx context.Context, actor, action, cluster string, meta a
 
 // Timeline returns what happened to a cluster and why, oldest first.
 func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
-	rows, err := s.pool.Query(ctx, `
-		SELECT created_at, actor, action, metadata FROM audit_events WHERE target_cluster_id = $1 ORDER BY id`, cluster)
-	if err != nil {
-		return nil, fmt.Errorf("read the timeline of %s: %w", cluster, err)
-	}
 	type line struct {
 		CreatedAt time.Time
 		Actor     string
 		Action    string
 		Metadata  json.RawMessage
 	}
-	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Event, error) {
-		l, err := pgx.RowToStructByName[line](row)
-		if err != nil {
-			return Event{}, err
-		}
+	lines, err := all[line](ctx, s.pool, `
+		SELECT created_at, actor, action, metadata FROM audit_events WHERE target_cluster_id = $1 ORDER BY id`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read the timeline of %s: %w", cluster, err)
+	}
+	events := make([]Event, len(lines))
+	for i, l := range lines {
 		e := Event{At: l.CreatedAt, Actor: l.Actor, Action: l.Action, Meta: l.Metadata}
 		var m move
 		if json.Unmarshal(l.Metadata, &m) == nil { // a door's own metadata may have another shape
 			e.From, e.To, e.Why = m.From, m.To, m.Why
 		}
-		return e, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the timeline of %s: %w", cluster, err)
+		events[i] = e
 	}
 	return events, nil
 }
 
 // Verifications returns every verification pass of a cluster, oldest first: what a release rests on.
 func (s *Store) Verifications(ctx context.Context, cluster string) ([]VerificationRow, error) {
-	rows, err := s.pool.Query(ctx, `
+	passes, err := all[VerificationRow](ctx, s.pool, `
 		SELECT a.number AS attempt, v.number, v.received_at AS at, v.account, v.identities, v.control, v.queries, v.leftovers, v.words, v.clean
 		FROM verifications v JOIN attempts a ON a.id = v.attempt_id WHERE a.cluster_id = $1 ORDER BY a.number, v.number`, cluster)
-	if err != nil {
-		return nil, fmt.Errorf("read verifications of %s: %w", cluster, err)
-	}
-	passes, err := pgx.CollectRows(rows, pgx.RowToStructByName[VerificationRow])
 	if err != nil {
 		return nil, fmt.Errorf("read verifications of %s: %w", cluster, err)
 	}
@@ -68,12 +56,8 @@ func (s *Store) Verifications(ctx context.Context, cluster string) ([]Verificati
 
 // Conditions returns the observed truths about a cluster.
 func (s *Store) Conditions(ctx context.Context, cluster string) ([]Condition, error) {
-	rows, err := s.pool.Query(ctx, `
+	out, err := all[Condition](ctx, s.pool, `
 		SELECT type, status, reason, message, changed_at AS at FROM conditions WHERE cluster_id = $1 ORDER BY type`, cluster)
-	if err != nil {
-		return nil, fmt.Errorf("read conditions of %s: %w", cluster, err)
-	}
-	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[Condition])
 	if err != nil {
 		return nil, fmt.Errorf("read conditions of %s: %w", cluster, err)
 	}

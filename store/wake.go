@@ -53,15 +53,11 @@ var due = []struct {
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	for _, topic := range due {
 		err := s.write(ctx, func(c *change) error {
-			rows, err := c.Query(ctx, topic.sql, pgx.NamedArgs{"now": c.now, "again": c.now.Add(nudgeAgain), "limit": limit})
-			if err != nil {
-				return err
-			}
 			type hit struct {
 				ID string
 				N  int64
 			}
-			hits, err := pgx.CollectRows(rows, pgx.RowToStructByName[hit])
+			hits, err := all[hit](ctx, c, topic.sql, pgx.NamedArgs{"now": c.now, "again": c.now.Add(nudgeAgain), "limit": limit})
 			if err != nil {
 				return err
 			}

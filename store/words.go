@@ -18,11 +18,7 @@ const subscriberColumns = `
 
 // Subscribers lists the places that show a cluster.
 func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
-	if err != nil {
-		return nil, fmt.Errorf("list subscribers of %s: %w", cluster, err)
-	}
-	subs, err := pgx.CollectRows(rows, pgx.RowToStructByName[Subscriber])
+	subs, err := all[Subscriber](ctx, s.pool, `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("list subscribers of %s: %w", cluster, err)
 	}
@@ -31,13 +27,9 @@ func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, 
 
 // SubscriberToShow returns a place and the cluster it shows, as it stands now.
 func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, Row, error) {
-	rows, err := s.pool.Query(ctx, `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
+	sub, err := one[Subscriber](ctx, s.pool, `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
 	if err != nil {
 		return Subscriber{}, Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
-	}
-	sub, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Subscriber])
-	if err != nil {
-		return Subscriber{}, Row{}, fmt.Errorf("read subscriber %s: %w", subID, plain(err))
 	}
 	row, err := s.Cluster(ctx, sub.Cluster)
 	if err != nil {
@@ -86,14 +78,10 @@ func (c *change) reply(ctx context.Context, r Reply) error {
 
 // Reply returns one answer.
 func (s *Store) Reply(ctx context.Context, id string) (Reply, error) {
-	rows, err := s.pool.Query(ctx, `
+	r, err := one[Reply](ctx, s.pool, `
 		SELECT id, cause, installation, repo, number, body, external_id FROM replies WHERE id = $1`, id)
 	if err != nil {
 		return Reply{}, fmt.Errorf("read reply %s: %w", id, err)
-	}
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Reply])
-	if err != nil {
-		return Reply{}, fmt.Errorf("read reply %s: %w", id, plain(err))
 	}
 	return r, nil
 }
