@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
@@ -67,27 +66,24 @@ func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) err
 func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
 	switch doc.Kind {
 	case "report":
-		var said contract.Report
-		if err := json.Unmarshal(doc.Body, &said); err != nil {
-			return err
-		}
-		row, err := intake.Report(said)
-		if err != nil {
-			return err
-		}
-		_, err = c.Store.Report(ctx, open.Attempt, open.Token, row)
-		return err
+		return keep(ctx, open, doc.Body, intake.Report, c.Store.Report)
 	case "result":
-		var said contract.Result
-		if err := json.Unmarshal(doc.Body, &said); err != nil {
-			return err
-		}
-		row, err := intake.Result(said)
-		if err != nil {
-			return err
-		}
-		_, err = c.Store.Result(ctx, open.Attempt, open.Token, row)
-		return err
+		return keep(ctx, open, doc.Body, intake.Result, c.Store.Result)
 	}
 	return fmt.Errorf("unknown kind %q", doc.Kind)
+}
+
+// keep takes one spooled document through intake into the store, as the Status API does with one that came in time.
+func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, body []byte,
+	row func(Document) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
+	var said Document
+	if err := json.Unmarshal(body, &said); err != nil {
+		return err
+	}
+	kept, err := row(said)
+	if err != nil {
+		return err
+	}
+	_, err = write(ctx, open.Attempt, open.Token, kept)
+	return err
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,31 +58,27 @@ func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.
 func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id ID) {
-	var said contract.Report
-	if !s.hear(w, r, &said) {
-		return
-	}
-	row, err := intake.Report(said)
-	if err != nil {
-		s.fail(w, r, invalid(err))
-		return
-	}
-	lease, err := s.Store.Report(r.Context(), id, claims(r).TokenID, row)
-	s.acknowledge(w, r, lease, err)
+	keep(s, w, r, id, intake.Report, s.Store.Report)
 }
 
 // ResultOfAttempt implements POST /api/v1/status/attempts/{id}/result.
 func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) {
-	var said contract.Result
+	keep(s, w, r, id, intake.Result, s.Store.Result)
+}
+
+// keep takes one document of a runner through intake into the store.
+func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id ID,
+	row func(Document) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) {
+	var said Document
 	if !s.hear(w, r, &said) {
 		return
 	}
-	row, err := intake.Result(said)
+	kept, err := row(said)
 	if err != nil {
 		s.fail(w, r, invalid(err))
 		return
 	}
-	lease, err := s.Store.Result(r.Context(), id, claims(r).TokenID, row)
+	lease, err := write(r.Context(), id, claims(r).TokenID, kept)
 	s.acknowledge(w, r, lease, err)
 }
 
