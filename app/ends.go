@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -22,7 +23,7 @@ func (d *Desk) live(ctx context.Context, repo string, number int) ([]store.Row, 
 
 // syncEnds sets or lifts the reversible ends of one cluster.
 func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent) ([]string, error) {
-	labelGone := row.Door == string(policy.DoorLabel) && !slices.Contains(e.PR.Labels, LabelPrefix+row.Profile)
+	labelGone := row.Door == string(policy.DoorLabel) && !slices.Contains(e.PR.Labels, chatops.LabelPrefix+row.Profile)
 	var notes []string
 	for _, end := range []struct {
 		kind   store.EndKind

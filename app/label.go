@@ -12,12 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// LabelPrefix starts every label that is ours; what follows is the profile's name.
-const LabelPrefix = "ocp/"
-
 // syncLabel ensures the cluster a label asks for.
 func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
-	name, ours := strings.CutPrefix(label, LabelPrefix)
+	name, ours := strings.CutPrefix(label, chatops.LabelPrefix)
 	if !ours {
 		return nil, nil
 	}

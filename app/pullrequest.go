@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -120,7 +121,7 @@ func (d *Desk) merged(ctx context.Context, e PullRequestEvent) (store.PullReques
 
 // spelt gives a label of ours the one spelling we compare by; GitHub's labels do not differ by case alone.
 func spelt(label string) string {
-	if lower := strings.ToLower(label); strings.HasPrefix(lower, LabelPrefix) {
+	if lower := strings.ToLower(label); strings.HasPrefix(lower, chatops.LabelPrefix) {
 		return lower
 	}
 	return label
