@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // load reads the state file, or makes a new world with the base domain's public zone in it.
@@ -59,14 +60,7 @@ func (s *Server) save(always bool) error {
 	if err != nil {
 		return fmt.Errorf("write the aws stand-in's state: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(s.cfg.StatePath), 0o750); err != nil {
-		return fmt.Errorf("write the aws stand-in's state: %w", err)
-	}
-	next := s.cfg.StatePath + ".next"
-	if err := os.WriteFile(next, raw, 0o600); err != nil {
-		return fmt.Errorf("write the aws stand-in's state: %w", err)
-	}
-	if err := os.Rename(next, s.cfg.StatePath); err != nil {
+	if err := file.Replace(s.cfg.StatePath, raw); err != nil {
 		return fmt.Errorf("write the aws stand-in's state: %w", err)
 	}
 	s.saved = now

@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // loadKey reads the App's key, or makes and keeps one.
@@ -40,7 +42,7 @@ func loadKey(path string) (*rsa.PrivateKey, []byte, error) {
 	}
 	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	if path != "" {
-		if err := replaceFile(path, raw); err != nil {
+		if err := file.Replace(path, raw); err != nil {
 			return nil, nil, err
 		}
 	}

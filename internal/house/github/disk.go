@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // disk keeps the world in one JSON file and every webhook's body in a file beside it. An empty path keeps nothing.
@@ -44,7 +46,7 @@ func (d disk) save(w *world) error {
 	if err != nil {
 		return fmt.Errorf("keep the stand-in GitHub's state: %w", err)
 	}
-	return replaceFile(d.path, raw)
+	return file.Replace(d.path, raw)
 }
 
 func (d disk) body(id int64) string {
@@ -56,7 +58,7 @@ func (d disk) keepBody(one *Delivery) error {
 	if d.path == "" {
 		return nil
 	}
-	return replaceFile(d.body(one.ID), one.Payload)
+	return file.Replace(d.body(one.ID), one.Payload)
 }
 
 // dropBody forgets the body of a delivery that left the log.
@@ -64,17 +66,4 @@ func (d disk) dropBody(one *Delivery) {
 	if d.path != "" {
 		_ = os.Remove(d.body(one.ID))
 	}
-}
-
-func replaceFile(path string, raw []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the directory of %s: %w", path, err)
-	}
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
-	}
-	return nil
 }

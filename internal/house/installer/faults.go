@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // Faults are what the stand-in is told to do wrong, by command: "manifests", "ignition-configs", "create", "destroy".
@@ -97,8 +99,5 @@ func locked(path string, change func(Faults) (Faults, bool)) error {
 	if raw, err = json.MarshalIndent(faults, "", "  "); err != nil {
 		return fmt.Errorf("write the faults: %w", err)
 	}
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		return fmt.Errorf("write the faults: %w", err)
-	}
-	return os.Rename(path+".new", path)
+	return file.Replace(path, raw)
 }

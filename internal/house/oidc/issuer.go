@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // Audience is whom the tokens are for.
@@ -126,7 +128,7 @@ func loadKey(dir string) (*rsa.PrivateKey, error) {
 	}
 	if dir != "" {
 		raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-		if err := replaceFile(path, raw); err != nil {
+		if err := file.Replace(path, raw); err != nil {
 			return nil, err
 		}
 	}
@@ -143,18 +145,4 @@ func parseKey(path string, raw []byte) (*rsa.PrivateKey, error) {
 		return nil, fmt.Errorf("read the issuer's key %s: %w", path, err)
 	}
 	return key, nil
-}
-
-// replaceFile writes a file only its owner may read, in one step.
-func replaceFile(path string, raw []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the directory of %s: %w", path, err)
-	}
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
-	}
-	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
 // Life is how long a token is good.
@@ -68,7 +70,7 @@ func (i *Issuer) WriteTokens(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := replaceFile(filepath.Join(dir, name+".jwt"), []byte(raw+"\n")); err != nil {
+		if err := file.Replace(filepath.Join(dir, name+".jwt"), []byte(raw+"\n")); err != nil {
 			return err
 		}
 	}
