@@ -44,7 +44,8 @@ CREATE TABLE clusters (
     destroy_failures integer NOT NULL DEFAULT 0 CHECK (destroy_failures >= 0),
     seen             integer NOT NULL DEFAULT 0, -- newest closed attempt that is accounted for
     retry_at         timestamptz,
-    wake_at          timestamptz,
+    wake_at          timestamptz, -- look again then
+    nudged_at        timestamptz, -- when a look was last asked for because that time had come
     ready_at         timestamptz,
     fail_reason      text NOT NULL DEFAULT '',
     fail_message     text NOT NULL DEFAULT '',
@@ -90,6 +91,7 @@ CREATE UNIQUE INDEX clusters_live_name ON clusters (platform, base_domain, name)
 CREATE UNIQUE INDEX clusters_one_wanted_per_pr ON clusters (repo, pr_number, profile) WHERE wish = 'present' AND repo IS NOT NULL;
 CREATE UNIQUE INDEX clusters_generation ON clusters (repo, pr_number, profile, generation) WHERE repo IS NOT NULL;
 CREATE INDEX clusters_live ON clusters (id DESC) WHERE destroyed_at IS NULL;
+CREATE INDEX clusters_released_at ON clusters (destroyed_at) WHERE destroyed_at IS NOT NULL;
 CREATE INDEX clusters_status ON clusters (status, id DESC);
 CREATE INDEX clusters_team ON clusters (team, id DESC);
 CREATE INDEX clusters_wake ON clusters (wake_at) WHERE wake_at IS NOT NULL;

@@ -19,21 +19,22 @@ END $$;
 CREATE TRIGGER audit_events_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_events
     FOR EACH STATEMENT EXECUTE FUNCTION audit_events_guard();
 
--- What the janitor saw and could not explain. It deletes nothing on its own word.
+-- What a sweep found not to be as it should, one row for each thing, kept after it was put right. It deletes nothing on its own word.
 CREATE TABLE findings (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    kind          text NOT NULL,
-    resource_type text NOT NULL,
-    resource_id   text NOT NULL,
-    region        text NOT NULL,
-    cluster_id    text REFERENCES clusters,
-    evidence      jsonb NOT NULL,
-    status        text NOT NULL DEFAULT 'ACTIVE' CHECK (status IN ('ACTIVE', 'RESOLVED', 'IGNORED')),
-    first_seen_at timestamptz NOT NULL,
+    kind          text NOT NULL CHECK (kind IN ('orphan', 'overdue', 'stuck', 'blocked')),
+    cluster_id    text REFERENCES clusters, -- NULL: no cluster is known for it
+    identity      text NOT NULL DEFAULT '', -- of an orphan
+    since         timestamptz NOT NULL,     -- since when it is so, this time
+    why           text NOT NULL CHECK (why <> ''),
+    evidence      text[] NOT NULL,
+    first_seen_at timestamptz NOT NULL,     -- by any sweep ever
     last_seen_at  timestamptz NOT NULL,
-    times_seen    integer NOT NULL DEFAULT 1,
-    UNIQUE (resource_type, resource_id, region)
+    times_seen    integer NOT NULL DEFAULT 1 CHECK (times_seen > 0), -- in a row
+    resolved_at   timestamptz,              -- a sweep looked and did not find it any more
+    UNIQUE NULLS NOT DISTINCT (kind, cluster_id, identity)
 );
+CREATE INDEX findings_open ON findings (kind) WHERE resolved_at IS NULL;
 
 -- +goose Down
 DROP TABLE findings;

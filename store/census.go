@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Census is how many clusters and jobs stand where.
+// Census is how many clusters and jobs stand where, and how many findings are open.
 type Census struct {
 	Clusters map[lifecycle.Status]int64
 	Jobs     []JobCount
+	Findings map[lifecycle.FindingKind]int64
 }
 
 // JobCount is the number of jobs of one type in one state.
@@ -22,27 +21,38 @@ type JobCount struct {
 	N      int64
 }
 
-// Census counts every cluster and job ever, grouped.
+// findingKinds are all there are: none of a kind is said too.
+var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked}
+
+// Census counts every cluster and job ever, and every open finding, grouped.
 func (s *Store) Census(ctx context.Context) (Census, error) {
-	out := Census{Clusters: map[lifecycle.Status]int64{}}
+	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}}
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
-	rows, err := s.pool.Query(ctx, `SELECT status, count(*) FROM clusters GROUP BY status`)
+	for _, kind := range findingKinds {
+		out.Findings[kind] = 0
+	}
+	type group struct {
+		Name string
+		N    int64
+	}
+	clusters, err := all[group](ctx, s.pool, `SELECT status AS name, count(*) AS n FROM clusters GROUP BY status`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count clusters: %w", err)
 	}
-	var status lifecycle.Status
-	var n int64
-	if _, err := pgx.ForEachRow(rows, []any{&status, &n}, func() error { out.Clusters[status] = n; return nil }); err != nil {
-		return Census{}, fmt.Errorf("count clusters: %w", err)
+	for _, g := range clusters {
+		out.Clusters[lifecycle.Status(g.Name)] = g.N
 	}
-	rows, err = s.pool.Query(ctx, `SELECT job_type, status, count(*) FROM jobs GROUP BY job_type, status`)
+	if out.Jobs, err = all[JobCount](ctx, s.pool, `SELECT job_type AS type, status, count(*) AS n FROM jobs GROUP BY job_type, status`); err != nil {
+		return Census{}, fmt.Errorf("count jobs: %w", err)
+	}
+	findings, err := all[group](ctx, s.pool, `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
 	if err != nil {
-		return Census{}, fmt.Errorf("count jobs: %w", err)
+		return Census{}, fmt.Errorf("count findings: %w", err)
 	}
-	if out.Jobs, err = pgx.CollectRows(rows, pgx.RowToStructByPos[JobCount]); err != nil {
-		return Census{}, fmt.Errorf("count jobs: %w", err)
+	for _, g := range findings {
+		out.Findings[lifecycle.FindingKind(g.Name)] = g.N
 	}
 	return out, nil
 }

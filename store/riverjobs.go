@@ -51,6 +51,9 @@ type ReplyArgs struct {
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
+// SweepArgs asks for one sweep over everything known.
+type SweepArgs struct{}
+
 // Kind implements river.JobArgs.
 func (InboxArgs) Kind() string { return "inbox" }
 
@@ -72,6 +75,9 @@ func (ReplyArgs) Kind() string { return "reply" }
 // Kind implements river.JobArgs.
 func (WakeArgs) Kind() string { return "wake" }
 
+// Kind implements river.JobArgs.
+func (SweepArgs) Kind() string { return "sweep" }
+
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, inboxTries) }
 
@@ -92,6 +98,9 @@ func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTri
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (WakeArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
 
 // How often River tries before it gives a job up. None of these ends anything: WakeDue asks again for what is undone.
 const (

@@ -22,9 +22,12 @@ var due = []struct {
 	what, sql string
 	job       func(id string, n int64) river.JobArgs
 }{
+	// wake_at stays as it was decided, so that a cluster whose look fails again and again is seen to be overdue for one.
 	{"clusters", `
-		UPDATE clusters SET wake_at = @again WHERE id IN (
-			SELECT id FROM clusters WHERE wake_at <= @now ORDER BY wake_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED)
+		UPDATE clusters SET nudged_at = @now WHERE id IN (
+			SELECT id FROM clusters
+			WHERE wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)
+			ORDER BY wake_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING id, pokes AS n`,
 		func(id string, n int64) river.JobArgs { return ReconcileArgs{Cluster: id, Pokes: n} }},
 	{"subscribers", `
@@ -57,7 +60,9 @@ func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 				ID string
 				N  int64
 			}
-			hits, err := all[hit](ctx, c, topic.sql, pgx.NamedArgs{"now": c.now, "again": c.now.Add(nudgeAgain), "limit": limit})
+			hits, err := all[hit](ctx, c, topic.sql, pgx.NamedArgs{
+				"now": c.now, "before": c.now.Add(-nudgeAgain), "again": c.now.Add(nudgeAgain), "limit": limit,
+			})
 			if err != nil {
 				return err
 			}

@@ -82,7 +82,7 @@ func (w *statusWriter) WriteHeader(code int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// census counts rows at every scrape: two grouped counts, so that no counter can drift from the truth.
+// census counts rows at every scrape: grouped counts, so that no counter can drift from the truth.
 type census struct {
 	store *store.Store
 	log   *slog.Logger
@@ -91,10 +91,15 @@ type census struct {
 var (
 	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
 	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
+	findingsDesc = prometheus.NewDesc("ocpctl_findings", "What is not as it should be and waits for a person, by kind.", []string{"kind"}, nil)
 )
 
 // Describe implements prometheus.Collector.
-func (c census) Describe(out chan<- *prometheus.Desc) { out <- clustersDesc; out <- jobsDesc }
+func (c census) Describe(out chan<- *prometheus.Desc) {
+	out <- clustersDesc
+	out <- jobsDesc
+	out <- findingsDesc
+}
 
 // Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
 func (c census) Collect(out chan<- prometheus.Metric) {
@@ -110,5 +115,8 @@ func (c census) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, j := range counts.Jobs {
 		out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(j.N), string(j.Type), string(j.Status))
+	}
+	for kind, n := range counts.Findings {
+		out <- prometheus.MustNewConstMetric(findingsDesc, prometheus.GaugeValue, float64(n), string(kind))
 	}
 }

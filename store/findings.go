@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// FindingRow is one finding as the table keeps it.
+type FindingRow struct {
+	Kind                    lifecycle.FindingKind
+	Cluster                 string // empty: none is known for it
+	Identity                string
+	Since                   time.Time // since when it is so, this time
+	Why                     string
+	Evidence                []string
+	FirstSeenAt, LastSeenAt time.Time
+	TimesSeen               int        // in a row
+	ResolvedAt              *time.Time // nil: still so
+}
+
+// findingKey is what a finding is about.
+type findingKey struct {
+	Kind              lifecycle.FindingKind
+	Cluster, Identity string
+}
+
+func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster, f.Identity} }
+
+// SaveFindings keeps what one sweep found, and returns those that nobody knew of until now. judged are the kinds the sweep
+// could judge: an open finding of theirs that is not among the found is resolved. What was not judged stays as it is.
+func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
+	found = merge(found)
+	err = s.write(ctx, func(c *change) error {
+		if err := c.resolveFindings(ctx, judged, found); err != nil {
+			return err
+		}
+		fresh, err = c.keepFindings(ctx, found)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("save %d findings: %w", len(found), err)
+	}
+	return fresh, nil
+}
+
+// merge makes one finding of those about the same thing, e.g. of one name in two regions.
+func merge(found []lifecycle.Finding) []lifecycle.Finding {
+	var out []lifecycle.Finding
+	at := map[findingKey]int{}
+	for _, f := range found {
+		i, known := at[keyOf(f)]
+		if !known {
+			at[keyOf(f)] = len(out)
+			f.Evidence = append([]string{}, f.Evidence...)
+			out = append(out, f)
+			continue
+		}
+		out[i].Evidence = append(out[i].Evidence, f.Evidence...)
+		if f.Since.Before(out[i].Since) {
+			out[i].Since = f.Since
+		}
+	}
+	return out
+}
+
+// columns takes the keys apart for unnest.
+func columns(found []lifecycle.Finding) (kinds, clusters, identities []string) {
+	for _, f := range found {
+		kinds, clusters, identities = append(kinds, string(f.Kind)), append(clusters, f.Cluster), append(identities, f.Identity)
+	}
+	return kinds, clusters, identities
+}
+
+func (c *change) resolveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) error {
+	kinds, clusters, identities := columns(found)
+	_, err := c.Exec(ctx, `
+		UPDATE findings f SET resolved_at = @now WHERE resolved_at IS NULL AND kind = ANY (@judged) AND NOT EXISTS (
+			SELECT 1 FROM unnest(@kinds::text[], @clusters::text[], @identities::text[]) AS n (kind, cluster, identity)
+			WHERE n.kind = f.kind AND n.cluster = coalesce(f.cluster_id, '') AND n.identity = f.identity)`,
+		pgx.NamedArgs{"now": c.now, "judged": judged, "kinds": kinds, "clusters": clusters, "identities": identities})
+	if err != nil {
+		return fmt.Errorf("resolve findings: %w", err)
+	}
+	return nil
+}
+
+// keepFindings writes each finding. One that was resolved begins anew and keeps the day of its first sight.
+func (c *change) keepFindings(ctx context.Context, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
+	batch := &pgx.Batch{}
+	for _, f := range found {
+		batch.Queue(`
+			INSERT INTO findings AS f (kind, cluster_id, identity, since, why, evidence, first_seen_at, last_seen_at)
+			VALUES ($1, nullif($2, ''), $3, $4, $5, $6, $7, $7)
+			ON CONFLICT (kind, cluster_id, identity) DO UPDATE SET
+				since = excluded.since, why = excluded.why, evidence = excluded.evidence, last_seen_at = excluded.last_seen_at,
+				times_seen = CASE WHEN f.resolved_at IS NULL THEN f.times_seen + 1 ELSE 1 END, resolved_at = NULL
+			RETURNING times_seen`, f.Kind, f.Cluster, f.Identity, f.Since, f.Why, f.Evidence, c.now)
+	}
+	results := c.SendBatch(ctx, batch)
+	defer results.Close() //nolint:errcheck // an error of its own was returned by the row before
+	for _, f := range found {
+		var times int
+		if err := results.QueryRow().Scan(&times); err != nil {
+			return nil, fmt.Errorf("keep the %s finding of %s%s: %w", f.Kind, f.Cluster, f.Identity, err)
+		}
+		if times == 1 {
+			fresh = append(fresh, f)
+		}
+	}
+	return fresh, nil
+}
+
+// Findings returns what is not as it should be now, oldest first.
+func (s *Store) Findings(ctx context.Context) ([]FindingRow, error) {
+	open, err := all[FindingRow](ctx, s.pool, `
+		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence, first_seen_at, last_seen_at, times_seen, resolved_at
+		FROM findings WHERE resolved_at IS NULL ORDER BY first_seen_at, id`)
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	return open, nil
+}

@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var byRow = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked}
+
+func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	begun := clock.now()
+	stuck := lifecycle.Finding{Kind: lifecycle.Stuck, Cluster: row.ID, Since: begun, Why: "nobody looked"}
+	blocked := lifecycle.Finding{Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: "vpc-1 is still there", Evidence: []string{"vpc-1"}}
+	orphan := lifecycle.Finding{Kind: lifecycle.Orphan, Identity: "infra-x", Since: begun, Why: "nobody's", Evidence: []string{"vpc-9"}}
+	save := func(judged []lifecycle.FindingKind, found ...lifecycle.Finding) []lifecycle.Finding {
+		fresh, err := s.SaveFindings(t.Context(), judged, found)
+		require.NoError(t, err)
+		return fresh
+	}
+
+	require.Len(t, save(append(byRow, lifecycle.Orphan), stuck, blocked, orphan), 3)
+	clock.pass(5 * time.Minute)
+	blocked.Why, blocked.Evidence = "vpc-1 and sg-1 are still there", []string{"vpc-1", "sg-1"}
+	require.Empty(t, save(byRow, stuck, blocked), "known since the last sweep")
+	found, err := s.Findings(t.Context())
+	require.NoError(t, err)
+	require.Len(t, found, 3, "a sweep that did not look into the cloud says nothing about orphans")
+	require.Equal(t, store.FindingRow{
+		Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: blocked.Why, Evidence: []string{"vpc-1", "sg-1"},
+		FirstSeenAt: begun, LastSeenAt: clock.now(), TimesSeen: 2,
+	}, found[1])
+	require.Equal(t, begun, found[2].LastSeenAt)
+
+	clock.pass(5 * time.Minute)
+	require.Empty(t, save(byRow, blocked))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM findings WHERE kind = 'stuck' AND resolved_at = $1`, clock.now()))
+	census, err := s.Census(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1}, census.Findings)
+
+	clock.pass(5 * time.Minute)
+	stuck.Since = clock.now()
+	require.Equal(t, []lifecycle.Finding{{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.now(), Why: "nobody looked", Evidence: []string{}}},
+		save(byRow, stuck, blocked), "what was put right and came back is told again")
+	found, err = s.Findings(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, begun, found[0].FirstSeenAt)
+	require.Equal(t, lifecycle.Stuck, found[0].Kind)
+	require.Equal(t, 1, found[0].TimesSeen)
+}
+
+func TestFindingsAboutOneThingAreOne(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	later := lifecycle.Finding{Kind: lifecycle.Orphan, Identity: "infra-x", Since: clock.now().Add(time.Hour), Why: "nobody's", Evidence: []string{"us-east-1 vpc-1"}}
+	earlier := later
+	earlier.Since, earlier.Evidence = clock.now(), []string{"us-west-2 vpc-2"}
+	fresh, err := s.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Orphan}, []lifecycle.Finding{later, earlier})
+	require.NoError(t, err)
+	require.Len(t, fresh, 1)
+	found, err := s.Findings(t.Context())
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, []string{"us-east-1 vpc-1", "us-west-2 vpc-2"}, found[0].Evidence)
+	require.Equal(t, clock.now(), found[0].Since)
+}
+
+func TestWhatIsKnownIsEveryLiveClusterAndTheNewlyReleased(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	old := released(t, s, "old")
+	clock.pass(48 * time.Hour)
+	lately := released(t, s, "lately")
+	clock.pass(time.Hour)
+	row, open := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), nil)
+	require.NoError(t, err)
+
+	k, err := s.Known(t.Context(), 24*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, clock.now(), k.Now)
+	known := map[string]lifecycle.KnownCluster{}
+	for _, c := range k.Clusters {
+		known[c.ID] = c
+	}
+	require.NotContains(t, known, old)
+	require.Equal(t, clock.now().Add(-time.Hour), known[lately].ReleasedAt)
+	full, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.KnownCluster{
+		Cluster: lifecycle.Cluster{
+			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Wish: lifecycle.Present,
+			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []string{},
+		},
+		Name: "shop", Identities: []string{"shop-abcde"}, MovedAt: full.UpdatedAt,
+	}, known[row.ID])
+	require.Len(t, known, 2)
+}
+
+// released is a cluster that was never begun and is gone.
+func released(t *testing.T, s *store.Store, name string) string {
+	t.Helper()
+	row := accept(t, s, granted(name))
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
+	return row.ID
+}
+
+func TestALookThatNeverComesAboutIsFound(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	for range 12 { // each look is asked for, and lost or failed
+		lose(t, s)
+		n, err := s.WakeDue(t.Context(), 100)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		n, err = s.WakeDue(t.Context(), 100)
+		require.NoError(t, err)
+		require.Zero(t, n, "asked for a moment ago")
+		clock.pass(30 * time.Second)
+	}
+	k, err := s.Known(t.Context(), 0)
+	require.NoError(t, err)
+	found := lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
+	require.Len(t, found, 1)
+	require.Equal(t, lifecycle.Stuck, found[0].Kind)
+	require.Equal(t, row.ID, found[0].Cluster)
+	step(t, s, row.ID)
+	clock.pass(limits.LookAgain)
+	n, err := s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "a new wake-up time is kept at once, however short ago the last one was asked for")
+}
