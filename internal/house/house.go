@@ -154,7 +154,8 @@ func (h *House) startGitHub(ctx context.Context) (err error) {
 func (h *House) Stop() error {
 	var errs []error
 	if h.server != nil {
-		errs = append(errs, h.StopRunners(), h.StopServer())
+		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
+		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
 	}
 	if h.GitHub != nil {
 		errs = append(errs, h.GitHub.Stop())
