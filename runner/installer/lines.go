@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Lines is a writer that redacts a stream line by line. A secret is found wherever the chunks it arrives in are cut,
@@ -53,7 +54,7 @@ func (l *Lines) take(part []byte) {
 }
 
 func (l *Lines) finish() {
-	line := string(bytes.TrimRight(l.partial, "\r"))
+	line := printable(string(bytes.TrimRight(l.partial, "\r")))
 	dropped := l.dropping
 	l.partial, l.dropping = l.partial[:0], 0
 	switch {
@@ -68,6 +69,17 @@ func (l *Lines) finish() {
 		}
 		l.emit(line)
 	}
+}
+
+// printable leaves out control characters: a NUL in a line would keep PostgreSQL from ever storing its report, and with
+// it the lease from being renewed.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, line)
 }
 
 // insideBlock withholds the lines of a PEM block and lets out what follows its end.

@@ -96,3 +96,10 @@ func TestNoSecretGetsThroughHoweverTheStreamIsCut(t *testing.T) {
 		require.Equal(t, strings.Count(text, "\n")+min(1, len(text)-strings.LastIndex(text, "\n")-1), strings.Count(out.String(), "\n"), "every line is accounted for")
 	})
 }
+
+func TestControlCharactersDoNotHideASecretNorReachTheLog(t *testing.T) {
+	redactor := NewRedactor()
+	redactor.Add(secret.New("hunter2hunter2"))
+	require.Equal(t, "level=info\tpaint [31mit red", redactor.Text("level=info\tpaint \x1b[31mit\x00 red"))
+	require.NotContains(t, redactor.Text("the word is hunter2\x00hunter2"), "hunter2")
+}

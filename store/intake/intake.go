@@ -3,9 +3,11 @@
 package intake
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/contract"
@@ -54,7 +56,8 @@ func Report(r contract.Report) (store.ReportRow, error) {
 		return store.ReportRow{}, &Invalid{"phase", fmt.Sprintf("%q is no phase a runner works in", r.Phase), words(phases)}
 	}
 	out := store.ReportRow{
-		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100), Step: r.Step, Account: r.Account, Log: r.Log,
+		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100),
+		Step: text(r.Step), Account: text(r.Account), Log: text(r.Log),
 		Artifacts: Artifacts(r.Snapshots),
 	}
 	if r.ToolExit != nil {
@@ -78,8 +81,8 @@ func passRow(p contract.Pass) (store.PassRow, error) {
 		return store.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
 	}
 	out := store.PassRow{
-		Number: p.Number, Account: p.Account, Identities: p.Identities, Control: p.Control,
-		Queries: queries, Leftovers: leftovers, Clean: clean(p),
+		Number: p.Number, Account: text(p.Account), Identities: p.Identities, Control: text(p.Control),
+		Queries: document(queries), Leftovers: document(leftovers), Clean: clean(p),
 	}
 	for _, l := range p.Leftovers {
 		out.Words = append(out.Words, inWords(l))
@@ -98,8 +101,14 @@ func inWords(l contract.Leftover) string {
 	if l.Name != "" && l.Name != l.ID {
 		name += " (" + l.Name + ")"
 	}
-	return fmt.Sprintf("%s %s: %s", l.Type, name, l.Free)
+	return text(fmt.Sprintf("%s %s: %s", l.Type, name, l.Free))
 }
+
+// text and document put the sign for an unknown character in the place of NUL, the only one PostgreSQL never stores: a
+// report that could not be kept would be repeated until the lease is over, and the install stopped for it.
+func text(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
+
+func document(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 
 // outcomes a runner may end with; lost and cancelled are the server's to say.
 var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
@@ -109,7 +118,7 @@ func Result(r contract.Result) (store.ResultRow, error) {
 	if !slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)) {
 		return store.ResultRow{}, &Invalid{"outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)}
 	}
-	out := store.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: r.Message, Retryable: r.Retryable}
+	out := store.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: text(r.Reason), Message: text(r.Message), Retryable: r.Retryable}
 	if r.Outputs != nil {
 		out.Outputs = &store.Outputs{
 			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,4 +30,20 @@ func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
 	row, err := passRow(contract.Pass{Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "delete it"}}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"vpc vpc-1 (shop): delete it"}, row.Words)
+}
+
+func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
+	row, err := Report(contract.Report{Seq: 1, Phase: "installing", Step: "a\x00b", Log: "one\x00two\n", Pass: &contract.Pass{
+		Number: 1, Control: "c\x00", Queries: []contract.Query{{Err: "bad \x00 answer"}},
+		Leftovers: []contract.Leftover{{Type: "vpc", ID: "v\x00", Free: "\x00"}},
+	}})
+	require.NoError(t, err)
+	said, err := json.Marshal(row)
+	require.NoError(t, err)
+	require.NotContains(t, string(said), `\u0000`)
+	require.Equal(t, "one\uFFFDtwo\n", row.Log)
+
+	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad\x00", Message: "why\x00"})
+	require.NoError(t, err)
+	require.Equal(t, "Bad\uFFFD why\uFFFD", result.Reason+" "+result.Message)
 }
