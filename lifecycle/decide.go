@@ -86,7 +86,7 @@ func (m *mind) open(k Kind, job JobType) {
 
 // close ends the open attempt from our side, which fences its runner.
 func (m *mind) close(a Attempt, how Outcome, format string, args ...any) {
-	m.d.Close = &Closing{Number: a.Number, Outcome: how, Message: fmt.Sprintf(format, args...)}
+	m.d.Close = &Closing{Number: a.Number, Lease: a.LeaseUntil, Outcome: how, Message: fmt.Sprintf(format, args...)}
 }
 
 // wake sets when to look again: always some time, unless released.

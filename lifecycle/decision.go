@@ -28,7 +28,8 @@ type Decision struct {
 // Closing says how the server closes an attempt itself.
 type Closing struct {
 	Number  int
-	Outcome Outcome // Lost or Cancelled
+	Lease   time.Time // the attempt's lease when it was decided; one claimed or heard of since must not be closed by it
+	Outcome Outcome   // Lost or Cancelled
 	Message string
 }
 

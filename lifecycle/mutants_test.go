@@ -84,7 +84,7 @@ var mutants = []struct {
 	{5, true, "an unwanted install is not waited for", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Next.Phase == Stopping && f.Open != nil && f.Runner == Alive && d.Close == nil {
-			d.Close, d.Next.WakeAt = &Closing{Number: f.Open.Number, Outcome: Cancelled, Message: "not wanted"}, f.Now
+			d.Close, d.Next.WakeAt = &Closing{Number: f.Open.Number, Lease: f.Open.LeaseUntil, Outcome: Cancelled, Message: "not wanted"}, f.Now
 		}
 		return d
 	}},

@@ -89,8 +89,7 @@ func (w *world) think(f Facts) Decision {
 // apply is store.Apply: one transaction, guarded by the row's version and by whether the closing and opening still fit.
 func (w *world) apply(h heldDecision) {
 	open := w.open()
-	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number ||
-		(h.d.Close.Outcome == Cancelled && !open.ClaimedAt.IsZero()))
+	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number || !open.LeaseUntil.Equal(h.d.Close.Lease))
 	if h.version != w.row.Version || misfit || (h.d.Open != "" && open != nil) {
 		w.poked = true
 		return

@@ -141,6 +141,37 @@ func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestARunnerHeardOfMeanwhileIsNotLost(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
+
+	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1})
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop, "it may go on: its install lives")
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale, "so nothing may be begun beside it")
+	require.Nil(t, step(t, s, row.ID).Close)
+}
+
+func TestAnAttemptClaimedMeanwhileIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := launched(t, s, "shop")
+	clock.pass(limits.LaunchPatience)
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
+}
+
 func TestDestroyTurnsTheWishOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// closeAttempt ends the open attempt from our side. When it is not open any more, or was claimed before it could be
-// cancelled, the decision rests on old facts.
+// closeAttempt ends the open attempt from our side. When it is not open any more, or was claimed or renewed its lease since
+// it was looked at, the decision rests on old facts: a runner that speaks again is told to stop and seen to, not left behind.
 func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.Closing) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message
-		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND (@outcome <> 'cancelled' OR claimed_at IS NULL)`,
-		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "now": c.now})
+		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND lease_until IS NOT DISTINCT FROM @lease`,
+		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "lease": null(by.Lease), "now": c.now})
 	if err != nil {
 		return fmt.Errorf("close attempt %d of %s: %w", by.Number, cluster, err)
 	}
