@@ -80,12 +80,13 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Close ends the store's connections. Stop River's clients on its pool before.
+// Close ends the store's connections; a second time it does nothing. Stop River's clients on its pool before.
 func (s *Store) Close() {
 	s.bell.stop()
 	if s.stands != nil {
 		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it
 		s.stands.Release()
+		s.stands = nil
 	}
 	s.pool.Close()
 }

@@ -1,0 +1,75 @@
+package hooks
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// arrive stores a labeled event of a pull request without working it, and returns its job.
+func (i *inbox) arrive(delivery string, number int) *river.Job[store.InboxArgs] {
+	i.Helper()
+	pr := pull(0, label)
+	pr.Number = number
+	body := payload(i, "pull_request", "labeled", pr)
+	status, _ := i.post("/webhooks/github", body, signed("pull_request", delivery, body))
+	require.Equal(i, http.StatusAccepted, status)
+	id := i.query(`SELECT id::text FROM deliveries WHERE delivery_id = '` + delivery + `'`)
+	row, err := strconv.ParseInt(id[0], 10, 64)
+	require.NoError(i, err)
+	return &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: row}}
+}
+
+func (i *inbox) done() []string {
+	return i.query(`SELECT delivery_id FROM deliveries WHERE state = 'done' ORDER BY finished_at`)
+}
+
+func TestDeliveriesOfOnePullRequestAreWorkedInTheOrderTheyArrived(t *testing.T) {
+	i := newInbox(t)
+	first, other, second, third := i.arrive("d1", 41), i.arrive("d2", 42), i.arrive("d3", 41), i.arrive("d4", 41)
+	require.NoError(t, i.worker.Work(t.Context(), second))
+	require.Equal(t, []string{"d1", "d3"}, i.done(), "what came before goes first; what came later, or for another, waits")
+	require.NoError(t, i.worker.Work(t.Context(), first), "its own job finds it done")
+	require.Equal(t, []string{"d1", "d3"}, i.done())
+	require.NoError(t, i.worker.Work(t.Context(), other))
+	require.NoError(t, i.worker.Work(t.Context(), third))
+	require.Equal(t, []string{"d1", "d3", "d2", "d4"}, i.done())
+}
+
+func TestManyWorkersKeepTheOrderOfOnePullRequest(t *testing.T) {
+	i := newInbox(t)
+	var jobs []*river.Job[store.InboxArgs]
+	var arrived []string
+	for n := range 8 {
+		id := "d" + strconv.Itoa(n)
+		jobs, arrived = append(jobs, i.arrive(id, 41)), append(arrived, id)
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for n := range jobs {
+		group.Go(func() error { return i.worker.Work(ctx, jobs[len(jobs)-1-n]) })
+	}
+	require.NoError(t, group.Wait())
+	require.Equal(t, arrived, i.done())
+}
+
+func TestAWorkerWaitsForItsTurnNoLongerThanItsJobMayTake(t *testing.T) {
+	i := newInbox(t)
+	job := i.arrive("d1", 41)
+	_, err := i.store.Alone(t.Context(), "inbox acme/shop#41", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 3*turn)
+		defer cancel()
+		require.ErrorIs(t, i.worker.Work(ctx, job), context.DeadlineExceeded)
+		require.Empty(t, i.done())
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, i.worker.Work(t.Context(), job))
+	require.Equal(t, []string{"d1"}, i.done())
+}
