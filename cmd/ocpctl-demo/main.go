@@ -52,11 +52,14 @@ func run() error {
 		err = playStory(ctx, h)
 	} else {
 		welcome(os.Stdout, h, time.Since(began))
-		<-ctx.Done()
-		fmt.Println("\nstopping: runners first, so that nothing is forgotten …")
+		h.Supervise(ctx, os.Stdout)
+		fmt.Println("\nstopping, runners first: an install that is interrupted now is torn down and tried again at the next start …")
 	}
 	stop() // a second Ctrl-C ends at once
-	return errors.Join(err, h.Stop())
+	if err = errors.Join(err, h.Stop()); err == nil && !*play {
+		fmt.Println("stopped. make demo goes on from here.")
+	}
+	return err
 }
 
 func playStory(ctx context.Context, h *house.House) error {

@@ -3,34 +3,53 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house"
 )
 
-// welcome tells a newcomer where to look and what to do first.
+// welcome tells a newcomer what is real here, where to look and what to do first.
 func welcome(w io.Writer, h *house.House, took time.Duration) {
+	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
-ocpctl is up after %.1f s. GitHub, the cloud and the installer are stand-ins on this machine; the rest is the real thing.
+ocpctl is up after %.1f s.
+GitHub, the cloud and openshift-install are stand-ins on this machine: no cluster is real and nothing costs money.
+ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
-  1. Open  %s/playground  and put the label ocp/aws-minimal-test on a pull request.
-  2. Watch the bot's comment become a cluster; type /ocp help below it; close the pull request and watch it go.
+  1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request.
+  2. Watch the bot's comment become a cluster in about ten seconds; type /ocp help below it.
+  3. Close the pull request: %s later the cluster goes, and the comment says what that rests on.
 
-  pages, API     %s   (sign in with a token from %s)
-  webhooks       %s/webhooks/github  /webhooks/slack
-  GitHub         %s   (stand-in: organisation acme, repository acme/shop, pull requests #41 to #49)
-  S3             http://127.0.0.1:%d   AWS http://127.0.0.1:%d   (stand-in, account %s)
-  tokens         %s/tokens/{requester,admin,auditor}.jwt
+  playground   %s/playground   (organisation acme, repository acme/shop, pull requests #41 to #49)
+  pages, API   %s   (sign in with what cat %s prints)
+  webhooks     %s/webhooks/github and /webhooks/slack
+  AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
 
-  demo secrets   webhook %s   Slack %s
-  time           a TTL hour lasts %s, the grace after a close %s, an installer's mark %s
-                 (OCPCTL_DEMO_HOUR, OCPCTL_DEMO_GRACE, OCPCTL_DEMO_PACE; ports: OCPCTL_DEMO_PORT)
+  tokens       %s/{requester,admin,auditor}.jwt
+  secrets      GitHub webhook: %s   Slack signing: %s
+  time         a TTL hour lasts %s, the grace after a close %s, a mark of the installer %s
+  settings     OCPCTL_DEMO_HOUR, OCPCTL_DEMO_GRACE, OCPCTL_DEMO_PACE, and OCPCTL_DEMO_PORT for the first of the ports
 
-  curl -H "Authorization: Bearer $(cat %s/tokens/requester.jwt)" %s/api/v1/clusters
+  curl -H "Authorization: Bearer $(cat %s)" %s/api/v1/clusters
 
 Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
-		took.Seconds(), h.GitHub.URL(), h.PrivateURL(), h.Dir+"/tokens", h.PublicURL(), h.GitHub.URL(),
-		h.Ports.S3, h.Ports.AWS, house.Account, h.Dir, house.WebhookSecret, house.SlackSecret,
-		h.Hour, h.Grace, h.Pace, h.Dir, h.PrivateURL())
+		took.Seconds(), h.GitHub.URL(), short(h.Grace),
+		h.GitHub.URL(), h.PrivateURL(), filepath.Join(tokens, "requester.jwt"), h.PublicURL(),
+		h.Ports.AWS, house.Account, h.Ports.S3,
+		tokens, house.WebhookSecret, house.SlackSecret, short(h.Hour), short(h.Grace), short(h.Pace),
+		filepath.Join(tokens, "requester.jwt"), h.PrivateURL())
+}
+
+// short writes a duration without the zeros behind: 1h, not 1h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zeros := range []struct{ long, short string }{{"m0s", "m"}, {"h0m", "h"}} {
+		if strings.HasSuffix(text, zeros.long) {
+			text = strings.TrimSuffix(text, zeros.long) + zeros.short
+		}
+	}
+	return text
 }

@@ -43,6 +43,9 @@ func (h *House) StartServer(ctx context.Context) error {
 	return h.ready(ctx)
 }
 
+// ServerPID is the process of the server that was started last.
+func (h *House) ServerPID() int { return h.server.cmd.Process.Pid }
+
 // Env is what server, runners and installers need to reach the stand-ins: the SDK's own variables, nothing of ours.
 func (h *House) Env() []string {
 	return []string{

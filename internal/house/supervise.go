@@ -1,0 +1,47 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// The waits between two starts of a server that does not stay up.
+const (
+	firstPause = 500 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// Supervise starts the server again whenever it ends by itself, and says so to out, until ctx is over. Runners live on
+// meanwhile, and the new server finds them. Whoever ends the server deliberately ends ctx and waits for the return first.
+func (h *House) Supervise(ctx context.Context, out io.Writer) {
+	pause := firstPause
+	for {
+		began := time.Now()
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.server.done:
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > lastPause {
+			pause = firstPause
+		}
+		fmt.Fprintf(out, "\nocpctl-server ended by itself (%s) and is started again; running installs go on. Its log: %s\n",
+			h.server.cmd.ProcessState, h.path("log", "server.log"))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+		if err := h.StartServer(ctx); err != nil {
+			fmt.Fprintf(out, "ocpctl-server is not up: %v\n", err)
+			continue
+		}
+		fmt.Fprintln(out, "ocpctl-server is up again.")
+	}
+}
