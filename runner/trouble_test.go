@@ -1,0 +1,105 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+func TestAnotherAccountEndsACreateBeforeAnythingIsRun(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.account = "999999999999"
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "WrongAccount", w.result().Reason)
+	require.Contains(t, w.result().Message, account)
+	require.False(t, w.did("installer:"))
+}
+
+func TestABlockingProblemEndsACreateInWords(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	var asked []string
+	w.look = func(_ cloud.Target, types []string) ([]cloud.Problem, error) {
+		asked = types
+		return []cloud.Problem{
+			{Code: "NotAnswered", Words: "quota was not told", Next: "it goes on"},
+			{Code: "ZoneMissing", Words: "no zone for labs.example.com", Next: "choose another base domain", Block: true},
+		}, nil
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, contract.Result{Outcome: "failed", Reason: "ZoneMissing", Message: "no zone for labs.example.com; choose another base domain"}, w.result())
+	require.Equal(t, []string{"m6i.xlarge"}, asked, "a pool of no machines asks for no type")
+	require.False(t, w.did("installer:"))
+	require.Contains(t, w.logText(), "quota was not told")
+}
+
+func TestAPreflightThatIsNotAnsweredBlocksNothing(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.look = func(cloud.Target, []string) ([]cloud.Problem, error) { return nil, errors.New("throttled") }
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome)
+}
+
+func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("create", `echo 'time="2026" level=error msg="no etcd quorum"' >>"$dir/.openshift_install.log"; echo "level=error msg=Bootstrap failed, password: CANARY-pull" >&2; exit 5`)
+	require.NoError(t, w.run(t.Context()))
+	result := w.result()
+	require.Equal(t, "InstallFailed", result.Reason)
+	require.True(t, result.Retryable)
+	require.Contains(t, result.Message, "exit code 5")
+	require.Contains(t, result.Message, "The installer said: Bootstrap failed, password:[redacted]")
+	require.Contains(t, w.logText(), "no etcd quorum")
+}
+
+func TestARefusedInstallConfigIsNotTriedAgain(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("manifests", `exit 3`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "InvalidInstallConfig", w.result().Reason)
+	require.False(t, w.result().Retryable)
+	require.Empty(t, w.records)
+}
+
+func TestAnInstallPastItsDeadlineIsStopped(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.spec.CreateDeadline = 100 * time.Millisecond
+	w.on("create", hanging)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "DeadlineExceeded", w.result().Reason)
+	require.True(t, w.result().Retryable)
+}
+
+func TestMetadataWithoutAnInfraIDIsNotInstalled(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("ignition", `mkdir -p "$dir/auth"; echo x >"$dir/auth/kubeadmin-password"; echo '{"clusterName":"shop"}' >"$dir/metadata.json"; exit 0`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "MetadataUnusable", w.result().Reason)
+	require.Empty(t, w.records)
+}
+
+func TestAMissingInstallerIsSaidInWords(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.spec.Version = "4.19.9"
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "InstallerMissing", w.result().Reason)
+	require.Contains(t, w.result().Message, "4.19.9")
+}
+
+func TestABadPullSecretIsNotShownToTheInstaller(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "pull-secret"), []byte(`{"auths":"CANARY-pull"}`), 0o600))
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "InvalidPullSecret", w.result().Reason)
+	require.False(t, w.did("installer:"))
+	told, err := json.Marshal([]any{w.results, w.reports})
+	require.NoError(t, err)
+	require.NotContains(t, string(told), "CANARY-pull")
+}
