@@ -15,17 +15,22 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/aws"
 )
 
-func TestNetworkIsTakenDownInOrder(t *testing.T) {
+func TestAVPCKeepsItsAttributes(t *testing.T) {
 	c := start(t, aws.Config{})
 	ctx := t.Context()
 	vpc := c.vpc(t)
-	sub := c.subnet(t, vpc, "10.0.0.0/20", "us-east-1a")
-
 	_, err := c.ec2.ModifyVpcAttribute(ctx, &ec2.ModifyVpcAttributeInput{VpcId: &vpc, EnableDnsHostnames: &types.AttributeBooleanValue{Value: sdk.Bool(true)}})
 	require.NoError(t, err)
 	attr, err := c.ec2.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: &vpc, Attribute: types.VpcAttributeNameEnableDnsHostnames})
 	require.NoError(t, err)
 	require.True(t, *attr.EnableDnsHostnames.Value)
+}
+
+func TestNetworkIsTakenDownInOrder(t *testing.T) {
+	c := start(t, aws.Config{})
+	ctx := t.Context()
+	vpc := c.vpc(t)
+	sub := c.subnet(t, vpc, "10.0.0.0/20", "us-east-1a")
 
 	gw, err := c.ec2.CreateInternetGateway(ctx, &ec2.CreateInternetGatewayInput{TagSpecifications: spec("internet-gateway", infra+"-igw")})
 	require.NoError(t, err)

@@ -80,22 +80,28 @@ func TestWhoAsks(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, http.StatusForbidden, answer.StatusCode)
 	})
-	t.Run("a minted key is its user, until it is deleted", func(t *testing.T) {
-		_, err := c.iam.CreateUser(t.Context(), &iam.CreateUserInput{UserName: sdk.String(infra + "-registry")})
-		require.NoError(t, err)
-		made, err := c.iam.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: sdk.String(infra + "-registry")})
-		require.NoError(t, err)
-		minted := clients(t, c.Server, "us-east-2", *made.AccessKey.AccessKeyId, *made.AccessKey.SecretAccessKey)
-		out, err := minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-		require.NoError(t, err)
-		require.Equal(t, "arn:aws:iam::123456789012:user/"+infra+"-registry", *out.Arn)
-		_, err = c.iam.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: sdk.String(infra + "-registry")})
-		refused(t, err, "DeleteConflict")
-		_, err = c.iam.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: sdk.String(infra + "-registry"), AccessKeyId: made.AccessKey.AccessKeyId})
-		require.NoError(t, err)
-		_, err = minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-		refused(t, err, "InvalidClientTokenId")
-	})
+}
+
+func TestAMintedKeyIsItsUserUntilItIsDeleted(t *testing.T) {
+	c := start(t, aws.Config{})
+	_, err := c.iam.CreateUser(t.Context(), &iam.CreateUserInput{UserName: sdk.String(infra + "-registry")})
+	require.NoError(t, err)
+	made, err := c.iam.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: sdk.String(infra + "-registry")})
+	require.NoError(t, err)
+	minted := clients(t, c.Server, "us-east-2", *made.AccessKey.AccessKeyId, *made.AccessKey.SecretAccessKey)
+	out, err := minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	require.NoError(t, err)
+	require.Equal(t, "arn:aws:iam::123456789012:user/"+infra+"-registry", *out.Arn)
+	_, err = c.iam.DeleteUser(t.Context(), &iam.DeleteUserInput{UserName: sdk.String(infra + "-registry")})
+	refused(t, err, "DeleteConflict")
+	_, err = c.iam.DeleteAccessKey(t.Context(), &iam.DeleteAccessKeyInput{UserName: sdk.String(infra + "-registry"), AccessKeyId: made.AccessKey.AccessKeyId})
+	require.NoError(t, err)
+	_, err = minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	refused(t, err, "InvalidClientTokenId")
+}
+
+func TestWhatTheStandInDoesNotKnowIsRefused(t *testing.T) {
+	c := start(t, aws.Config{})
 	t.Run("a call the stand-in does not know is refused as unknown", func(t *testing.T) {
 		_, err := c.ec2.DescribeFleets(t.Context(), &ec2.DescribeFleetsInput{})
 		refused(t, err, "InvalidAction")
