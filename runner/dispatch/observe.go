@@ -11,12 +11,21 @@ import (
 // Observe tells what is known of an attempt's runner, after any number of restarts of the server.
 //
 // A runner's end is the end of everything it started, as a container's is: where the runner was killed and an
-// installer lives on, that is killed too, and the attempt is called running until nothing of it is left.
+// installer lives on, that is killed too, and the attempt is called running until nothing of it is left. What it had in
+// hand is removed then: only a runner that ended by itself has cleaned up.
 func (p *Process) Observe(_ context.Context, attempt string) (Sighting, error) {
 	dir, err := p.dir(attempt)
 	if err != nil {
 		return Unknown, err
 	}
+	seen, err := p.look(attempt, dir)
+	if seen == Ended {
+		hide(dir)
+	}
+	return seen, err
+}
+
+func (p *Process) look(attempt, dir string) (Sighting, error) {
 	started, err := os.Stat(filepath.Join(dir, startedFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return NotStarted, nil

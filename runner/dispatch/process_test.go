@@ -214,6 +214,39 @@ func TestAKilledRunnersInstallerIsNotLeftAlive(t *testing.T) {
 	require.Empty(t, found)
 }
 
+func TestAKilledRunnerLeavesNoSecretBehind(t *testing.T) {
+	p, cfg := newDispatcher(t, "#!/bin/sh\ncd work && mkdir install-1 && echo secret >install-1/install-config.yaml && echo words >attempt.log\necho started\nsleep 1000\n")
+	id := attemptID(t)
+	require.NoError(t, p.Start(t.Context(), job(id)))
+	requireLogged(t, cfg, id, "started")
+	dir := filepath.Join(cfg.WorkDir, id)
+	requireSeen(t, p, id, Running)
+	require.FileExists(t, filepath.Join(dir, workFolder, "install-1", "install-config.yaml"), "a living runner keeps what it works on")
+
+	require.NoError(t, p.Kill(t.Context(), id))
+	requireSeen(t, p, id, Ended)
+	require.NoDirExists(t, filepath.Join(dir, workFolder, "install-1"))
+	require.NoFileExists(t, filepath.Join(dir, tokenFile))
+	require.FileExists(t, filepath.Join(dir, workFolder, runnersLog))
+	require.FileExists(t, filepath.Join(dir, logFile))
+	require.NoError(t, p.Start(t.Context(), job(id)))
+	requireSeen(t, p, id, Ended)
+}
+
+func TestAKillReachesWhateverTheRunnerStarted(t *testing.T) {
+	p, cfg := newDispatcher(t, "#!/bin/sh\nsetsid sleep 1000 &\ntrap '' TERM\necho started\nwait\n")
+	id := attemptID(t)
+	require.NoError(t, p.Kill(t.Context(), id), "no runner is no error")
+	require.NoError(t, p.Start(t.Context(), job(id)))
+	requireLogged(t, cfg, id, "started")
+	require.Eventually(t, func() bool { found, err := marked(id); return err == nil && len(found) == 2 }, 10*time.Second, 5*time.Millisecond)
+	require.NoError(t, p.Kill(t.Context(), id))
+	requireSeen(t, p, id, Ended)
+	found, err := marked(id)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
 func TestARunnerThatCannotBeStartedIsAnErrorAndThenEnded(t *testing.T) {
 	p, cfg := newDispatcher(t, politeRunner)
 	require.NoError(t, os.Remove(cfg.Runner))

@@ -1,0 +1,48 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// runnersLog is the runner's own log in its folder: redacted lines, which may stay.
+const runnersLog = "attempt.log"
+
+// Kill ends an attempt's runner and everything it started, at once. It is for a runner that no longer does what it
+// promised: to stop by itself when its lease is over. Observe tells when it is over. No runner is no error.
+func (p *Process) Kill(_ context.Context, attempt string) error {
+	dir, err := p.dir(attempt)
+	if err != nil {
+		return err
+	}
+	if id, err := loadIdentity(filepath.Join(dir, processFile)); err == nil { // first: it could start more
+		if err := id.kill(); err != nil {
+			return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
+		}
+	}
+	found, err := marked(attempt)
+	if err != nil {
+		return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
+	}
+	for _, id := range found {
+		if err := id.kill(); err != nil {
+			return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
+		}
+	}
+	return nil
+}
+
+// hide removes what a runner that was killed left behind: install directories full of secrets, and the token. The logs
+// stay. What cannot be removed now is removed when the attempt is forgotten.
+func hide(dir string) {
+	_ = os.Remove(filepath.Join(dir, tokenFile))
+	work := filepath.Join(dir, workFolder)
+	entries, _ := os.ReadDir(work)
+	for _, entry := range entries {
+		if entry.Name() != runnersLog {
+			_ = os.RemoveAll(filepath.Join(work, entry.Name()))
+		}
+	}
+}
