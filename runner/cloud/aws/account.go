@@ -22,6 +22,8 @@ const (
 	globalRegion = "us-east-1"
 	// callTimeout bounds one question with all its pages and retries.
 	callTimeout = time.Minute
+	// sweepTimeout bounds everything one sweep deletes; what it did not come to is counted, and swept by the next one.
+	sweepTimeout = 10 * time.Minute
 	// parallel questions; Route 53 allows five requests a second per account.
 	parallel = 6
 )

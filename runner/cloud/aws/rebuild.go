@@ -42,6 +42,8 @@ func (c *Client) Rebuild(ctx context.Context, id contract.Identity, t cloud.Targ
 	if region == "" {
 		region = t.Region
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	infraID, clusterUUID := id.InfraID, id.ClusterUUID
 	if infraID == "" {
 		var err error

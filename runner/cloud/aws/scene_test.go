@@ -64,11 +64,24 @@ func (s *scene) ec2(t *testing.T) *ec2.Client {
 // record writes a public record.
 func (s *scene) record(t *testing.T, name string) {
 	t.Helper()
+	s.write(t, r53types.ResourceRecordSet{
+		Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
+	})
+}
+
+// alias writes a public record that leads to a load balancer.
+func (s *scene) alias(t *testing.T, name, host string) {
+	t.Helper()
+	s.write(t, r53types.ResourceRecordSet{Name: &name, Type: "A", AliasTarget: &r53types.AliasTarget{
+		DNSName: &host, HostedZoneId: awssdk.String("Z26RNL4JYFTOTI"),
+	}})
+}
+
+func (s *scene) write(t *testing.T, record r53types.ResourceRecordSet) {
+	t.Helper()
 	api, zone := s.dns(t)
 	_, err := api.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone, ChangeBatch: &r53types.ChangeBatch{
-		Changes: []r53types.Change{{Action: "CREATE", ResourceRecordSet: &r53types.ResourceRecordSet{
-			Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
-		}}},
+		Changes: []r53types.Change{{Action: "CREATE", ResourceRecordSet: &record}},
 	}})
 	require.NoError(t, err)
 }

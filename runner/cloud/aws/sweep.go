@@ -23,6 +23,8 @@ var ownRecords = []string{"api", "api-int", `\052.apps`}
 // exact name, and only for recorded identities; call it after destroy exited. What merely looks alike is left to Verify.
 // It answers what it deleted, also when something else failed.
 func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // an answer that never comes must not keep the attempt for ever
+	defer cancel()
 	account, err := c.Account(ctx)
 	if err != nil {
 		return nil, err
@@ -34,8 +36,8 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	if len(infraIDs) == 0 {
 		return nil, nil // nothing was ever recorded, so nothing was ever made by us
 	}
-	s := &sweep{Client: c}
-	s.zones(ctx, t.Domain(), infraIDs)
+	s := &sweep{Client: c, infraIDs: infraIDs}
+	s.zones(ctx, t.Domain())
 	s.publicRecords(ctx, t)
 	for _, id := range infraIDs {
 		s.bucket(ctx, bootstrapBucket(id))
@@ -45,8 +47,9 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 
 type sweep struct {
 	*Client
-	deleted []string
-	errs    []error
+	infraIDs []string
+	deleted  []string
+	errs     []error
 }
 
 func (s *sweep) fail(doing string, err error) {
@@ -57,11 +60,11 @@ func (s *sweep) fail(doing string, err error) {
 
 // zones deletes the untagged private zone of the cluster's name. Its caller reference proves that our installer made it.
 // A tagged one is the installer's to delete.
-func (s *sweep) zones(ctx context.Context, domain string, infraIDs []string) {
+func (s *sweep) zones(ctx context.Context, domain string) {
 	zones, err := s.zonesNamed(ctx, domain)
 	s.fail("look for zone "+domain, err)
 	for _, z := range zones {
-		if !z.private || !hasAnyPrefix(z.callerReference, suffixed(infraIDs, "-")) {
+		if !z.private || !hasAnyPrefix(z.callerReference, suffixed(s.infraIDs, "-")) {
 			continue
 		}
 		tags, err := s.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &z.id, ResourceType: r53types.TagResourceTypeHostedzone})
@@ -112,6 +115,10 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
 	records, err := s.records(ctx, z.id)
 	s.fail("list the records of zone "+z.id, err)
+	if whose := s.another(records, domain); whose != "" {
+		s.errs = append(s.errs, fmt.Errorf("the records of %s in zone %s lead to %s, which is another cluster's: they are left alone", domain, z.id, whose))
+		return
+	}
 	for _, r := range records {
 		name := dnsName(r.Name)
 		own, isOurs := strings.CutSuffix(name, "."+domain)
@@ -127,6 +134,21 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 			s.deleted = append(s.deleted, fmt.Sprintf("%s record %s from zone %s", r.Type, name, z.id))
 		}
 	}
+}
+
+// another is the load balancer an api record of our name leads to when it bears none of our infraIDs. A name can be in use
+// by a cluster this control plane knows nothing of, and an install that failed for it must not take that one's records.
+func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
+	for _, r := range records {
+		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, dnsName(r.Name)) {
+			continue
+		}
+		host := strings.TrimPrefix(dnsName(r.AliasTarget.DNSName), "dualstack.")
+		if !hasAnyPrefix(host, suffixed(s.infraIDs, "-")) {
+			return host
+		}
+	}
+	return ""
 }
 
 // bucket empties a bucket, versions included, and deletes it.

@@ -65,6 +65,22 @@ func TestSweepDeletesByExactNameOnly(t *testing.T) {
 	require.NotContains(t, left, `\052.apps.exact`)
 }
 
+func TestSweepLeavesTheRecordsOfAnotherClusterOfTheName(t *testing.T) {
+	s := newScene(t, "theirs", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "theirs-c9772", Account: account, Region: "us-east-1"}}
+	s.alias(t, "api.theirs.labs.example.com.", "theirs-x7k2p-ext-0123.elb.us-east-1.amazonaws.com.")
+	s.record(t, `\052.apps.theirs.labs.example.com.`)
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.ErrorContains(t, err, "which is another cluster's")
+	require.Empty(t, deleted)
+	require.Len(t, s.Left(t, "theirs"), 2)
+
+	s.target.Identities = append(s.target.Identities, contract.Identity{InfraID: "theirs-x7k2p", Account: account})
+	deleted, err = s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 2, "it was ours all along")
+}
+
 func TestSweepLeavesATaggedZoneAndItsTwinsToTheInstaller(t *testing.T) {
 	s := newScene(t, "twins", "us-east-1")
 	s.render(t)
