@@ -29,6 +29,10 @@ type Dispatcher interface {
 	Observe(ctx context.Context, attempt string) (dispatch.Sighting, error)
 	// Stop asks the runner once to end politely.
 	Stop(ctx context.Context, attempt string) error
+	// Kept lists the attempts of which something is still there.
+	Kept(ctx context.Context) ([]string, error)
+	// Forget removes what is there of an attempt whose runner ended.
+	Forget(ctx context.Context, attempt string) error
 }
 
 // Poster shows words on GitHub.
@@ -51,16 +55,24 @@ type Config struct {
 	Spool      Spool
 	Signer     *token.Signer
 	Limits     lifecycle.Limits
+	Sweeps     lifecycle.SweepLimits
 	Links      chat.Links
 	Log        *slog.Logger
-	Wake       time.Duration // how often due clusters are looked for
+	Wake       time.Duration    // how often due clusters are looked for
+	Sweep      time.Duration    // how often everything known is swept
+	Now        func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
 }
 
 // Controller runs the engine room's jobs.
 type Controller struct{ Config }
 
 // New returns a controller.
-func New(cfg Config) *Controller { return &Controller{cfg} }
+func New(cfg Config) *Controller {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Controller{cfg}
+}
 
 // Register adds the controller's workers to the bundle that the River client works.
 func (c *Controller) Register(w *river.Workers) {
@@ -70,4 +82,5 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &publishWorker{c: c})
 	river.AddWorker(w, &replyWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
+	river.AddWorker(w, &sweepWorker{c: c})
 }

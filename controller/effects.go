@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/riverqueue/river"
 
@@ -23,7 +22,7 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[store.LaunchArgs
 	if err != nil || open == nil || open.Claimed {
 		return err
 	}
-	raw, err := w.c.Signer.Sign(open.Attempt, open.Token, time.Now())
+	raw, err := w.c.Signer.Sign(open.Attempt, open.Token, w.c.Now())
 	if err != nil {
 		return fmt.Errorf("sign the token of attempt %s: %w", open.Attempt, err)
 	}

@@ -3,10 +3,8 @@ package controller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/robfig/cron/v3"
 
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -31,15 +29,3 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) err
 	}
 	return nil
 }
-
-// Periodic returns the controller's periodic jobs on robfig/cron schedules. River's leader enqueues each once per period.
-func (c *Controller) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
-		river.NewPeriodicJob(every(c.Wake), func() (river.JobArgs, *river.InsertOpts) {
-			return store.WakeArgs{}, nil
-		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "wake"}),
-	}
-}
-
-// every is robfig/cron's "@every" schedule, which knows whole seconds.
-func every(d time.Duration) cron.Schedule { return cron.Every(d) }

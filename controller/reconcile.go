@@ -51,16 +51,52 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if facts.Open != nil && facts.Open.Number == seen.number {
+	same := facts.Open != nil && facts.Open.Number == seen.open.Number
+	if same {
 		facts.Runner = seen.runner
 	}
 	d := lifecycle.Decide(cluster, facts, c.Limits)
+	if same && loses(d, *facts.Open) {
+		d = c.lastWords(ctx, seen.open, cluster, facts, d)
+	}
 	if err := c.Store.Apply(ctx, d, cluster.Version); err != nil {
 		return false, err
 	}
-	if d.Next.Phase != cluster.Phase || d.Next.Wish != cluster.Wish {
-		c.Log.Info("decided", "cluster", id, "from", cluster.Phase, "to", d.Next.Phase, "status", d.Next.Status,
-			"wish", d.Next.Wish, "why", d.Next.Why)
-	}
+	c.tell(cluster, d)
 	return d.Close != nil, nil
+}
+
+// loses says that the decision gives up an attempt that a runner had begun.
+func loses(d lifecycle.Decision, open lifecycle.Attempt) bool {
+	return d.Close != nil && d.Close.Outcome == lifecycle.Lost && !open.ClaimedAt.IsZero()
+}
+
+// lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision
+// stale. A spool that could not be read may hold one: then the runner's end alone decides nothing, as if it were not known.
+func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts, d lifecycle.Decision) lifecycle.Decision {
+	err := c.importSpool(ctx, open)
+	if err == nil {
+		return d
+	}
+	c.Log.Warn("spool not read", "cluster", cluster.ID, "attempt", open.Attempt, "err", err)
+	f.Runner = lifecycle.Unknown
+	return lifecycle.Decide(cluster, f, c.Limits)
+}
+
+// tell logs a decision that changes something people or runners see.
+func (c *Controller) tell(was lifecycle.Cluster, d lifecycle.Decision) {
+	next := d.Next
+	if next.Phase == was.Phase && next.Wish == was.Wish && d.Open == "" && d.Close == nil && !d.StopNow {
+		return
+	}
+	more := []any{}
+	if d.Open != "" {
+		more = append(more, "opens", d.Open)
+	}
+	if d.Close != nil {
+		more = append(more, "closes", d.Close.Number, "outcome", d.Close.Outcome)
+	}
+	c.Log.Info("decided", append([]any{
+		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "wish", next.Wish, "why", next.Why,
+	}, more...)...)
 }

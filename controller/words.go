@@ -19,21 +19,37 @@ type publishWorker struct {
 	c *Controller
 }
 
-// Work shows the cluster's present state at one place, and again as long as it changed meanwhile. One job at a time works
-// a place, so that two first posts never race; one that finds another at work leaves it to that one, which looks once
-// more after it has let go. Nothing is sent when the words did not change.
+// Work shows the cluster's present state at one place. Where GitHub wants no words now, the job of the newest version waits
+// and those before it leave it to that one.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
+	err := w.c.catchUp(ctx, job.Args.Subscriber)
+	wait, paused := w.c.pause(err, job.CreatedAt)
+	if !paused {
+		return err
+	}
+	_, row, gone := w.c.Store.SubscriberToShow(ctx, job.Args.Subscriber)
+	if gone == nil && row.Cluster.Version > job.Args.Version {
+		return nil
+	}
+	w.c.Log.Warn("words wait", "cluster", row.ID, "effect", "publish", "wait", wait, "err", err)
+	return river.JobSnooze(wait)
+}
+
+// catchUp shows the present state, and again as long as it changed meanwhile. One job at a time works a place, so that two
+// first posts never race; one that finds another at work leaves it to that one, which looks once more after it has let
+// go. Nothing is sent when the words did not change.
+func (c *Controller) catchUp(ctx context.Context, subscriber string) error {
 	for range rounds {
 		done := false
-		alone, err := w.c.Store.Alone(ctx, "show "+job.Args.Subscriber, func(ctx context.Context) (err error) {
-			done, err = w.c.show(ctx, job.Args.Subscriber)
+		alone, err := c.Store.Alone(ctx, "show "+subscriber, func(ctx context.Context) (err error) {
+			done, err = c.show(ctx, subscriber)
 			return err
 		})
 		if err != nil || !alone {
 			return err
 		}
 		if done { // what came between the look and the letting go is seen now
-			lags, err := w.c.lags(ctx, job.Args.Subscriber)
+			lags, err := c.lags(ctx, subscriber)
 			if err != nil || !lags {
 				return err
 			}
@@ -65,14 +81,14 @@ func (c *Controller) show(ctx context.Context, subscriber string) (done bool, er
 		return false, err
 	}
 	render := c.comment
-	if sub.Kind == "github_check" {
+	if sub.Kind == store.KindCheck {
 		render = c.check
 	}
 	body := render(sub, row, now)
 	external := sub.ExternalID
 	if body.hash != sub.ShownBody || external == 0 {
 		if external, err = body.post(ctx, external); err != nil {
-			return false, pace(fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err), err)
+			return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)
 		}
 	}
 	return false, c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, body.hash)
@@ -92,25 +108,34 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 	id, err := w.c.Poster.UpsertComment(ctx, github.CommentTarget{
 		Installation: reply.Installation, Repo: reply.Repo, Number: reply.Number, Marker: "reply:" + reply.ID,
 	}, reply.Body)
+	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
+		w.c.Log.Warn("words wait", "effect", "reply", "wait", wait, "err", err)
+		return river.JobSnooze(wait)
+	}
 	if err != nil {
-		return pace(fmt.Errorf("post reply %s: %w", reply.ID, err), err)
+		return fmt.Errorf("post reply %s: %w", reply.ID, err)
 	}
 	return w.c.Store.Replied(ctx, reply.ID, id)
 }
 
-// refusedPause is how long words wait that GitHub refuses for now: a locked conversation, a right taken from the App.
-const refusedPause = 10 * time.Minute
+// Words that GitHub refuses wait first this long, and at most that long.
+const (
+	refusedPause    = 10 * time.Minute
+	refusedPauseMax = time.Hour
+)
 
-// pace turns a rate limit and a refusal into a later look; anything else stays an error that River retries.
-func pace(wrapped, err error) error {
-	if errors.Is(err, github.ErrRefused) {
-		return river.JobSnooze(refusedPause)
-	}
+// pause says whether words have to wait, and how long: for the end of a rate limit, or for a person, where GitHub will
+// refuse until somebody changes something (a locked conversation, a right taken from the App, a repository that went).
+// The longer a job has waited for a person the longer it goes on to wait. Any other error is River's to retry.
+func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paused bool) {
 	var limited github.RateLimited
-	if errors.As(err, &limited) {
-		return river.JobSnooze(limited.RetryAfter)
+	switch {
+	case errors.As(err, &limited):
+		return max(limited.RetryAfter, time.Second), true
+	case errors.Is(err, github.ErrRefused), errors.Is(err, github.ErrNotFound):
+		return min(max(c.Now().Sub(since), refusedPause), refusedPauseMax), true
 	}
-	return wrapped
+	return 0, false
 }
 
 func hashOf(parts ...string) string {

@@ -56,3 +56,16 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = zero(closed), zero(unlabelled), zero(finished), zero(claim)
 	return k, err
 }
+
+// ClosedFor returns which of the attempts have been closed for at least that long. Ids that are none of ours are left out.
+func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
+	var closed []string
+	err := s.pool.QueryRow(ctx, `
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM attempts
+		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
+		attempts, s.fixed(), long).Scan(&closed)
+	if err != nil {
+		return nil, fmt.Errorf("look for closed attempts: %w", err)
+	}
+	return closed, nil
+}

@@ -1,16 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"net"
-	"net/url"
-	"os"
-	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -87,6 +78,10 @@ type limitsConfig struct {
 	VerifyGap      time.Duration `yaml:"verify_gap"`
 	WarnBefore     time.Duration `yaml:"warn_before"`
 	Wake           time.Duration `yaml:"wake"`
+	Sweep          time.Duration `yaml:"sweep"`
+	OverdueAfter   time.Duration `yaml:"overdue_after"`  // past its end, before a cluster that is not going is a finding
+	UnlookedAfter  time.Duration `yaml:"unlooked_after"` // past its wake-up time, before a cluster nobody looked at is one
+	StillAfter     time.Duration `yaml:"still_after"`    // without a move, before an install or a teardown is one
 }
 
 type repositoryConfig struct {
@@ -108,6 +103,7 @@ func defaults() config {
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, Wake: 5 * time.Second,
+			Sweep: 5 * time.Minute, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}
 }
@@ -119,96 +115,9 @@ func (l limitsConfig) lifecycle() lifecycle.Limits {
 	}
 }
 
-// loadConfig reads the file strictly: an unknown field or a bad value names its line.
-func loadConfig(path string) (config, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return config{}, fmt.Errorf("read the configuration: %w", err)
+// sweeps are the limits of a sweep. Those of orphans become settings with the look into the clouds that finds them.
+func (l limitsConfig) sweeps() lifecycle.SweepLimits {
+	return lifecycle.SweepLimits{
+		MinAge: time.Hour, MinSights: 3, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
 	}
-	cfg := defaults()
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	dec.KnownFields(true)
-	if err := dec.Decode(&cfg); err != nil {
-		return config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := errors.Join(cfg.check()...); err != nil {
-		return config{}, fmt.Errorf("%s:\n%w", path, err)
-	}
-	return cfg, nil
-}
-
-// check returns everything that is wrong, each with the field and what would be accepted.
-func (c config) check() []error {
-	var bad []error
-	need := func(field, value, accepted string) {
-		if value == "" {
-			bad = append(bad, fmt.Errorf("%s is empty; give %s", field, accepted))
-		}
-	}
-	need("installation", c.Installation, "a short name of this control plane, e.g. prod")
-	need("database_url_ref", c.DatabaseURLRef, "file:/path of a file with a postgres:// URL")
-	need("github.webhook_secret_ref", c.GitHub.WebhookSecretRef, "file:/path of the App's webhook secret")
-	need("artifacts.bucket", c.Artifacts.Bucket, "the name of an S3 bucket")
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{
-		{"hour", c.Hour}, {"runner.lease", c.Runner.Lease}, {"runner.heartbeat", c.Runner.Heartbeat},
-		{"limits.launch_patience", c.Limits.LaunchPatience}, {"limits.look_again", c.Limits.LookAgain},
-		{"limits.retry_base", c.Limits.RetryBase}, {"limits.retry_max", c.Limits.RetryMax},
-		{"limits.verify_gap", c.Limits.VerifyGap}, {"limits.wake", c.Limits.Wake},
-	} {
-		if d.value <= 0 {
-			bad = append(bad, fmt.Errorf("%s is %s; give a duration above zero", d.field, d.value))
-		}
-	}
-	if c.Limits.BlockAfter < 1 {
-		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", c.Limits.BlockAfter))
-	}
-	if !c.Demo {
-		bad = append(bad, c.checkReal()...)
-	}
-	return bad
-}
-
-// checkReal refuses what only the demo may have.
-func (c config) checkReal() []error {
-	var bad []error
-	if c.Hour != time.Hour {
-		bad = append(bad, fmt.Errorf("hour is %s; outside the demo an hour lasts 1h", c.Hour))
-	}
-	if c.Limits.VerifyGap < time.Minute {
-		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
-	}
-	for field, raw := range map[string]string{
-		"github.api_url": c.GitHub.APIURL, "AWS_ENDPOINT_URL": os.Getenv("AWS_ENDPOINT_URL"),
-		"AWS_ENDPOINT_URL_S3": os.Getenv("AWS_ENDPOINT_URL_S3"),
-	} {
-		if loopback(raw) {
-			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only a file with demo: true may use it", field, raw))
-		}
-	}
-	for _, issuer := range c.OIDC {
-		if loopback(issuer.Issuer) {
-			bad = append(bad, fmt.Errorf("oidc issuer %s is a stand-in on this machine; only a file with demo: true may trust it", issuer.Issuer))
-		}
-	}
-	return bad
-}
-
-// refuseDemoSecret guards against a demo's well-known secret reaching a real server.
-func (c config) refuseDemoSecret(field, value string) error {
-	if !c.Demo && strings.HasPrefix(value, "demo-") {
-		return fmt.Errorf("%s holds a secret of the demo, which everybody knows; set a real one", field)
-	}
-	return nil
-}
-
-func loopback(raw string) bool {
-	u, err := url.Parse(raw)
-	if err != nil || raw == "" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 }

@@ -6,13 +6,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 )
 
@@ -35,7 +33,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cfg, err := loadConfig(*path)
+	cfg, err := loadConfig(*path, roles)
 	if err != nil {
 		return err
 	}
@@ -47,27 +45,4 @@ func run() error {
 		return err
 	}
 	return s.serve(ctx)
-}
-
-// roles is what a process does.
-type roles struct{ hooks, api, worker bool }
-
-func parseRoles(list string) (roles, error) {
-	var r roles
-	for _, name := range strings.Split(list, ",") {
-		switch strings.TrimSpace(name) {
-		case "hooks":
-			r.hooks = true
-		case "api":
-			r.api = true
-		case "worker":
-			r.worker = true
-		default:
-			return r, fmt.Errorf("-roles: %q is no role; give some of hooks, api, worker", name)
-		}
-	}
-	if r == (roles{}) {
-		return r, errors.New("-roles: give some of hooks, api, worker")
-	}
-	return r, nil
 }

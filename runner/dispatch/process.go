@@ -177,6 +177,21 @@ func (p *Process) Stop(_ context.Context, attempt string) error {
 	return nil
 }
 
+// Kept lists the attempts that have a directory.
+func (p *Process) Kept(_ context.Context) ([]string, error) {
+	entries, err := os.ReadDir(p.cfg.WorkDir)
+	if err != nil {
+		return nil, fmt.Errorf("read the work directory: %w", err)
+	}
+	var kept []string
+	for _, entry := range entries {
+		if plainID.MatchString(entry.Name()) {
+			kept = append(kept, entry.Name())
+		}
+	}
+	return kept, nil
+}
+
 // Forget removes what is kept of an ended attempt, its log included. It refuses while anything of it lives.
 func (p *Process) Forget(ctx context.Context, attempt string) error {
 	dir, err := p.dir(attempt)

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -29,18 +28,18 @@ func (p *Process) StopAll(ctx context.Context) error {
 }
 
 func (p *Process) living(ctx context.Context) ([]string, error) {
-	entries, err := os.ReadDir(p.cfg.WorkDir)
+	kept, err := p.Kept(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the work directory: %w", err)
+		return nil, err
 	}
 	var out []string
-	for _, entry := range entries {
-		seen, err := p.Observe(ctx, entry.Name())
+	for _, attempt := range kept {
+		seen, err := p.Observe(ctx, attempt)
 		if err != nil {
 			return nil, err
 		}
 		if seen == Running {
-			out = append(out, entry.Name())
+			out = append(out, attempt)
 		}
 	}
 	return out, nil

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// check returns everything that is wrong for a process of these roles, each with the field and what would be accepted.
+// What only other roles need may be missing.
+func (c config) check(r roles) []error {
+	bad := c.checkNeeds(r)
+	bad = append(bad, c.checkAddresses(r)...)
+	bad = append(bad, c.checkDurations()...)
+	bad = append(bad, c.checkRepositories()...)
+	if !c.Demo {
+		bad = append(bad, c.checkReal()...)
+	}
+	return bad
+}
+
+// checkNeeds looks for what the roles cannot do without.
+func (c config) checkNeeds(r roles) []error {
+	const file = "file:/path of a file with "
+	every, inner, worker := []string{hooksRole, apiRole, workerRole}, []string{apiRole, workerRole}, []string{workerRole}
+	var bad []error
+	for _, need := range []struct {
+		field, value string
+		by           []string
+		accepted     string
+	}{
+		{"database_url_ref", c.DatabaseURLRef, every, file + "a postgres:// URL"},
+		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
+		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, []string{hooksRole}, file + "the App's webhook secret"},
+		{"ui_url", c.UIURL, inner, "the address at which people reach the private listener, e.g. https://ocpctl.example.com"},
+		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
+		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, file + "an Ed25519 key (PKCS#8 PEM)"},
+		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, file + "the pull secret, where runners find it"},
+		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker, file + "the App's private key (PEM)"},
+		{"runner.program", c.Runner.Program, worker, "the path of ocpctl-runner"},
+		{"runner.installers", c.Runner.Installers, worker, "a directory of <version>/openshift-install"},
+		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for the attempts"},
+		{"runner.status_url", c.Runner.StatusURL, worker, "the address at which runners reach the private listener"},
+	} {
+		by := strings.Join(r.among(need.by), " and ")
+		switch {
+		case by == "":
+		case need.value == "":
+			bad = append(bad, fmt.Errorf("%s is empty; the role %s needs %s", need.field, by, need.accepted))
+		case strings.HasSuffix(need.field, "_ref") && !isRef(need.value):
+			bad = append(bad, fmt.Errorf("%s is %q; the role %s needs %s", need.field, need.value, by, need.accepted))
+		}
+	}
+	if r.has(workerRole) && c.GitHub.AppID <= 0 {
+		bad = append(bad, fmt.Errorf("github.app_id is %d; the role worker needs the GitHub App's id", c.GitHub.AppID))
+	}
+	return bad
+}
+
+func isRef(ref string) bool { return strings.HasPrefix(ref, "file:") && ref != "file:" }
+
+// checkAddresses looks at what is listened on and what is asked.
+func (c config) checkAddresses(r roles) []error {
+	var bad []error
+	for _, l := range []struct{ role, field, addr string }{
+		{hooksRole, "listen.public", c.Listen.Public}, {apiRole, "listen.private", c.Listen.Private},
+	} {
+		if _, port, err := net.SplitHostPort(l.addr); r.has(l.role) && (err != nil || port == "") {
+			bad = append(bad, fmt.Errorf("%s is %q; give host:port", l.field, l.addr))
+		}
+	}
+	if c.Listen.Public == c.Listen.Private && !strings.HasSuffix(c.Listen.Public, ":0") {
+		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private one must not be reachable where the public one is", c.Listen.Public))
+	}
+	for _, a := range []struct{ field, url string }{
+		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"runner.status_url", c.Runner.StatusURL},
+	} {
+		if a.url != "" && !isURL(a.url, "http", "https") {
+			bad = append(bad, fmt.Errorf("%s is %q; give http(s)://host", a.field, a.url))
+		}
+	}
+	for i, issuer := range c.OIDC {
+		if !isURL(issuer.Issuer, "http", "https") {
+			bad = append(bad, fmt.Errorf("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer))
+		}
+		if issuer.Audience == "" {
+			bad = append(bad, fmt.Errorf("oidc[%d].audience is empty; give the audience that tokens for ocpctl carry", i))
+		}
+	}
+	return bad
+}
+
+func isURL(raw string, schemes ...string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	for _, scheme := range schemes {
+		if u.Scheme == scheme {
+			return true
+		}
+	}
+	return false
+}
+
+// checkDurations keeps out the values that would make time stand still or run away.
+func (c config) checkDurations() []error {
+	var bad []error
+	l := c.Limits
+	for _, d := range []struct {
+		field        string
+		value, least time.Duration
+	}{
+		{"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0},
+		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
+		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
+		{"limits.retry_base", l.RetryBase, 1}, {"limits.retry_max", l.RetryMax, l.RetryBase},
+		{"limits.verify_gap", l.VerifyGap, 1}, {"limits.warn_before", l.WarnBefore, 1},
+		{"limits.wake", l.Wake, time.Second}, {"limits.sweep", l.Sweep, time.Second},
+		{"limits.overdue_after", l.OverdueAfter, 1}, {"limits.unlooked_after", l.UnlookedAfter, 1}, {"limits.still_after", l.StillAfter, 1},
+	} {
+		switch {
+		case d.value >= d.least:
+		case d.least == 1:
+			bad = append(bad, fmt.Errorf("%s is %s; give a duration above zero", d.field, d.value))
+		default:
+			bad = append(bad, fmt.Errorf("%s is %s; give %s or more", d.field, d.value, d.least))
+		}
+	}
+	if c.Runner.Lease < 3*c.Runner.Heartbeat {
+		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost answer ends no install", c.Runner.Lease, c.Runner.Heartbeat))
+	}
+	if l.BlockAfter < 1 {
+		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))
+	}
+	return bad
+}
+
+func (c config) checkRepositories() []error {
+	var bad []error
+	for i, r := range c.Repositories {
+		if _, err := path.Match(r.Match, ""); err != nil || r.Match == "" {
+			bad = append(bad, fmt.Errorf("repositories[%d].match is %q; give a glob over owner/name, e.g. acme/*", i, r.Match))
+		}
+		for _, f := range []struct{ field, value string }{
+			{"team", r.Team}, {"owner", r.Owner}, {"cost_center", r.CostCenter}, {"environment", r.Environment},
+		} {
+			if f.value == "" {
+				bad = append(bad, fmt.Errorf("repositories[%d].%s is empty; every cluster carries it as a tag", i, f.field))
+			}
+		}
+	}
+	return bad
+}

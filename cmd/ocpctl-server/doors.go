@@ -1,0 +1,68 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/app/web"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// What a client may take at most: to send its headers, to send a webhook's 25 MB, to come back on a kept connection.
+const (
+	headerTimeout = 10 * time.Second
+	hookTimeout   = time.Minute
+	idleTimeout   = 2 * time.Minute
+)
+
+// wireHooks builds the public listener: webhooks and nothing else.
+func wireHooks(cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
+	c := hooks.Config{Store: s, Log: log}
+	var err error
+	if c.GitHubSecret, err = cfg.secret("github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
+		return nil, err
+	}
+	if cfg.Slack.SigningSecretRef != "" {
+		if c.SlackSecret, err = cfg.secret("slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
+			return nil, err
+		}
+	}
+	handler, err := hooks.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Server{
+		Addr: cfg.Listen.Public, Handler: handler,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: hookTimeout, IdleTimeout: idleTimeout,
+	}, nil
+}
+
+// wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
+func (in inner) wirePrivate() *http.Server {
+	cfg := in.cfg
+	var issuers []auth.Issuer
+	for _, i := range cfg.OIDC {
+		issuers = append(issuers, auth.Issuer{URL: i.Issuer, Audience: i.Audience})
+	}
+	who, desk := auth.New(auth.Config{Issuers: issuers}), in.desk(nil)
+	rest := api.New(api.Config{
+		Desk: desk, Store: in.store, Auth: who, Tokens: in.signer, Log: in.log,
+		Runner: api.RunnerSettings{
+			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
+			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
+			VerifyGap: cfg.Limits.VerifyGap,
+		},
+	})
+	pages := web.New(web.Config{Desk: desk, Auth: who, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo})
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
+		mux.Handle(path, rest)
+	}
+	return &http.Server{Addr: cfg.Listen.Private, Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+}

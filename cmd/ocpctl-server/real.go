@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+// demoSecret begins every secret of the demo, which everybody knows.
+const demoSecret = "demo-"
+
+// checkReal refuses what only the demo may have.
+func (c config) checkReal() []error {
+	var bad []error
+	if c.Hour != time.Hour {
+		bad = append(bad, fmt.Errorf("hour is %s; outside the demo an hour lasts 1h", c.Hour))
+	}
+	if c.Limits.VerifyGap < time.Minute {
+		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
+	}
+	for _, e := range c.endpoints() {
+		switch {
+		case standIn(e.url):
+			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only a file with demo: true may use it", e.name, e.url))
+		case !isURL(e.url, "https"):
+			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, e.url))
+		}
+	}
+	if strings.HasPrefix(os.Getenv("AWS_SECRET_ACCESS_KEY"), demoSecret) {
+		bad = append(bad, errors.New("AWS_SECRET_ACCESS_KEY holds a secret of the demo, which everybody knows; set a real one"))
+	}
+	return bad
+}
+
+type endpoint struct{ name, url string }
+
+// endpoints are the addresses that are asked or trusted: GitHub's, the issuers', and any the AWS SDK was given.
+func (c config) endpoints() []endpoint {
+	list := []endpoint{{"github.api_url", c.GitHub.APIURL}}
+	for i, issuer := range c.OIDC {
+		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})
+	}
+	env := os.Environ()
+	slices.Sort(env)
+	for _, pair := range env { // AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_EC2 …
+		if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "AWS_ENDPOINT_URL") && value != "" {
+			list = append(list, endpoint{name, value})
+		}
+	}
+	return list
+}
+
+// standIn says that an address is on this very machine.
+func standIn(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || (ip != nil && (ip.IsLoopback() || ip.IsUnspecified()))
+}
+
+// secret looks a reference up. Nothing empty and, outside the demo, none of the demo's secrets comes through.
+func (c config) secret(field, ref string) (secret.Text, error) {
+	found, err := secret.Lookup(ref)
+	switch {
+	case err != nil:
+		return secret.Text{}, fmt.Errorf("%s: %w", field, err)
+	case found.Empty():
+		return secret.Text{}, fmt.Errorf("%s: %s is empty", field, ref)
+	case !c.Demo && strings.HasPrefix(found.Reveal(), demoSecret):
+		return secret.Text{}, fmt.Errorf("%s holds a secret of the demo, which everybody knows; set a real one", field)
+	}
+	return found, nil
+}

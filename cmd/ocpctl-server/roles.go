@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The roles a process can play.
+const (
+	hooksRole  = "hooks"
+	apiRole    = "api"
+	workerRole = "worker"
+)
+
+// roles is what a process does.
+type roles []string
+
+func (r roles) has(name string) bool { return slices.Contains(r, name) }
+
+// among returns those of the names that this process plays.
+func (r roles) among(names []string) []string {
+	var mine []string
+	for _, name := range names {
+		if r.has(name) {
+			mine = append(mine, name)
+		}
+	}
+	return mine
+}
+
+func parseRoles(list string) (roles, error) {
+	var r roles
+	for _, name := range strings.Split(list, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "" || r.has(name): // said nothing, or said before
+		case name == hooksRole || name == apiRole || name == workerRole:
+			r = append(r, name)
+		default:
+			return nil, fmt.Errorf("-roles: %q is no role; give some of hooks, api, worker", name)
+		}
+	}
+	if len(r) == 0 {
+		return nil, errors.New("-roles: give some of hooks, api, worker")
+	}
+	return r, nil
+}

@@ -1,0 +1,26 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/robfig/cron/v3"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Periodic returns the controller's periodic jobs on robfig/cron schedules. River's leader enqueues each once per period.
+func (c *Controller) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(every(c.Wake), func() (river.JobArgs, *river.InsertOpts) {
+			return store.WakeArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "wake"}),
+		// Not at the start: what a control plane that was down has missed is no finding until it was looked after.
+		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
+			return store.SweepArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: "sweep"}),
+	}
+}
+
+// every is robfig/cron's "@every" schedule, which knows whole seconds.
+func every(d time.Duration) cron.Schedule { return cron.Every(d) }

@@ -1,0 +1,67 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/store/intake"
+)
+
+// importSpool hands what a runner left in the bucket to the store, through the same fence as the Status API. As there, a
+// document that would be refused for ever is passed over: the result behind it counts all the same. An error means that
+// the bucket or the store did not answer.
+func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) error {
+	docs, err := c.Spool.Spooled(ctx, open.Attempt)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		err := c.importOne(ctx, open, doc)
+		if errors.Is(err, errRefused) {
+			c.Log.Error("spooled document refused", "cluster", open.Cluster, "attempt", open.Attempt, "kind", doc.Kind, "err", err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("import spooled %s: %w", doc.Kind, err)
+		}
+	}
+	if len(docs) > 0 {
+		c.Log.Info("spool imported", "cluster", open.Cluster, "attempt", open.Attempt, "documents", len(docs))
+	}
+	return nil
+}
+
+// errRefused marks a document that no second try can help.
+var errRefused = errors.New("refused")
+
+func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
+	switch doc.Kind {
+	case "report":
+		return keep(ctx, open, doc.Body, intake.Report, c.Store.Report)
+	case "result":
+		return keep(ctx, open, doc.Body, intake.Result, c.Store.Result)
+	}
+	return fmt.Errorf("%w: nothing is known of its kind", errRefused)
+}
+
+// keep takes one spooled document through intake into the store, as the Status API does with one that came in time.
+func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, body []byte,
+	row func(Document) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
+	var said Document
+	if err := json.Unmarshal(body, &said); err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	kept, err := row(said)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	_, err = write(ctx, open.Attempt, open.Token, kept)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrFenced) {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return err
+}
