@@ -207,6 +207,9 @@ func (r *reporter) send(ctx context.Context) error {
 		r.api.stop(err)
 		return err
 	case err != nil:
+		if ctx.Err() == nil { // without reports the lease runs out unseen, so the work must not go on
+			r.api.stop(err)
+		}
 		return err
 	}
 	r.mu.Lock()
