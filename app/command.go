@@ -33,13 +33,21 @@ func (d *Desk) status(ctx context.Context, c command, rows []store.Row) (reply, 
 	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: d.ui}, now), "status of " + count(len(rows)), nil
 }
 
+func (d *Desk) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("read the clock: %w", err)
+	}
+	return chatops.Exists(c.event.Author, row.Card, chatops.Links{UI: d.ui}, now), row.Name + " is there already", nil
+}
+
 func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note string, err error) {
 	row, err := d.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
 	if row.Wish != lifecycle.Present {
-		return "", "", fail(Conflict, "%s is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
+		return "", "", fail(Conflict, "`%s` is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
 			row.Name, row.WishWhy, row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
@@ -48,7 +56,7 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 			return c.reply(extended(c.event.Author, row, before, after, capped))
 		})
 	if errors.Is(err, store.ErrConflict) {
-		return "", "", fail(Conflict, "%s went away meanwhile; it cannot be extended.", row.Name)
+		return "", "", fail(Conflict, "`%s` went away meanwhile; it cannot be extended.", row.Name)
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("extend %s: %w", row.ID, err)
@@ -58,7 +66,10 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 
 // extended tells what an extension did, and what still comes first.
 func extended(actor string, row store.Row, before, after lifecycle.Ends, capped bool) string {
-	words := fmt.Sprintf("@%s, %s now ends %s (it was %s).", actor, row.Name, when(after.TTL), when(before.TTL))
+	words := fmt.Sprintf("@%s, `%s` now ends %s (it was %s).", actor, row.Name, when(after.TTL), when(before.TTL))
+	if after.TTL.Equal(before.TTL) {
+		words = fmt.Sprintf("@%s, `%s` ends %s, as before.", actor, row.Name, when(after.TTL))
+	}
 	if capped {
 		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
 	}
@@ -74,14 +85,14 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 		return "", "", err
 	}
 	if row.Wish != lifecycle.Present {
-		return fmt.Sprintf("@%s, %s is already going: %s. Its comment tells when nothing is left.",
+		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
 			c.event.Author, row.Name, row.WishWhy), "already going", nil
 	}
 	job, err := d.store.Destroy(ctx, row.ID, principalID(c.event.Author), "@"+c.event.Author+" asked for it in a comment")
 	if err != nil {
 		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
-	return fmt.Sprintf("@%s, %s is being destroyed (job `%s`). Its comment tells when nothing is left.",
+	return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
 		c.event.Author, row.Name, job), "destroying " + row.Name, nil
 }
 
@@ -117,7 +128,7 @@ func (d *Desk) none(c command) error {
 			c.event.Author, d.defaultProfile())
 	}
 	hint := ""
-	if near, ok := chatops.Closest(c.Profile, d.catalogue.Names()); ok && near != c.Profile {
+	if near, ok := chatops.Closest(c.Profile, d.profiles()); ok && near != c.Profile {
 		hint = fmt.Sprintf(" Did you mean `%s`?", near)
 	}
 	return fail(NotFound, "@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.",

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,7 +48,7 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	}
 	var notes []string
 	for i, line := range lines {
-		c := command{event: e, pr: pr, request: request, cause: fmt.Sprintf("comment:%d:%d", e.ID, i)}
+		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line)}
 		said, err := d.run(ctx, c, line)
 		if err != nil {
 			return "", err
@@ -55,6 +56,12 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 		notes = append(notes, said)
 	}
 	return strings.Join(notes, "; "), nil
+}
+
+// cause names one line of one comment: read again it is the same, and another line never counts as it.
+func cause(e CommentEvent, i int, line string) string {
+	sum := sha256.Sum256([]byte(e.Author + "\n" + line))
+	return fmt.Sprintf("comment:%d:%d:%x", e.ID, i, sum[:4])
 }
 
 // command is one line of a comment on its way through the desk.
@@ -100,6 +107,9 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 	if c.Verb == chatops.VerbCreate {
 		return d.createByComment(ctx, c)
 	}
+	if c.Verb == chatops.VerbHelp {
+		return chatops.Help(d.profiles()...), "help", nil
+	}
 	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
 		return chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict), nil
 	}
@@ -110,10 +120,8 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 		return d.extendByComment(ctx, c)
 	case chatops.VerbDestroy:
 		return d.destroyByComment(ctx, c)
-	case chatops.VerbHelp:
-		return chatops.Help(), "help", nil
 	}
-	return "", "", fail(Invalid, "`/ocp %s` is not available yet.\n\n%s", c.Verb, chatops.Help())
+	return "", "", fail(Invalid, "`/ocp %s` is not available yet.\n\n%s", c.Verb, chatops.Help(d.profiles()...))
 }
 
 func (d *Desk) createByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -131,7 +139,7 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", r.Profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
-		return d.status(ctx, c, []store.Row{newest})
+		return d.exists(ctx, c, newest)
 	}
 	r.Generation = newest.Generation + 1
 	row, verdict, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause})

@@ -63,6 +63,24 @@ func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
 	row := h.only()
 	require.Equal(t, row.Ends.Max, row.Ends.TTL)
 	require.Contains(t, h.replies()[0], "as far as the profile")
+	h.comment(3, "will", "/ocp extend 4h")
+	require.Contains(t, h.replies()[1], "as before", "nothing moved, and no words say that it did")
+}
+
+func TestTwoCommentsWithOneIDAreToldApartByTheirWords(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	ttl := h.only().Ends.TTL
+	h.comment(1, "will", "/ocp extend 4h")
+	h.comment(1, "will", "/ocp extend 4h")
+	require.Equal(t, ttl.Add(4*time.Hour), h.only().Ends.TTL)
+	require.Len(t, h.replies(), 1)
+}
+
+func TestHelpIsForEverybodyAndNamesTheProfiles(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "rita", "/ocp help")
+	require.Contains(t, h.replies()[0], "Profiles: `aws-minimal-test`, `aws-standard`.", "what is not enabled is not offered")
 }
 
 func TestOnlyWhoMayWriteIsObeyed(t *testing.T) {
@@ -144,6 +162,7 @@ func TestASecondCreateOfTheSameProfileShowsTheFirst(t *testing.T) {
 	h.comment(2, "will", "/ocp create")
 	row := h.only()
 	require.Contains(t, h.replies()[0], row.Name)
+	require.Contains(t, h.replies()[0], "nothing was created")
 }
 
 func TestAClosedPullRequestGetsNoNewClusterButMayDestroy(t *testing.T) {

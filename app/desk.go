@@ -68,6 +68,18 @@ func New(c Config) *Desk {
 	}
 }
 
+// profiles are the names one can ask for now, the default first.
+func (d *Desk) profiles() []string {
+	first := d.defaultProfile()
+	names := []string{first}
+	for _, p := range d.catalogue.All() {
+		if p.Enabled && p.Name != first {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 func (d *Desk) defaultProfile() string {
 	if d.runs.DefaultProfile != "" {
 		return d.runs.DefaultProfile

@@ -23,7 +23,7 @@ func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) 
 		reply := store.Reply{
 			Cause:        fmt.Sprintf("label:%s#%d:%s", e.PR.Repo, e.PR.Number, label),
 			Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number,
-			Body: chatops.UnknownLabel(label, d.catalogue.Names()),
+			Body: chatops.UnknownLabel(label, d.profiles()),
 		}
 		if err := d.store.SaveReply(ctx, reply); err != nil {
 			return nil, fmt.Errorf("answer label %s: %w", label, err)

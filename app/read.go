@@ -70,7 +70,7 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int
 
 // Job returns a job and the last lines of its log. The job of another team's cluster is not found.
 func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
-	missing := fail(NotFound, "There is no job %s that you may see. GET /api/v1/clusters lists yours.", id)
+	missing := fail(NotFound, "There is no job %s that you may see. The list of clusters shows yours.", id)
 	job, err := d.store.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return JobDetails{}, missing
@@ -134,7 +134,7 @@ func (d *Desk) seen(ctx context.Context, p policy.Principal, id string) (store.R
 		return store.Row{}, fmt.Errorf("read cluster: %w", err)
 	}
 	if err != nil || teams != nil && !slices.Contains(teams, row.Team) {
-		return store.Row{}, fail(NotFound, "There is no cluster %s that you may see. GET /api/v1/clusters lists yours.", id)
+		return store.Row{}, fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", id)
 	}
 	return row, nil
 }

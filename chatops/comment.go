@@ -35,7 +35,7 @@ func progress(c lifecycle.Card) string {
 		text += " " + plain(sentence(c.Progress.Step))
 	}
 	if !c.Progress.ETA.IsZero() {
-		text += fmt.Sprintf(" Expected to be done at about %s.", moment(c.Progress.ETA, life(c)))
+		text += fmt.Sprintf(" By what the last ones took, done at about %s.", precise(c.Progress.ETA))
 	}
 	return text
 }
@@ -57,7 +57,7 @@ func because(c lifecycle.Card) string {
 
 // access tells how to get in. Credentials travel over the authenticated API only; here stands the way to them.
 func access(c lifecycle.Card, links Links) string {
-	if c.Status != lifecycle.Ready {
+	if c.Status != lifecycle.Ready || !wanted(c) {
 		return ""
 	}
 	var b strings.Builder
@@ -68,13 +68,14 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nIts kubeconfig, with your own token (every read is written down):\n\n```sh\n%s\n```\n", kubeconfig(c, links))
+		fmt.Fprintf(&b, "\nIts kubeconfig comes with a click on [its page](%s), or with your token of the sign-in service in `$TOKEN`. Every read is written down.\n\n```sh\n%s\n```\n",
+			address(c, links), kubeconfig(c, links))
 	}
 	return b.String()
 }
 
 func kubeconfig(c lifecycle.Card, links Links) string {
-	return fmt.Sprintf(`curl -fsS -H "Authorization: Bearer $TOKEN" %s/api/v1/clusters/%s/kubeconfig -o kubeconfig`, strings.TrimRight(links.UI, "/"), c.ID)
+	return fmt.Sprintf("curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig %s/api/v1/clusters/%s/kubeconfig", strings.TrimRight(links.UI, "/"), c.ID)
 }
 
 // proof says what DESTROYED rests on: a count, never an exit code.
@@ -101,7 +102,8 @@ func failure(c lifecycle.Card) string {
 	if c.FailMessage != "" {
 		what = fmt.Sprintf("%s (%s)", plain(sentence(c.FailMessage)), what)
 	}
-	return fmt.Sprintf("**What went wrong:** %s\n\n**Whose turn:** %s.\n\n**Next:** %s", what, t.whose, t.next)
+	next := strings.ReplaceAll(t.next, Prefix+" create", Prefix+" create "+strings.Trim(code(c.Profile), "`"))
+	return fmt.Sprintf("**What went wrong:** %s\n\n**Whose turn:** %s.\n\n**Next:** %s", what, t.whose, next)
 }
 
 // blockers names what still stands in the way, and who can free it.
@@ -129,7 +131,7 @@ func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", code(c.Profile)},
 		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), code(c.BaseDomain))},
-		{"Whose", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
+		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", price(c)},
 	}
 	if c.Status == lifecycle.Destroyed {
@@ -161,13 +163,16 @@ func price(c lifecycle.Card) string {
 	if !wanted(c) {
 		return hourly + "; " + so
 	}
-	return fmt.Sprintf("%s; %s; %s if it lives to its end", hourly, so, dollars(c.HourlyCents, ending(c).Sub(c.AcceptedAt)))
+	return fmt.Sprintf("%s; %s; about %s if it lives to its end", hourly, so, dollars(c.HourlyCents, ending(c).Sub(c.AcceptedAt)))
 }
 
 // end says when it goes and why then, and what would keep it.
 func end(c lifecycle.Card) string {
 	at := ending(c)
 	text := fmt.Sprintf("**%s**", moment(at, life(c)))
+	if brought(c) {
+		text = fmt.Sprintf("**%s**", precise(at))
+	}
 	switch {
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because the pull request was closed. Reopen it to keep the cluster"
@@ -188,13 +193,21 @@ func ending(c lifecycle.Card) time.Time {
 	return c.DestroyAt
 }
 
+// brought says that something beside its own time brings its end nearer.
+func brought(c lifecycle.Card) bool {
+	at := ending(c)
+	return at.Before(c.Ends.TTL) && at.Before(c.Ends.Max)
+}
+
 func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
 
 // typing lists what makes sense to type now.
 func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
-	case wanted(c) && c.Ends.TTL.Before(c.Ends.Max):
+	case !wanted(c) && !c.Ends.PRClosed.IsZero():
+		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+	case wanted(c) && c.Ends.TTL.Before(c.Ends.Max) && !brought(c):
 		commands = []string{"status", "extend 4h", "destroy", "help"}
 	case wanted(c):
 		commands = []string{"status", "destroy", "help"}
@@ -211,5 +224,10 @@ func page(c lifecycle.Card, links Links) string {
 	if links.UI == "" {
 		return fmt.Sprintf("Cluster %s", code(c.ID))
 	}
-	return fmt.Sprintf("Cluster %s: [timeline and log](%s/clusters/%s)", code(c.ID), strings.TrimRight(links.UI, "/"), c.ID)
+	return fmt.Sprintf("Cluster %s: [timeline and log](%s)", code(c.ID), address(c, links))
+}
+
+// address is where the cluster's page is.
+func address(c lifecycle.Card, links Links) string {
+	return strings.TrimRight(links.UI, "/") + "/clusters/" + c.ID
 }

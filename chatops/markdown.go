@@ -110,6 +110,14 @@ func moment(t time.Time, life time.Duration) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
+// precise writes a time with its seconds, where it has some.
+func precise(t time.Time) string {
+	if t.Second() == 0 {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
 // dollars is the list price of a span of time.
 func dollars(hourlyCents int, d time.Duration) string {
 	return policy.Dollars(int64(float64(hourlyCents)*d.Hours() + 0.5))

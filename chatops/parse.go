@@ -135,5 +135,5 @@ func notUnderstood(e entry, problems []string) string {
 	if len(problems) > MaxCommands {
 		problems = append(problems[:MaxCommands:MaxCommands], "And so on.")
 	}
-	return fmt.Sprintf("%s\n\n- %s\n\nIt goes %s; %s tells more.", intro, strings.Join(problems, "\n- "), code(e.usage()), code(Prefix+" help"))
+	return fmt.Sprintf("%s\n\n- %s\n\nThe form is %s; %s tells more.", intro, strings.Join(problems, "\n- "), code(e.usage()), code(Prefix+" help"))
 }

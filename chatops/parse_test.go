@@ -112,7 +112,7 @@ func TestACommentHoldsFiveCommandsAndSaysSo(t *testing.T) {
 }
 
 func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
-	help := Help()
+	help := Help("aws-minimal-test", "aws-standard")
 	for _, e := range table {
 		require.Contains(t, help, string(e.verb))
 		require.NotEmpty(t, e.words)

@@ -41,6 +41,12 @@ func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Tim
 	return fit(b.String())
 }
 
+// Exists answers create where the pull request has the profile's cluster already.
+func Exists(actor string, card lifecycle.Card, links Links, now time.Time) string {
+	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of a profile. %s moves its end, %s takes it down.\n\n%s",
+		mention(actor), code(Prefix+" extend 4h"), code(Prefix+" destroy"), statusLine(card, links, now))
+}
+
 func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	f := faceOf(c)
 	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, code(c.Name), code(c.Profile), f.head)

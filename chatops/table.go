@@ -98,14 +98,17 @@ func (e entry) usage() string {
 	return line
 }
 
-// Help lists what one can type.
-func Help() string {
+// Help lists what one can type. Profiles are the names one can ask for, the one that is taken unasked first.
+func Help(profiles ...string) string {
 	var b strings.Builder
 	b.WriteString("**What one can type here**, at the start of a line:\n\n")
 	for _, e := range table {
 		if !e.later {
 			fmt.Fprintf(&b, "- `%s`: %s\n", e.usage(), e.words)
 		}
+	}
+	if len(profiles) > 0 {
+		fmt.Fprintf(&b, "\nProfiles: %s. The first is taken when none is named.\n", list(profiles))
 	}
 	b.WriteString("\nOptions of `/ocp create`:\n\n")
 	for _, o := range options {

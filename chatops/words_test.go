@@ -80,7 +80,7 @@ func lives() map[string]lifecycle.Card {
 	verifying := going(lifecycle.Verifying, "counting by ourselves what is left in the cloud")
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
 	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts apart found nothing left of 1 name")
-	gone.ReleasedAt = start.Add(4 * time.Hour)
+	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
 	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 2 of 2 failed: bootstrap did not complete in time")
 	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
@@ -129,14 +129,14 @@ func TestEveryPhaseHasAFaceAndNoWordsAreACommand(t *testing.T) {
 			require.Equal(t, run.Status == "completed", run.Conclusion != "", phase)
 		}
 	}
-	require.Empty(t, Parse(Help()))
+	require.Empty(t, Parse(Help("aws-standard")))
 }
 
 func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 	body := Comment(ready(), ui, start)
 	for _, part := range []string{
 		"<https://console-openshift-console.apps.pr41-shop.labs.example.com>", "<https://api.pr41-shop.labs.example.com:6443>",
-		`curl -fsS -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig -o kubeconfig`,
+		"curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig\n",
 		"$0.75 an hour", "$18.00 if it lives to its end", "2025-01-02 12:00 UTC", "24h after it was asked for", "extended to 2025-01-04 12:00 UTC",
 		"`/ocp status`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by attempt 1.",
 	} {
@@ -224,6 +224,7 @@ func TestRepliesAreGolden(t *testing.T) {
 	}}
 	golden(t, "refusal.md", Refusal("rita", verdict))
 	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
+	golden(t, "exists.md", Exists("maya", ready(), ui, start.Add(90*time.Minute)))
 	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))
 	known := []string{"aws-minimal-test", "aws-standard"}
 	golden(t, "unknown-label.md", UnknownLabel("ocp/aws-minmal-test", known)+UnknownLabel("OCP/gke", known))

@@ -19,7 +19,7 @@ func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known boo
 		check.Result, check.Words, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
 		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("There is no profile %q.", r.Profile), "Choose one of: "+check.Accept+"."
-		if near, ok := Closest(r.Profile, c.Names()); ok {
+		if near, ok := Closest(r.Profile, enabled(c)); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}
