@@ -59,23 +59,27 @@ func (s *Store) Destroy(ctx context.Context, id, actor, why string) (jobID strin
 		if err != nil {
 			return err
 		}
-		if cur.Wish == lifecycle.Absent {
-			jobID, err = c.teardownJob(ctx, id)
-			return err
-		}
-		jobID = NewID("job")
-		if err := c.insertJob(ctx, jobID, id, lifecycle.JobDestroy); err != nil {
-			return err
-		}
-		if err := c.wish(ctx, id, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": why}); err != nil {
-			return err
-		}
-		return c.audit(ctx, actor, "destroy_asked", id, move{Why: why, Job: jobID})
+		jobID, err = c.destroy(ctx, cur, actor, why)
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("destroy %s: %w", id, err)
 	}
 	return jobID, nil
+}
+
+func (c *change) destroy(ctx context.Context, cur held, actor, why string) (jobID string, err error) {
+	if cur.Wish == lifecycle.Absent {
+		return c.teardownJob(ctx, cur.ID)
+	}
+	jobID = NewID("job")
+	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
+		return "", err
+	}
+	if err := c.wish(ctx, cur.ID, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": why}); err != nil {
+		return "", err
+	}
+	return jobID, c.audit(ctx, actor, "destroy_asked", cur.ID, move{Why: why, Job: jobID})
 }
 
 // teardownJob is the newest job that takes the cluster down.

@@ -15,18 +15,7 @@ import (
 // are known; capped says that the maximum cut the extension short. ErrConflict: the cluster is no longer wanted.
 func (s *Store) ExtendOnce(ctx context.Context, id string, by time.Duration, actor, cause string,
 	answer func(before, after lifecycle.Ends, capped bool) Reply) error {
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id) // from here on one comment at a time
-		if err != nil {
-			return err
-		}
-		var done bool
-		if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM replies WHERE cause = $1)`, cause).Scan(&done); err != nil {
-			return fmt.Errorf("look for the answer to %s: %w", cause, err)
-		}
-		if done {
-			return nil
-		}
+	err := s.forCause(ctx, id, cause, func(c *change, cur held) error {
 		next, capped, err := c.extend(ctx, cur, by, actor)
 		if err != nil {
 			return err
