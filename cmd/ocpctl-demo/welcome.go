@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // welcome tells a newcomer what is real here, where to look and what to do first.
@@ -36,20 +36,9 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
 Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
-		took.Seconds(), h.GitHub.URL(), short(h.Grace),
+		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.GitHub.URL(), h.PrivateURL(), filepath.Join(tokens, "requester.jwt"), h.PublicURL(),
 		h.Ports.AWS, house.Account, h.Ports.S3,
-		tokens, house.WebhookSecret, house.SlackSecret, short(h.Hour), short(h.Grace), short(h.Pace),
+		tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL())
-}
-
-// short writes a duration without the zeros behind: 1h, not 1h0m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zeros := range []struct{ long, short string }{{"m0s", "m"}, {"h0m", "h"}} {
-		if strings.HasSuffix(text, zeros.long) {
-			text = strings.TrimSuffix(text, zeros.long) + zeros.short
-		}
-	}
-	return text
 }
