@@ -56,6 +56,7 @@ type ReportRow struct {
 	Artifacts []ArtifactRow `json:"snapshots"` // the contract's word: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
+	Late      bool // read from the spool of a runner that acts no more: it renews no lease
 }
 
 // ToolExitRow tells that the installer's process ended.

@@ -35,6 +35,14 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 				return err
 			}
 		}
+		if r.Late {
+			lease = Lease{Stop: f.stop()}
+			return nil
+		}
+		if r.Spooled {
+			lease = Lease{Stop: f.stop()}
+			return nil
+		}
 		lease, err = c.renew(ctx, f)
 		return err
 	})

@@ -1,0 +1,178 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+var errAway = errors.New("no answer")
+
+// yard is a place where runners run.
+type yard struct {
+	mu      sync.Mutex
+	started []dispatch.Job
+	stopped []string
+	seen    map[string]dispatch.Sighting // what is to be seen where it differs from "started runs"
+	kept    []string
+	away    bool // it does not answer
+	asked   int
+}
+
+func (y *yard) Start(_ context.Context, job dispatch.Job) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.away {
+		return errAway
+	}
+	for _, s := range y.started {
+		if s.Attempt == job.Attempt {
+			return nil
+		}
+	}
+	y.started = append(y.started, job)
+	return nil
+}
+
+func (y *yard) Observe(_ context.Context, attempt string) (dispatch.Sighting, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.asked++
+	if y.away {
+		return dispatch.Unknown, errAway
+	}
+	if seen, ok := y.seen[attempt]; ok {
+		return seen, nil
+	}
+	if slices.ContainsFunc(y.started, func(j dispatch.Job) bool { return j.Attempt == attempt }) {
+		return dispatch.Running, nil
+	}
+	return dispatch.NotStarted, nil
+}
+
+func (y *yard) Stop(_ context.Context, attempt string) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.stopped = append(y.stopped, attempt)
+	return nil
+}
+
+func (y *yard) Kept(context.Context) ([]string, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return slices.Clone(y.kept), nil
+}
+
+func (y *yard) Forget(_ context.Context, attempt string) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.kept = slices.DeleteFunc(y.kept, func(k string) bool { return k == attempt })
+	return nil
+}
+
+func (y *yard) show(attempt string, seen dispatch.Sighting) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.seen[attempt] = seen
+}
+
+func (y *yard) starts() []dispatch.Job {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return slices.Clone(y.started)
+}
+
+// board is where words are posted. Like GitHub's it finds what is there by its marker, and completed check runs are not
+// opened again.
+type board struct {
+	mu       sync.Mutex
+	next     int64
+	comments map[int64]post
+	checks   map[int64]check
+	calls    int
+	refuses  error // answered to every call while set
+}
+
+type post struct{ marker, body string }
+
+type check struct {
+	key, head, name string
+	run             chatops.CheckRun
+}
+
+func (b *board) UpsertComment(_ context.Context, to github.CommentTarget, body string) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.calls++; b.refuses != nil {
+		return 0, b.refuses
+	}
+	id := to.ExternalID
+	if _, there := b.comments[id]; id != 0 && !there {
+		return 0, github.ErrGone
+	}
+	for known, c := range b.comments {
+		if id == 0 && c.marker == to.Marker {
+			id = known
+		}
+	}
+	if id == 0 {
+		b.next++
+		id = b.next
+	}
+	b.comments[id] = post{to.Marker, body}
+	return id, nil
+}
+
+func (b *board) UpsertCheckRun(_ context.Context, to github.CheckTarget, run chatops.CheckRun) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.calls++; b.refuses != nil {
+		return 0, b.refuses
+	}
+	id := to.ExternalID
+	if old, there := b.checks[id]; !there || (old.run.Status == "completed" && run.Status != "completed") {
+		b.next++
+		id = b.next
+	}
+	b.checks[id] = check{to.ExternalKey, to.Head, to.Name, run}
+	return id, nil
+}
+
+// withMarker returns the bodies of the comments that carry the marker.
+func (b *board) withMarker(marker string) (bodies []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.comments {
+		if c.marker == marker {
+			bodies = append(bodies, c.body)
+		}
+	}
+	return bodies
+}
+
+func (b *board) called() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.calls
+}
+
+// bucket holds spools.
+type bucket struct {
+	docs map[string][]artifacts.Document
+	away bool
+	read int
+}
+
+func (b *bucket) Spooled(_ context.Context, attempt string) ([]artifacts.Document, error) {
+	b.read++
+	if b.away {
+		return nil, errAway
+	}
+	return b.docs[attempt], nil
+}
