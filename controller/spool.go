@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 	"github.com/ocpctl/ocpctl/store/intake"
@@ -43,24 +42,17 @@ var errRefused = errors.New("refused")
 func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
 	switch doc.Kind {
 	case "report":
-		return keep(ctx, open, doc.Body, late, c.Store.Report)
+		return keep(ctx, open, doc.Body, spooled, c.Store.Report)
 	case "result":
 		return keep(ctx, open, doc.Body, intake.Result, c.Store.Result)
 	}
 	return fmt.Errorf("%w: nothing is known of its kind", errRefused)
 }
 
-// late is a report of a runner that acts no more. Its lease stays as it is, or its own spool would keep it alive.
-func late(said contract.Report) (store.ReportRow, error) {
+// spooled is a report that was found: read again and again it must not keep a runner alive that is not.
+func spooled(said contract.Report) (store.ReportRow, error) {
 	row, err := intake.Report(said)
 	row.Late = true
-	return row, err
-}
-
-// spooledReport marks a report as one that was found: read again and again it must not keep a runner alive that is not.
-func spooledReport(said contract.Report) (store.ReportRow, error) {
-	row, err := intake.Report(said)
-	row.Spooled = true
 	return row, err
 }
 

@@ -202,6 +202,17 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
+func TestASpooledReportIsKeptAndIsNoSignOfLife(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := claimed(t, s, "shop")
+	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
+	_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "last words\n", Late: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM log_chunks`))
+	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome, "however often the spool is read")
+}
+
 func TestAReportAfterTheCloseIsFenced(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

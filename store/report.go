@@ -39,10 +39,6 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			lease = Lease{Stop: f.stop()}
 			return nil
 		}
-		if r.Spooled {
-			lease = Lease{Stop: f.stop()}
-			return nil
-		}
 		lease, err = c.renew(ctx, f)
 		return err
 	})
