@@ -24,6 +24,7 @@ type views map[string]*template.Template
 
 type frame struct {
 	Demo bool
+	Site string // of GitHub, for people
 	Now  time.Time
 	Who  policy.Principal
 	View any
@@ -54,12 +55,6 @@ type detailView struct {
 	Steps []step
 }
 
-// step is one phase of the way a cluster is on.
-type step struct {
-	Name  string
-	State string // done, now or todo
-}
-
 func parse() views {
 	out := views{}
 	for _, name := range []string{"login", "problem", "list", "detail"} {
@@ -71,7 +66,7 @@ func parse() views {
 
 // show renders a page whole before the first byte leaves, so that a failure is never half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
-	f := frame{Demo: p.Demo, Now: p.Now().UTC(), View: view}
+	f := frame{Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), View: view}
 	switch v := view.(type) {
 	case problemView:
 		f.Who = v.Who
@@ -91,87 +86,18 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, name st
 	_, _ = w.Write(page.Bytes()) // a browser that went away will ask again
 }
 
-var (
-	createSteps = []lifecycle.Phase{
-		lifecycle.Queued, lifecycle.Preflight, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
-		lifecycle.Configuring, lifecycle.PhaseReady,
-	}
-	destroySteps = []lifecycle.Phase{
-		lifecycle.Stopping, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Released,
-	}
-)
-
-// stepsOf draws the way a cluster is on, and where on it it stands. A phase off the way (cleaning, failed) draws none.
-func stepsOf(row store.Row) []step {
-	way := createSteps
-	if row.Status == lifecycle.Destroying || row.Status == lifecycle.Destroyed {
-		way = destroySteps
-	}
-	here := row.Phase
-	if row.Status == lifecycle.Ready {
-		here = lifecycle.PhaseReady
-	}
-	at := -1
-	for i, phase := range way {
-		if phase == here {
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil
-	}
-	var out []step
-	for i, phase := range way {
-		state := "todo"
-		switch {
-		case i < at, i == at && i == len(way)-1:
-			state = "done"
-		case i == at:
-			state = "now"
-		}
-		out = append(out, step{Name: plain(phase), State: state})
-	}
-	return out
-}
-
 var functions = template.FuncMap{
 	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
 	"plain": func(s any) string { return plain(fmt.Sprint(s)) },
-	"price": func(cents int) string { return fmt.Sprintf("$%d.%02d/h", cents/100, cents%100) },
-	"stamp": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+	"price": func(cents int) string { return policy.Dollars(int64(cents)) + "/h" },
+	"stamp": stamp,
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
-	"link":  link,
+	"name":  name,
+	"told":  told,
+	"actor": actor,
+	"cost":  cost,
 	"going": func(r store.Row) bool { return r.Wish == lifecycle.Absent },
-}
 
-func plain[T ~string](s T) string { return strings.ReplaceAll(string(s), "_", " ") }
-
-// away says how far a time is from now.
-func away(now, t time.Time) string {
-	d := t.Sub(now).Round(time.Second)
-	if d < 0 {
-		return span(-d) + " ago"
-	}
-	return "in " + span(d)
-}
-
-func span(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
-// link is where a pull request lives.
-func link(pr *store.PRRef) string {
-	if pr == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s#%d", pr.Repo, pr.Number)
+	"queries": queries,
 }

@@ -17,7 +17,10 @@ import (
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func page(t *testing.T, name string, view any) string {
-	p := &pages{Config: Config{Now: func() time.Time { return noon }}, views: parse()}
+	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parse()}, name, view)
+}
+
+func shown(t *testing.T, p *pages, name string, view any) string {
 	w := httptest.NewRecorder()
 	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusOK, name, view)
 	require.Equal(t, http.StatusOK, w.Code)
@@ -101,7 +104,7 @@ func TestTheStepsSayWhereAClusterIs(t *testing.T) {
 
 func TestSpansAreWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		5 * time.Second: "in 5 s", 90 * time.Second: "in 1 min", -2 * time.Hour: "2 h 0 min ago", 72 * time.Hour: "in 3 days",
+		5 * time.Second: "in 5 s", 90 * time.Second: "in 1 min", -2 * time.Hour: "2 h 0 min ago", 72 * time.Hour: "in 3 d 0 h",
 	} {
 		require.Equal(t, want, away(noon, noon.Add(d)))
 	}

@@ -27,6 +27,7 @@ type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
 	Secure bool             // the pages are served over https: the cookie travels nowhere else
+	GitHub string           // address of GitHub's API; people look at pull requests beside it. Empty: no links
 	Demo   bool             // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger

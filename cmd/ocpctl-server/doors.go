@@ -58,7 +58,9 @@ func (in inner) wirePrivate() *http.Server {
 			VerifyGap: cfg.Limits.VerifyGap,
 		},
 	})
-	pages := web.New(web.Config{Desk: desk, Auth: who, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo})
+	pages := web.New(web.Config{
+		Desk: desk, Auth: who, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {

@@ -1,6 +1,7 @@
 // Keeps what is marked data-live fresh by reading the same page again. Without it the page still works.
 "use strict";
 const every = 2000;
+const toEnd = () => { for (const box of document.querySelectorAll("[data-end]")) box.scrollTop = box.scrollHeight; };
 async function look() {
   if (!document.hidden) {
     try {
@@ -23,4 +24,5 @@ async function look() {
   }
   setTimeout(look, every);
 }
+toEnd();
 setTimeout(look, every);

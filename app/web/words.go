@@ -1,0 +1,171 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// step is one phase of the way a cluster is on.
+type step struct {
+	Name  string
+	State string // done, now or todo
+}
+
+var (
+	createSteps = []lifecycle.Phase{
+		lifecycle.Queued, lifecycle.Preflight, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
+		lifecycle.Configuring, lifecycle.PhaseReady,
+	}
+	destroySteps = []lifecycle.Phase{lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Released}
+)
+
+// stepsOf draws the way a cluster is on, and where on it it stands. A phase off the way (cleaning, failed) draws none.
+func stepsOf(row store.Row) []step {
+	way := createSteps
+	if row.Status == lifecycle.Destroying || row.Status == lifecycle.Destroyed {
+		way = destroySteps
+	}
+	here := row.Phase
+	switch {
+	case row.Status == lifecycle.Ready:
+		here = lifecycle.PhaseReady
+	case here == lifecycle.Stopping: // not every teardown has an install to stop
+		way = append([]lifecycle.Phase{lifecycle.Stopping}, way...)
+	}
+	at := -1
+	for i, phase := range way {
+		if phase == here {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	var out []step
+	for i, phase := range way {
+		state := "todo"
+		switch {
+		case i < at, i == at && i == len(way)-1:
+			state = "done"
+		case i == at:
+			state = "now"
+		}
+		out = append(out, step{Name: plain(phase), State: state})
+	}
+	return out
+}
+
+// told says in words what a line of the audit trail without a reason of its own is about.
+func told(e store.Event) string {
+	if e.Why != "" {
+		return e.Why
+	}
+	var meta struct {
+		End    string
+		At     *time.Time
+		Capped bool
+	}
+	if len(e.Meta) == 0 || json.Unmarshal(e.Meta, &meta) != nil || meta.End == "" {
+		return ""
+	}
+	because := map[string]string{
+		"pr_closed": "the pull request was closed", "label_removed": "its label was removed", "run_finished": "its workflow run finished",
+	}[meta.End]
+	switch {
+	case meta.End == "ttl" && meta.At != nil && meta.Capped:
+		return "it ends at " + stamp(*meta.At) + ", the latest its profile allows"
+	case meta.End == "ttl" && meta.At != nil:
+		return "it ends at " + stamp(*meta.At)
+	case meta.At == nil:
+		return "no longer so: " + because
+	}
+	return fmt.Sprintf("%s, so it ends at %s", because, stamp(*meta.At))
+}
+
+// actor shortens a principal to what people call it; the control plane's own decisions need no name.
+func actor(id string) string {
+	if id == store.Lifecycle {
+		return ""
+	}
+	if _, sub, ok := strings.Cut(id, "#"); ok {
+		return sub
+	}
+	return strings.TrimPrefix(id, "github:")
+}
+
+// query is one question of a verification pass, as the runner reported it.
+type query struct {
+	Service, Call, Region, Asked, Err string
+	Count                             int
+}
+
+// queries reads what a pass asked; nil when it cannot be read.
+func queries(pass store.VerificationRow) []query {
+	var out []query
+	if json.Unmarshal(pass.Queries, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// cost is the list price of the cluster's life so far, or of all of it.
+func cost(row store.Row, now time.Time) string {
+	words, until := "so far", now
+	if !row.ReleasedAt.IsZero() {
+		words, until = "in all", row.ReleasedAt
+	}
+	cents := float64(row.HourlyCents) * max(until.Sub(row.AcceptedAt), 0).Hours()
+	return fmt.Sprintf("about %s %s", policy.Dollars(int64(cents+0.5)), words)
+}
+
+// site is where people look at what an API address serves: github.com, an enterprise server, or the demo's stand-in.
+func site(api string) string {
+	u, err := url.Parse(api)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if u.Host == "api.github.com" {
+		return "https://github.com"
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v3")
+}
+
+func plain[T ~string](s T) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// away says how far a time is from now.
+func away(now, t time.Time) string {
+	d := t.Sub(now).Round(time.Second)
+	if d < 0 {
+		return span(-d) + " ago"
+	}
+	return "in " + span(d)
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// name is a pull request as people write it.
+func name(pr *store.PRRef) string {
+	if pr == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", pr.Repo, pr.Number)
+}

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
+	for meta, want := range map[string]string{
+		`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`:               "it ends at 2025-03-01 16:00:00 UTC",
+		`{"end":"ttl","at":"2025-03-01T16:00:00Z","capped":true}`: "it ends at 2025-03-01 16:00:00 UTC, the latest its profile allows",
+		`{"end":"pr_closed","at":"2025-03-01T13:00:00Z"}`:         "the pull request was closed, so it ends at 2025-03-01 13:00:00 UTC",
+		`{"end":"label_removed"}`:                                 "no longer so: its label was removed",
+		`{"end":7}`:                                               "",
+		`{"name":"x"}`:                                            "",
+		``:                                                        "",
+	} {
+		require.Equal(t, want, told(store.Event{Meta: json.RawMessage(meta)}), meta)
+	}
+	require.Equal(t, "because", told(store.Event{Why: "because", Meta: json.RawMessage(`{"end":"ttl"}`)}))
+}
+
+func TestPeopleAreCalledByTheirNames(t *testing.T) {
+	for id, want := range map[string]string{
+		"github:maya": "maya", "oidc:http://127.0.0.1:8087#maya": "maya", store.Lifecycle: "", "someone": "someone",
+	} {
+		require.Equal(t, want, actor(id))
+	}
+}
+
+func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
+	for api, want := range map[string]string{
+		"https://api.github.com/": "https://github.com", "https://git.example.com/api/v3/": "https://git.example.com",
+		"http://127.0.0.1:8082": "http://127.0.0.1:8082", "": "", "%": "",
+	} {
+		require.Equal(t, want, site(api), api)
+	}
+	d := details(func(r *store.Row) { r.PR = &store.PRRef{Repo: "acme/shop", Number: 41} })
+	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://api.github.com/"}, views: parse()}
+	require.Contains(t, shown(t, p, "detail", detailView{Who: policy.Principal{ID: "x"}, Details: d}), `href="https://github.com/acme/shop/pull/41"`)
+}
+
+func TestTheCostIsCountedToItsEnd(t *testing.T) {
+	d := details(func(r *store.Row) { r.HourlyCents = 75 })
+	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
+	d.Row.ReleasedAt = noon.Add(time.Hour)
+	require.Equal(t, "about $0.75 in all", cost(d.Row, noon.Add(2*time.Hour)))
+}
+
+func TestAPassShowsItsQuestions(t *testing.T) {
+	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released })
+	d.Verifications = []store.VerificationRow{{
+		Attempt: 2, Number: 1, At: noon, Clean: true, Control: "the zone is visible",
+		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","count":0},{"service":"s3","call":"HeadBucket","err":"AccessDenied"}]`),
+	}}
+	html := page(t, "detail", detailView{Details: d})
+	for _, want := range []string{"2 questions", "DescribeVpcs", "AccessDenied"} {
+		require.Contains(t, html, want)
+	}
+	require.Nil(t, queries(store.VerificationRow{Queries: json.RawMessage(`{}`)}))
+}
