@@ -19,7 +19,7 @@ import (
 var pages embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"markdown": rendered, "clock": clock, "short": short, "color": labelStyle, "initial": initial,
+	"markdown": rendered, "clock": clock, "short": short, "color": labelStyle, "initial": initial, "words": words, "less": less,
 }).ParseFS(pages, "pages/*.html"))
 
 // people one can act as.
@@ -62,7 +62,9 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 		})
 	}
 	act := func(path string, fn func(*http.Request, int, string) error) {
-		mux.HandleFunc("POST /playground/pulls/{number}/"+path, s.playAct(fn))
+		mux.HandleFunc("POST /playground/pulls/{number}/"+path, s.playAct(func(r *http.Request, n int, as string) (string, error) {
+			return "", fn(r, n, as)
+		}))
 	}
 	act("label", func(r *http.Request, n int, as string) error {
 		name := strings.TrimSpace(r.PostFormValue("text"))
@@ -74,10 +76,10 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 	act("unlabel", func(r *http.Request, n int, as string) error {
 		return s.asTriager(as, func() error { return s.Unlabel(n, r.PostFormValue("label"), as) })
 	})
-	act("comment", func(r *http.Request, n int, as string) error {
-		_, err := s.Comment(n, strings.ReplaceAll(r.PostFormValue("body"), "\r\n", "\n"), as)
-		return err
-	})
+	mux.HandleFunc("POST /playground/pulls/{number}/comment", s.playAct(func(r *http.Request, n int, as string) (string, error) {
+		id, err := s.Comment(n, strings.ReplaceAll(r.PostFormValue("body"), "\r\n", "\n"), as)
+		return "#issuecomment-" + itoa(id), err
+	}))
 	act("close", func(_ *http.Request, n int, as string) error {
 		return s.asCloser(n, as, func() error { return s.Close(n, as) })
 	})
@@ -105,11 +107,12 @@ func (s *Server) asCloser(n int, as string, fn func() error) error {
 	return fn()
 }
 
-// playAct does what a form asks for and goes back to the page.
-func (s *Server) playAct(fn func(*http.Request, int, string) error) http.HandlerFunc {
+// playAct does what a form asks for and goes back to the page, to the place that fn names.
+func (s *Server) playAct(fn func(*http.Request, int, string) (place string, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n, as, said := number(r, "number"), actingOrFirst(r), ""
-		switch err := fn(r, n, as); {
+		place, err := fn(r, n, as)
+		switch {
 		case errors.Is(err, errMayNot):
 			said = as + " may not do that here: GitHub asks for the triage role, or to be the author."
 		case errors.Is(err, errInvalid):
@@ -119,9 +122,9 @@ func (s *Server) playAct(fn func(*http.Request, int, string) error) http.Handler
 		case err != nil:
 			said = "That did not work: " + err.Error()
 		}
-		target := pullPath(n)
+		target := pullPath(n) + place
 		if said != "" {
-			target += "?said=" + url.QueryEscape(said)
+			target = pullPath(n) + "?said=" + url.QueryEscape(said)
 		}
 		http.Redirect(w, r, target, http.StatusSeeOther)
 	}

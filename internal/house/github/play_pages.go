@@ -69,7 +69,7 @@ type pullPage struct {
 	PR         PullRequest
 	Comments   []Comment
 	Checks     []Check
-	Deliveries []Delivery
+	Deliveries []deliveries
 	MayLabel   bool
 	MayClose   bool
 	Choices    []string // labels that are not set
@@ -88,7 +88,7 @@ func (s *Server) pullPage(r *http.Request) (pullPage, bool) {
 	}
 	p := pullPage{
 		frame: s.frame(r, pr.Title), PR: pr, Comments: s.Comments(n), Checks: latestChecks(s.Checks(n)),
-		Deliveries: newest(s.Deliveries(), n, 8), Hints: hints,
+		Deliveries: folded(newest(s.Deliveries(), n, 60), 6), Hints: hints,
 	}
 	p.Back = pullPath(n)
 	as := caller{login: p.As}
@@ -141,6 +141,28 @@ func newest(all []Delivery, number, most int) []Delivery {
 	return out
 }
 
+// deliveries are some in a row that tell of the same, shown as one.
+type deliveries struct {
+	Delivery // the newest of them
+	Times    int
+}
+
+// folded puts neighbours of one kind together: the bot edits its comment often, and each edit is a webhook.
+func folded(newest []Delivery, most int) []deliveries {
+	var out []deliveries
+	for _, d := range newest {
+		if last := len(out) - 1; last >= 0 && out[last].Event == d.Event && out[last].Action == d.Action && out[last].State == d.State {
+			out[last].Times++
+			continue
+		}
+		if len(out) == most {
+			break
+		}
+		out = append(out, deliveries{Delivery: d, Times: 1})
+	}
+	return out
+}
+
 // latestChecks keeps the newest run of each key, as GitHub shows them.
 func latestChecks(all []Check) []Check {
 	var out []Check
@@ -157,6 +179,11 @@ func clock(t time.Time) template.HTML {
 	t = t.UTC()
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s UTC</time>`, t.Format(time.RFC3339), t.Format("2 Jan 15:04:05"))) //nolint:gosec // digits only
 }
+
+// words writes one of GitHub's states as people do.
+func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
+
+func less(n int) int { return n - 1 }
 
 func short(sha string) string { return sha[:min(7, len(sha))] }
 

@@ -78,6 +78,7 @@ func TestAPullRequestIsPlayedWithFormsAlone(t *testing.T) {
 	b.post("/playground/as", url.Values{"login": {"will"}, "back": {"/playground/pulls/41"}})
 	page = b.post("/playground/pulls/41/comment", url.Values{"body": {"/ocp status\r\nplease"}})
 	require.Contains(t, page, "/ocp status")
+	require.Contains(t, b.get("/playground/pulls/41/live"), `id="live-talk"`)
 	require.Equal(t, "issue_comment", in.next().event)
 	all := s.Comments(41)
 	require.Equal(t, "will", all[0].Author)
@@ -147,6 +148,16 @@ func TestTheLivePartIsSentOnlyWhenItChanged(t *testing.T) {
 	_, err := s.Comment(41, "news", Bot)
 	require.NoError(t, err)
 	require.Equal(t, 200, live(first.Header.Get("ETag")).StatusCode)
+}
+
+func TestWebhooksThatTellOfTheSameAreShownAsOne(t *testing.T) {
+	edit := Delivery{Event: "issue_comment", Action: "edited", State: Delivered}
+	label := Delivery{Event: "pull_request", Action: "labeled", State: Delivered}
+	var times []int
+	for _, d := range folded([]Delivery{edit, edit, edit, label, edit}, 2) {
+		times = append(times, d.Times)
+	}
+	require.Equal(t, []int{3, 1}, times)
 }
 
 func TestCommentsAreShownSafely(t *testing.T) {

@@ -1,4 +1,4 @@
-// Keeps the changing part of a pull request's page up to date. The page works without it.
+// Keeps the changing parts of a pull request's page up to date. The page works without it.
 "use strict";
 const page = document.querySelector("[data-live]");
 let tag = "";
@@ -9,19 +9,28 @@ async function refresh() {
     const answer = await fetch(page.dataset.live, { headers, cache: "no-store" });
     if (answer.status !== 200) return;
     tag = answer.headers.get("ETag") || "";
-    const old = document.getElementById("live");
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
-    if (!next || next.innerHTML === old.innerHTML) return;
-    const open = new Set([...old.querySelectorAll("details[open]")].map(heading));
-    const shut = new Set([...old.querySelectorAll("details:not([open])")].map(heading));
-    for (const d of next.querySelectorAll("details")) {
-      if (open.has(heading(d))) d.open = true;
-      if (shut.has(heading(d))) d.open = false;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const next of fresh.querySelectorAll("[id^=live-]")) {
+      const old = document.getElementById(next.id);
+      if (old && next.innerHTML !== old.innerHTML) swap(old, next);
     }
-    old.replaceWith(next);
   } catch {
     // The stand-in is stopped or starting; the next round asks again.
   }
+}
+
+// swap puts a fresh part in the place of an old one and keeps its folds and the focus as they are.
+function swap(old, next) {
+  const open = new Set([...old.querySelectorAll("details[open]")].map(heading));
+  const shut = new Set([...old.querySelectorAll("details:not([open])")].map(heading));
+  for (const d of next.querySelectorAll("details")) {
+    if (open.has(heading(d))) d.open = true;
+    if (shut.has(heading(d))) d.open = false;
+  }
+  const stops = part => [...part.querySelectorAll("a, button, summary")];
+  const at = stops(old).indexOf(document.activeElement);
+  old.replaceWith(next);
+  if (at >= 0) stops(next)[at]?.focus({ preventScroll: true });
 }
 
 // heading names a fold across refreshes, whatever its changing words are.
