@@ -88,12 +88,15 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
 			c.event.Author, row.Name, row.WishWhy), "already going", nil
 	}
-	job, err := d.store.Destroy(ctx, row.ID, principalID(c.event.Author), "@"+c.event.Author+" asked for it in a comment")
+	why := "@" + c.event.Author + " asked for it in a comment"
+	err = d.store.DestroyOnce(ctx, row.ID, principalID(c.event.Author), why, c.cause, func(job string) store.Reply {
+		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
+			c.event.Author, row.Name, job))
+	})
 	if err != nil {
 		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
-	return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
-		c.event.Author, row.Name, job), "destroying " + row.Name, nil
+	return "", "destroying " + row.Name, nil
 }
 
 // one finds the cluster a command means: the named profile's newest that is not released, or the only one there is.

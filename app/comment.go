@@ -73,12 +73,16 @@ type command struct {
 	chatops.Command
 }
 
-// run does one command. What people did wrong becomes an answer; only what may pass by itself is an error.
+// run does one command. What people did wrong becomes an answer; only what may pass by itself is an error. A command that
+// got its answer is done: the comment is read again where its process died between two of its lines.
 func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string, error) {
+	done, err := d.store.Answered(ctx, c.cause)
+	if err != nil || done {
+		return "answered before", err
+	}
 	body, note := line.Reply, "answered"
 	if line.Command != nil {
 		c.Command = *line.Command
-		var err error
 		body, note, err = d.dispatch(ctx, c)
 		var said *Error
 		if errors.As(err, &said) {

@@ -56,6 +56,28 @@ func TestTheSameCommentTwiceChangesNothing(t *testing.T) {
 	require.Len(t, h.replies(), 2)
 }
 
+func TestACommentReadAgainDestroysNothingMadeSince(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create")
+	const both = "/ocp destroy\n/ocp create"
+	h.comment(2, "will", both)
+	h.comment(2, "will", both) // the process died before it wrote down that the comment was worked
+	rows := h.clusters()
+	require.Len(t, rows, 2)
+	require.Equal(t, []lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, []lifecycle.Wish{rows[0].Wish, rows[1].Wish})
+	require.Len(t, h.replies(), 2)
+}
+
+func TestARefusalReadAgainStaysOne(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "rita", "/ocp create")
+	h.github.permission["rita"] = "write"
+	h.comment(1, "rita", "/ocp create")
+	require.Empty(t, h.clusters(), "she asked when she might not; now she may ask again")
+	h.comment(2, "rita", "/ocp create")
+	h.only()
+}
+
 func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create")
