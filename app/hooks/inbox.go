@@ -2,9 +2,12 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -74,7 +77,8 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	}
 }
 
-// upTo works the topic's undone deliveries, oldest first, this one last.
+// upTo works the topic's undone deliveries, oldest first, this one last. A close waits for none that cannot be worked yet:
+// what it overtakes is older, so it changes nothing afterwards.
 func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 	rows, err := w.store.Undone(ctx, last.Topic, last.Row)
 	if err != nil {
@@ -82,10 +86,18 @@ func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 	}
 	for _, row := range rows {
 		if err := w.Process(ctx, row); err != nil {
+			if row != last.Row && closes(last) {
+				err = errors.Join(err, w.Process(ctx, last.Row))
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+func closes(d store.Delivery) bool {
+	var e struct{ Action string }
+	return d.Event == "pull_request" && json.Unmarshal(d.Body, &e) == nil && e.Action == "closed"
 }
 
 // errUnprocessable marks a delivery that no retry can help.
@@ -120,6 +132,11 @@ func (w *InboxWorker) given(ctx context.Context, d store.Delivery) bool {
 }
 
 func (w *InboxWorker) handle(ctx context.Context, d store.Delivery) (note string, err error) {
+	defer func() { // as an error it is tried for as long as any other; past this function it would be tried for ever
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
 	if d.Source == SourceSlack {
 		return SlackNotConnected, nil
 	}
@@ -157,7 +174,8 @@ func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (str
 	}
 	return w.desk.Comment(ctx, app.CommentEvent{
 		Installation: e.GetInstallation().GetID(), Repo: repo, Number: e.GetIssue().GetNumber(),
-		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), Action: e.GetAction(), Body: comment.GetBody(),
-		Bot: comment.GetUser().GetType() == "Bot" || e.GetSender().GetType() == "Bot",
+		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), Action: e.GetAction(),
+		Body: strings.ReplaceAll(comment.GetBody(), "\x00", ""), // PostgreSQL stores none, and an answer may quote it
+		Bot:  comment.GetUser().GetType() == "Bot" || e.GetSender().GetType() == "Bot",
 	})
 }

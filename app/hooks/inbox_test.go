@@ -148,6 +148,16 @@ func TestWhatCanNeverBeProcessedIsKeptWithItsReason(t *testing.T) {
 	}
 }
 
+func TestAPanicIsTriedAgainAndNotForEver(t *testing.T) {
+	i := newInbox(t)
+	i.worker.desk = nil
+	require.ErrorContains(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "panic")
+	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET received_at = received_at - interval '25 hours'`)
+	require.NoError(t, err)
+	require.NoError(t, i.process())
+	require.Contains(t, i.notes()[0], "panic")
+}
+
 func TestACommentOnAnIssueIsNoneOfOurBusiness(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.receive("issue_comment", "d1", []byte(`{"action":"created","issue":{"number":1},"comment":{"id":1,"body":"/ocp create"}}`)))

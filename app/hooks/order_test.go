@@ -2,14 +2,17 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -72,4 +75,28 @@ func TestAWorkerWaitsForItsTurnNoLongerThanItsJobMayTake(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.worker.Work(t.Context(), job))
 	require.Equal(t, []string{"d1"}, i.done())
+}
+
+func TestACloseWaitsForNothingThatCannotBeWorkedYet(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d0", payload(t, "pull_request", "labeled", pull(0, label))))
+	i.github.say(errors.New("GitHub is down"))
+	body := payload(t, "issue_comment", "created", pull(0, label), func(e *github.Event) {
+		e.Comment = github.Comment{ID: 77, Author: "will", Body: "/ocp extend 1h"}
+	})
+	i.post("/webhooks/github", body, signed("issue_comment", "d1", body))
+	closed := pull(time.Minute, label)
+	closed.Open = false
+	body = payload(t, "pull_request", "closed", closed)
+	i.post("/webhooks/github", body, signed("pull_request", "d2", body))
+	last := &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: 3}}
+	require.ErrorContains(t, i.worker.Work(t.Context(), last), "GitHub is down", "the comment is not forgotten")
+	require.Equal(t, []string{"d0", "d2"}, i.done())
+	rows, _, err := i.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.False(t, rows[0].Ends.PRClosed.IsZero())
+	i.github.say(nil)
+	require.NoError(t, i.worker.Work(t.Context(), last))
+	require.NoError(t, i.process())
+	require.Equal(t, []string{"d0", "d2", "d1"}, i.done())
 }
