@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house"
@@ -27,11 +30,15 @@ func seeds(t *testing.T) int {
 	return n
 }
 
-var createPhases = []lifecycle.Phase{
-	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing, lifecycle.Configuring,
+// phases are where something is struck. Claiming is not among them: with minted credentials it has nothing to do and is over
+// before it is told.
+var phases = []lifecycle.Phase{
+	lifecycle.Preflight, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing, lifecycle.Configuring,
+	lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
 }
 
-var destroyPhases = []lifecycle.Phase{lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying}
+// struck counts what was really struck in all lives of a run.
+var struck sync.Map
 
 // plan is what goes wrong in one life. The first faults go through all phases in turn, so that twenty seeds visit each.
 type plan struct {
@@ -46,10 +53,9 @@ type plan struct {
 
 func draw(seed int) plan {
 	rng := rand.New(rand.NewPCG(uint64(seed), 1))
-	all := append(append([]lifecycle.Phase{}, createPhases...), destroyPhases...)
 	pick := func(p float64) []lifecycle.Phase {
 		if rng.Float64() < p {
-			return []lifecycle.Phase{all[rng.IntN(len(all))]}
+			return []lifecycle.Phase{phases[rng.IntN(len(phases))]}
 		}
 		return nil
 	}
@@ -59,28 +65,55 @@ func draw(seed int) plan {
 		End: []string{"close", "close", "close mid-install", "ttl", "command"}[rng.IntN(5)],
 	}
 	if seed%2 == 0 {
-		p.KillServerAt, p.KillRunnerAt = []lifecycle.Phase{all[seed/2%len(all)]}, pick(0.3)
+		p.KillServerAt, p.KillRunnerAt = []lifecycle.Phase{phases[seed/2%len(phases)]}, pick(0.3)
 	} else {
-		p.KillRunnerAt, p.KillServerAt = []lifecycle.Phase{all[seed/2%len(all)]}, pick(0.3)
+		p.KillRunnerAt, p.KillServerAt = []lifecycle.Phase{phases[seed/2%len(phases)]}, pick(0.3)
 	}
 	if rng.Float64() < 0.3 {
-		p.CutS3At = all[rng.IntN(len(all))]
+		p.CutS3At = phases[rng.IntN(len(phases))]
+	}
+	if phases[seed/2%len(phases)] == lifecycle.Configuring {
+		p.End = "close" // an end in the middle of the install would come first
 	}
 	return p
 }
 
 func TestFaultsAtAnyMomentLeaveNothing(t *testing.T) {
+	t.Cleanup(func() { everythingWasStruck(t) }) // after the lives, which run in parallel
 	for seed := range seeds(t) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
 			p := draw(seed)
 			t.Logf("plan %+v", p)
+			struck.Store(fmt.Sprintf("life %d", seed), true)
 			hour := time.Hour
 			if p.End == "ttl" {
 				hour = 400 * time.Millisecond // a TTL of 24 h ends after ten seconds
 			}
 			newLife(t, hour).live(p)
 		})
+	}
+}
+
+// everythingWasStruck keeps the lives honest: a fault that never came proves nothing. It asks only full runs.
+func everythingWasStruck(t *testing.T) {
+	lived := 0
+	struck.Range(func(key, _ any) bool {
+		if strings.HasPrefix(key.(string), "life ") {
+			lived++
+		}
+		return true
+	})
+	if lived < 2*len(phases) {
+		t.Logf("%d lives: too few to strike at every phase", lived)
+		return
+	}
+	for _, phase := range phases {
+		for _, who := range []string{"server", "runner"} {
+			key := who + " killed at " + string(phase)
+			_, ok := struck.Load(key)
+			assert.True(t, ok, "never struck: %s", key)
+		}
 	}
 }
 
@@ -151,6 +184,7 @@ func (f *faults) once(key string, strike func()) {
 	}
 	if !f.done[key] {
 		f.done[key] = true
+		struck.Store(key, true)
 		f.l.t.Log("fault:", key)
 		strike()
 	}
