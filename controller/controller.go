@@ -60,6 +60,7 @@ type Config struct {
 	Log        *slog.Logger
 	Wake       time.Duration    // how often due clusters are looked for
 	Sweep      time.Duration    // how often everything known is swept
+	Keep       time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
 	Now        func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
 }
 
@@ -70,6 +71,9 @@ type Controller struct{ Config }
 func New(cfg Config) *Controller {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Keep == 0 {
+		cfg.Keep = defaultKeep
 	}
 	return &Controller{cfg}
 }
@@ -83,4 +87,5 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &replyWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &sweepWorker{c: c})
+	river.AddWorker(w, &pruneWorker{c: c})
 }

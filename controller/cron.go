@@ -19,6 +19,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
 			return store.SweepArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "sweep"}),
+		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return store.PruneArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),
 	}
 }
 

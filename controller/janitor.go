@@ -3,14 +3,20 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// wakeBatch bounds what one look takes on; what is left is due at the next one.
-const wakeBatch = 500
+const (
+	// wakeBatch bounds what one look takes on; what is left is due at the next one.
+	wakeBatch = 500
+	// pruneEvery is how often what served its time is removed, and defaultKeep how long that is.
+	pruneEvery  = time.Hour
+	defaultKeep = 30 * 24 * time.Hour
+)
 
 type wakeWorker struct {
 	river.WorkerDefaults[store.WakeArgs]
@@ -28,4 +34,18 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) err
 		w.c.Log.Debug("woken", "jobs", n)
 	}
 	return nil
+}
+
+type pruneWorker struct {
+	river.WorkerDefaults[store.PruneArgs]
+	c *Controller
+}
+
+// Work removes rows that served their time. What proves anything stays.
+func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[store.PruneArgs]) error {
+	n, err := w.c.Store.Prune(ctx, w.c.Keep)
+	if n > 0 {
+		w.c.Log.Info("pruned", "rows", n, "keep", w.c.Keep.String())
+	}
+	return err
 }

@@ -16,6 +16,7 @@ CREATE TABLE deliveries (
     CHECK ((state = 'received') = (finished_at IS NULL))
 );
 CREATE INDEX deliveries_undone ON deliveries (nudge_at) WHERE state = 'received';
+CREATE INDEX deliveries_done ON deliveries (finished_at) WHERE state <> 'received';
 CREATE INDEX deliveries_topic ON deliveries (topic, id) WHERE state = 'received';
 
 CREATE TABLE pull_requests (

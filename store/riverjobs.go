@@ -54,6 +54,9 @@ type WakeArgs struct{}
 // SweepArgs asks for one sweep over everything known.
 type SweepArgs struct{}
 
+// PruneArgs asks to remove what served its time.
+type PruneArgs struct{}
+
 // Kind implements river.JobArgs.
 func (InboxArgs) Kind() string { return "inbox" }
 
@@ -78,6 +81,9 @@ func (WakeArgs) Kind() string { return "wake" }
 // Kind implements river.JobArgs.
 func (SweepArgs) Kind() string { return "sweep" }
 
+// Kind implements river.JobArgs.
+func (PruneArgs) Kind() string { return "prune" }
+
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, inboxTries) }
 
@@ -101,6 +107,9 @@ func (WakeArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
 
 // How often River tries before it gives a job up. None of these ends anything: WakeDue asks again for what is undone.
 const (

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pruneBatch bounds what one statement removes, and with it how long it holds its locks.
+const pruneBatch = 1000
+
+// passing are the rows that serve for a while. Requests, answers, pull requests, attempts, verifications and the audit
+// trail are not among them: they prove what was done, and keep a webhook that is sent again from doing it again.
+var passing = []struct{ what, sql string }{
+	{"log chunks", `
+		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (
+			SELECT l.attempt_id, l.seq FROM attempts a JOIN log_chunks l ON l.attempt_id = a.id WHERE a.closed_at < @before LIMIT @batch)`},
+	{"reports", `
+		DELETE FROM reports WHERE (attempt_id, seq) IN (
+			SELECT r.attempt_id, r.seq FROM attempts a JOIN reports r ON r.attempt_id = a.id
+			WHERE a.closed_at < @before AND NOT EXISTS (SELECT 1 FROM log_chunks l WHERE l.attempt_id = r.attempt_id AND l.seq = r.seq)
+			LIMIT @batch)`},
+	{"deliveries", `
+		DELETE FROM deliveries WHERE id IN (
+			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
+	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
+	{"unposted answers", `
+		UPDATE replies SET external_id = -1 WHERE id IN (
+			SELECT id FROM replies WHERE external_id = 0 AND created_at < @before LIMIT @batch)`},
+	{"places that lag behind", `
+		UPDATE subscribers SET shown_version = wanted_version WHERE id IN (
+			SELECT s.id FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
+			WHERE s.shown_version < s.wanted_version AND c.destroyed_at < @before LIMIT @batch)`},
+}
+
+// Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
+// worked deliveries; and it gives up words that could not be shown for that long. It returns how many rows it touched.
+func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, rows := range passing {
+		for {
+			tag, err := s.pool.Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "batch": pruneBatch})
+			if err != nil {
+				return n, fmt.Errorf("prune %s: %w", rows.what, err)
+			}
+			n += tag.RowsAffected()
+			if tag.RowsAffected() < pruneBatch {
+				break
+			}
+		}
+	}
+	return n, nil
+}

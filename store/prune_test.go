@@ -1,0 +1,75 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, attempt := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), nil)
+	require.NoError(t, err)
+	for seq := 1; seq <= 3; seq++ {
+		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: seq, Log: fmt.Sprintf("line %d\n", seq)})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
+	for _, id := range []string{"worked", "waiting"} {
+		_, err := s.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte("{}")})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.FinishDelivery(t.Context(), 1, "done"))
+	const keep = 30 * 24 * time.Hour
+	left := func(table string) int { return count(t, s, `SELECT count(*) FROM `+table) }
+
+	clock.pass(keep + time.Hour)
+	_, err = s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 3, 3}, []int{left("deliveries"), left("reports"), left("log_chunks")}, "the attempt is open")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'received'`), "what nobody worked is never dropped")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE external_id = -1`))
+
+	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+	clock.pass(keep - time.Minute)
+	n, err := s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	clock.pass(time.Hour)
+	n, err = s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.EqualValues(t, 6, n)
+	require.Equal(t, []int{0, 0}, []int{left("reports"), left("log_chunks")})
+	require.NotZero(t, left("audit_events"))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'demo-abcde'`))
+	done, err := s.Answered(t.Context(), "comment:1:0")
+	require.NoError(t, err)
+	require.True(t, done, "an old comment that is sent again is still known")
+}
+
+func TestWordsOfALongReleasedClusterAreGivenUp(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "enough")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
+	clock.pass(time.Hour)
+	n, err := s.WakeDue(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "both places are asked for as long as there is hope")
+	clock.pass(31 * 24 * time.Hour)
+	n64, err := s.Prune(t.Context(), 30*24*time.Hour)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, n64)
+	n, err = s.WakeDue(t.Context(), 10)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
