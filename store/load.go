@@ -38,7 +38,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities}
-	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id); err != nil {
+	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	return r.cluster(), facts, nil
@@ -62,6 +62,7 @@ type attemptRecord struct {
 	Message         string
 	Retryable       bool
 	ToolExitedAt    *time.Time
+	ExpectedSeconds *int
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -78,11 +79,11 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 }
 
 // attemptsIn reads the open attempt and the newest closed one, with their verification passes.
-func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string) (open, last *lifecycle.Attempt, err error) {
+func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, err error) {
 	records, err := all[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
-			a.closed_at, a.outcome, a.reason, a.message, a.retryable, a.tool_exited_at
+			a.closed_at, a.outcome, a.reason, a.message, a.retryable, a.tool_exited_at, a.expected_seconds
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err
@@ -96,6 +97,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string) (open, last *lif
 		}
 		if r.ClosedAt == nil {
 			open = a
+			open.Progress.ETA = expectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
 		} else {
 			last = a
 		}

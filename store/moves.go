@@ -46,9 +46,9 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	}
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
-				@kind, @token, @now, @phase
+				@kind, @token, @now, @phase, (`+expectedOf+`)
 			FROM jobs j WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
