@@ -79,6 +79,7 @@ type limitsConfig struct {
 	WarnBefore     time.Duration `yaml:"warn_before"`
 	Wake           time.Duration `yaml:"wake"`
 	Sweep          time.Duration `yaml:"sweep"`
+	Keep           time.Duration `yaml:"keep"`           // how long logs, reports and worked deliveries stay
 	OverdueAfter   time.Duration `yaml:"overdue_after"`  // past its end, before a cluster that is not going is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"` // past its wake-up time, before a cluster nobody looked at is one
 	StillAfter     time.Duration `yaml:"still_after"`    // without a move, before an install or a teardown is one
@@ -103,7 +104,7 @@ func defaults() config {
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, Wake: 5 * time.Second,
-			Sweep: 5 * time.Minute, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
+			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}
 }

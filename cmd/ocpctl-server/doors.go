@@ -13,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What a client may take at most: to send its headers, to send a webhook's 25 MB, to come back on a kept connection.
+// What a client may take at most: to send its headers, to send all of a request, to come back on a kept connection.
 const (
-	headerTimeout = 10 * time.Second
-	hookTimeout   = time.Minute
-	idleTimeout   = 2 * time.Minute
+	headerTimeout  = 10 * time.Second
+	requestTimeout = time.Minute
+	idleTimeout    = 2 * time.Minute
 )
 
 // wireHooks builds the public listener: webhooks and nothing else.
@@ -38,7 +38,7 @@ func wireHooks(cfg config, s *store.Store, log *slog.Logger) (*http.Server, erro
 	}
 	return &http.Server{
 		Addr: cfg.Listen.Public, Handler: handler,
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: hookTimeout, IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 	}, nil
 }
 
@@ -66,5 +66,8 @@ func (in inner) wirePrivate() *http.Server {
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
-	return &http.Server{Addr: cfg.Listen.Private, Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	return &http.Server{
+		Addr: cfg.Listen.Private, Handler: mux,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+	}
 }

@@ -13,6 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
+const (
+	leastGrace = 90 * time.Second   // a runner gives its installer 70 s to put its own children down
+	leastKept  = 7 * 24 * time.Hour // a delivery is known as an old one for so long
+)
+
 // demoSecret begins every secret of the demo, which everybody knows.
 const demoSecret = "demo-"
 
@@ -24,6 +29,12 @@ func (c config) checkReal() []error {
 	}
 	if c.Limits.VerifyGap < time.Minute {
 		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
+	}
+	if c.Limits.LeaseGrace < leastGrace {
+		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease is over takes that long to stop its installer", c.Limits.LeaseGrace, leastGrace))
+	}
+	if c.Limits.Keep < leastKept {
+		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days", c.Limits.Keep, leastKept))
 	}
 	for _, e := range c.endpoints() {
 		switch {

@@ -65,6 +65,6 @@ func (in inner) wireController(client *github.Client) (*controller.Controller, e
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: processes, Poster: client, Spool: in.bucket, Signer: in.signer,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
-		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep,
+		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep,
 	}), nil
 }
