@@ -53,7 +53,7 @@ func (m *mind) chooseWanted() {
 		}
 		if m.due() {
 			n.Tries++
-			m.say(Creating, Preflight, "attempt %d of %d begins", n.Tries, n.MaxTries)
+			m.say(Creating, Preflight, "attempt %d begins (try %d of %d)", m.number(), n.Tries, n.MaxTries)
 			m.open(Create, JobCreate)
 		}
 	default: // a recorded attempt failed: remove what it made before the next one

@@ -65,7 +65,7 @@ func (e Ends) first() (time.Time, string) {
 		at  time.Time
 		why string
 	}{
-		{e.TTL, "its time to live ended"},
+		{e.TTL, "the end of its time to live"},
 		{e.PRClosed, "the pull request was closed"},
 		{e.LabelRemoved, "its label was removed"},
 		{e.RunFinished, "its workflow run finished"},

@@ -69,19 +69,23 @@ func (m *mind) wanted() bool { return m.next().Wish == Present }
 // due reports whether the wait after a failed attempt is over.
 func (m *mind) due() bool { return !m.f.Now.Before(m.next().RetryAt) }
 
-// open opens the next attempt. Its number is one above the newest ever closed: one is open at a time.
-func (m *mind) open(k Kind, job JobType) {
-	number := 1
+// number is the next attempt's: one above the newest ever closed, for one is open at a time.
+func (m *mind) number() int {
 	if m.f.Last != nil {
-		number = m.f.Last.Number + 1
+		return m.f.Last.Number + 1
 	}
+	return 1
+}
+
+// open opens the next attempt.
+func (m *mind) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
 	if job != JobCreate {
 		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // only where it is still unfinished
 	}
 	m.job(job, JobRunning, "", "")
-	m.effect(Launch, number)
+	m.effect(Launch, m.number())
 }
 
 // close ends the open attempt from our side, which fences its runner.

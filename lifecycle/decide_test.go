@@ -14,13 +14,13 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		at   time.Time
 		why  string
 	}{
-		"the time to live":             {Ends{TTL: at(4), Max: at(12)}, at(4), "its time to live ended"},
+		"the time to live":             {Ends{TTL: at(4), Max: at(12)}, at(4), "the end of its time to live"},
 		"the maximum before the rest":  {Ends{TTL: at(14), Max: at(12), PRClosed: at(13)}, at(12), "the profile's maximum lifetime"},
 		"a closed pull request":        {Ends{TTL: at(4), Max: at(12), PRClosed: at(2)}, at(2), "the pull request was closed"},
 		"a removed label":              {Ends{TTL: at(4), Max: at(12), PRClosed: at(3), LabelRemoved: at(2)}, at(2), "its label was removed"},
 		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
 		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},
-		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "its time to live ended"},
+		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "the end of its time to live"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.at, c.ends.DestroyAt())

@@ -49,12 +49,12 @@ var variable = []struct {
 	words   string
 }{
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
-	{regexp.MustCompile(`attempt \d+ of \d+`), "attempt ‹n› of ‹m›"},
+	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
 	{regexp.MustCompile(`attempt \d+`), "attempt ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},
-	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|its time to live ended|the pull request was closed|` +
+	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|the end of its time to live|the pull request was closed|` +
 		`its label was removed|its workflow run finished|its claim ended|the profile's maximum lifetime`), "‹why it ends›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
 		`the runner of attempt ‹n› [a-z ]*|no runner claimed attempt ‹n› within \w+|‹why it ends› before a runner began`), "‹message›"},

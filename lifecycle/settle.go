@@ -51,7 +51,7 @@ func (m *mind) settleCreate(a Attempt) {
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
 		m.dismiss("the install failed: " + a.Message)
-		m.say(Failed, CreateFailed, "attempt %d of %d failed: %s", n.Tries, n.MaxTries, a.Message)
+		m.say(Failed, CreateFailed, "attempt %d failed (try %d of %d): %s", a.Number, n.Tries, n.MaxTries, a.Message)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
 	w.reach(t, Cleaning)
 	w.installFails(t, true)
 	w.reach(t, CreateFailed)
-	require.Equal(t, "attempt 2 of 2 failed: the bootstrap never came up", w.row.Why)
+	require.Equal(t, "attempt 3 failed (try 2 of 2): the bootstrap never came up", w.row.Why)
 	require.Equal(t, Absent, w.row.Wish)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
 	w.reach(t, Released)
@@ -181,7 +181,7 @@ func TestAClusterNobodyApprovedEndsWithoutEverStarting(t *testing.T) {
 	w.row.NeedsApproval = true
 	w.reach(t, Released)
 	require.Equal(t, w.row.Ends.TTL, w.now)
-	require.Equal(t, "its time to live ended; no attempt was ever begun, so there is nothing to remove", w.row.Why)
+	require.Equal(t, "the end of its time to live; no attempt was ever begun, so there is nothing to remove", w.row.Why)
 	require.Empty(t, w.attempts)
 }
 
@@ -189,7 +189,7 @@ func TestAnExtensionTakesTheWarningBack(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, Expiring)
 	require.Equal(t, w.row.Ends.TTL.Add(-limits.WarnBefore), w.now)
-	require.Equal(t, "it ends at 16:00 UTC on 1 January (its time to live ended)", w.row.Why)
+	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
 	w.extend()
 	w.reach(t, PhaseReady)
 	require.Equal(t, "its end moved to 20:00 UTC on 1 January", w.row.Why)
