@@ -35,7 +35,7 @@ func progress(c lifecycle.Card) string {
 		text += " " + plain(sentence(c.Progress.Step))
 	}
 	if !c.Progress.ETA.IsZero() {
-		text += fmt.Sprintf(" By what the last ones took, done at about %s.", precise(c.Progress.ETA))
+		text += fmt.Sprintf(" Done at about %s, by what the last ones took.", precise(c.Progress.ETA))
 	}
 	return text
 }
@@ -49,7 +49,7 @@ func because(c lifecycle.Card) string {
 	if !wanted(c) && c.WishWhy != "" && failure(c) == "" && !strings.Contains(c.Why, c.WishWhy) {
 		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
 	}
-	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" {
+	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
 		lines = append(lines, "**The last try:** "+plain(sentence(c.FailMessage)))
 	}
 	return strings.Join(lines, "\n\n")

@@ -81,7 +81,7 @@ func lives() map[string]lifecycle.Card {
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
 	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts apart found nothing left of 1 name")
 	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
-	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 2 of 2 failed: bootstrap did not complete in time")
+	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 3 failed (try 2 of 2): bootstrap did not complete in time")
 	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts apart found nothing left of 2 names")
