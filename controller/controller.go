@@ -29,6 +29,8 @@ type Dispatcher interface {
 	Observe(ctx context.Context, attempt string) (dispatch.Sighting, error)
 	// Stop asks the runner once to end politely.
 	Stop(ctx context.Context, attempt string) error
+	// Kill ends the runner and all it started at once, where it did not end by itself.
+	Kill(ctx context.Context, attempt string) error
 	// Kept lists the attempts of which something is still there.
 	Kept(ctx context.Context) ([]string, error)
 	// Forget removes what is there of an attempt whose runner ended.

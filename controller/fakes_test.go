@@ -19,6 +19,7 @@ type yard struct {
 	mu      sync.Mutex
 	started []dispatch.Job
 	stopped []string
+	killed  []string
 	seen    map[string]dispatch.Sighting // what is to be seen where it differs from "started runs"
 	kept    []string
 	away    bool // it does not answer
@@ -60,6 +61,14 @@ func (y *yard) Stop(_ context.Context, attempt string) error {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.stopped = append(y.stopped, attempt)
+	return nil
+}
+
+func (y *yard) Kill(_ context.Context, attempt string) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.killed = append(y.killed, attempt)
+	y.seen[attempt] = dispatch.Ended
 	return nil
 }
 

@@ -57,6 +57,7 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	}
 	d := lifecycle.Decide(cluster, facts, c.Limits)
 	if same && loses(d, *facts.Open) {
+		c.bury(ctx, seen)
 		d = c.lastWords(ctx, seen.open, cluster, facts, d)
 	}
 	if err := c.Store.Apply(ctx, d, cluster.Version); err != nil {
@@ -69,6 +70,18 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 // loses says that the decision gives up an attempt that a runner had begun.
 func loses(d lifecycle.Decision, open lifecycle.Attempt) bool {
 	return d.Close != nil && d.Close.Outcome == lifecycle.Lost && !open.ClaimedAt.IsZero()
+}
+
+// bury ends a runner that is given up and yet seen alive. It was to stop its installer when its lease was over; one that
+// hangs did not, and nothing may be torn down beside a living install. A kill that fails leaves it at the promise.
+func (c *Controller) bury(ctx context.Context, seen sighting) {
+	if seen.runner != lifecycle.Alive {
+		return
+	}
+	c.Log.Warn("runner killed: its lease is long over", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt)
+	if err := c.Dispatcher.Kill(ctx, seen.open.Attempt); err != nil {
+		c.Log.Error("runner not killed", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt, "err", err)
+	}
 }
 
 // lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision

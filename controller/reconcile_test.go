@@ -237,6 +237,19 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
 }
 
+func TestARunnerThatHangsIsKilledBeforeAnythingIsTornDown(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	row, open := h.installing("shop")
+	h.pass(lease)
+	h.reconcile(row.ID)
+	require.Empty(t, h.yard.killed, "it still has its grace")
+	h.pass(limits.LeaseGrace + time.Second)
+	h.reconcile(row.ID)
+	require.Equal(t, []string{open.Attempt}, h.yard.killed)
+	require.Equal(t, "create lost", h.attempts(row.ID)[0])
+}
+
 func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
