@@ -196,7 +196,7 @@ func (h *House) Places() (story.Places, error) {
 	auditor, err := h.Token("auditor")
 	return story.Places{
 		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), AWS: h.AWS.URL(),
-		WebhookSecret: WebhookSecret, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+		WebhookSecret: WebhookSecret, SlackSecret: SlackSecret, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
 	}, err
 }
 

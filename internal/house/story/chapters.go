@@ -46,6 +46,9 @@ func (t *teller) doors(ctx context.Context) error {
 			return t.step("an event that is none of our business is answered 202", status(202, "star", t.at.WebhookSecret, body))
 		},
 		func() error {
+			return t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slack(ctx) })
+		},
+		func() error {
 			return t.step("the API asks for a token", func() error {
 				raw, code, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters", "")
 				if err == nil && code != http.StatusUnauthorized {
@@ -92,6 +95,7 @@ func (t *teller) label(ctx context.Context) error {
 				t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "an hour by list price", "kubeconfig"))
 		},
 		func() error { return t.step("there is one comment of the cluster, not many", t.oneComment(ctx)) },
+		func() error { return t.step("its check run says success", t.checkSays(ctx, labelled, "success")) },
 		func() error {
 			return t.step("the kubeconfig comes over the API, for its team only", func() error { return t.kubeconfig(ctx) })
 		},
@@ -187,6 +191,7 @@ func (t *teller) closing(ctx context.Context) error {
 			return t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, c.Name) })
 		},
 		func() error { return t.step("the comment says so", t.says(ctx, labelled, 10*time.Second, "two")) },
+		func() error { return t.step("and so does the check run", t.checkSays(ctx, labelled, "neutral")) },
 	)
 }
 

@@ -100,6 +100,38 @@ func (t *teller) oneComment(ctx context.Context) func() error {
 	}
 }
 
+// checkSays looks at the conclusion of the newest check run on the pull request's head.
+func (t *teller) checkSays(ctx context.Context, n int, conclusion string) func() error {
+	return func() error {
+		return until(ctx, 10*time.Second, func() error {
+			var pr struct{ Head struct{ SHA string } }
+			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr); err != nil {
+				return err
+			}
+			var runs struct {
+				CheckRuns []struct {
+					ID         int64
+					Conclusion string
+				} `json:"check_runs"`
+			}
+			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs); err != nil {
+				return err
+			}
+			var newest int64
+			said := "nothing"
+			for _, run := range runs.CheckRuns {
+				if run.ID > newest {
+					newest, said = run.ID, run.Conclusion
+				}
+			}
+			if said != conclusion {
+				return fmt.Errorf("it says %s", said)
+			}
+			return nil
+		})
+	}
+}
+
 // twice posts GitHub's own sample, patched to this world, two times under one delivery id.
 func (t *teller) twice(ctx context.Context) error {
 	before, err := t.newest(ctx, labelled)

@@ -14,7 +14,7 @@ import (
 // Places are where the house listens, and how fast its time runs.
 type Places struct {
 	Public, Private, GitHub, AWS string // base URLs
-	WebhookSecret                string
+	WebhookSecret, SlackSecret   string
 	Requester, Auditor           string        // bearer tokens
 	Hour, Grace                  time.Duration // how long a TTL hour and the grace last here
 }
