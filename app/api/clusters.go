@@ -38,12 +38,20 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 	ok(w, page)
 }
 
+// filters are the parameters of a list, as openapi.yaml has them.
+var filters = []string{"status", "platform", "owner", "team", "cursor", "limit"}
+
 // filterOf checks every parameter and tells everything that is wrong at once.
 func filterOf(r *http.Request, params ListClustersParams) (store.Filter, error) {
 	f := store.Filter{
 		Platform: params.Platform, Owner: params.Owner, Team: params.Team, Cursor: params.Cursor, Limit: params.Limit,
 	}
 	var wrong []app.Field
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.Contains(filters, name) { // a filter that is misspelt would show everything
+			wrong = append(wrong, app.Field{Name: name, Detail: "there is no such parameter", Accept: filters})
+		}
+	}
 	accepted := statusNames()
 	for _, name := range params.Status {
 		for one := range strings.SplitSeq(name, ",") {

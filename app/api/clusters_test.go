@@ -42,6 +42,14 @@ func TestTheListIsPagedAndFiltered(t *testing.T) {
 	}
 }
 
+func TestAMethodThatAPathDoesNotKnowIsToldWhichItDoes(t *testing.T) {
+	h := newHouse(t)
+	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), nil, http.StatusMethodNotAllowed)
+	require.Contains(t, p.Detail, "pull request")
+	p = h.refused(http.MethodGet, "/api/v1/clusterz", h.as(oidc.Requester), nil, http.StatusNotFound)
+	require.Contains(t, p.Detail, "good start")
+}
+
 func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
 	h := newHouse(t)
 	p := h.refused(http.MethodGet, "/api/v1/clusters?status=ready&limit=0&cursor=x", h.as(oidc.Requester), nil, http.StatusBadRequest)
@@ -52,6 +60,10 @@ func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
 	}
 	require.Equal(t, []string{"status", "limit", "cursor"}, fields)
 	require.Contains(t, p.Errors[0].Accepted, "READY")
+
+	p = h.refused(http.MethodGet, "/api/v1/clusters?statuss=READY", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	require.Equal(t, "statuss", p.Errors[0].Field, "a misspelt filter shows not everything but its name")
+	require.Contains(t, p.Errors[0].Accepted, "status")
 
 	p = h.refused(http.MethodGet, "/api/v1/clusters?limit=ten", h.as(oidc.Requester), nil, http.StatusBadRequest)
 	require.Equal(t, "limit", p.Errors[0].Field)
@@ -125,12 +137,6 @@ func TestEveryOperationAsksForAToken(t *testing.T) {
 		require.NoError(t, err)
 		h.refused(op.method, path, runner, nil, http.StatusUnauthorized)
 	}
-}
-
-func TestAPathThatIsNotThereIsAProblemToo(t *testing.T) {
-	h := newHouse(t)
-	h.refused(http.MethodGet, "/api/v1/nothing", h.as(oidc.Admin), nil, http.StatusNotFound)
-	h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusNotFound)
 }
 
 func TestAnIssuerThatIsDownIsNotTheCallersFault(t *testing.T) {

@@ -48,11 +48,18 @@ func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error)
 		problem(w, http.StatusServiceUnavailable, said.Message)
 		return
 	}
+	if said.Reason == auth.Missing { // nothing was sent, so nothing was wrong with it: RFC 6750, 3.1
+		w.Header().Set("WWW-Authenticate", realm)
+		problem(w, http.StatusUnauthorized, said.Message)
+		return
+	}
 	unauthorized(w, said.Message)
 }
 
+const realm = `Bearer realm="ocpctl"`
+
 func unauthorized(w http.ResponseWriter, detail string) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="ocpctl", error="invalid_token"`)
+	w.Header().Set("WWW-Authenticate", realm+`, error="invalid_token"`)
 	problem(w, http.StatusUnauthorized, detail)
 }
 
@@ -69,8 +76,22 @@ func (s *server) badParameter(w http.ResponseWriter, _ *http.Request, err error)
 	})
 }
 
-func (s *server) noSuchPath(w http.ResponseWriter, r *http.Request) {
-	problem(w, http.StatusNotFound, "There is no "+r.Method+" "+r.URL.Path+". GET /api/v1/clusters is a good start.")
+// noSuchPath answers what no operation is for. A path that only knows other methods says which.
+func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); strings.HasPrefix(pattern, method+" ") {
+				detail := r.URL.Path + " answers " + method + " only."
+				if strings.HasPrefix(r.URL.Path, "/api/v1/clusters") {
+					detail += " Clusters are made and ended on their pull request: set a label ocp/<profile>, or comment /ocp help."
+				}
+				w.Header().Set("Allow", method)
+				problem(w, http.StatusMethodNotAllowed, detail)
+				return
+			}
+		}
+		problem(w, http.StatusNotFound, "There is no "+r.Method+" "+r.URL.Path+". GET /api/v1/clusters is a good start.")
+	}
 }
 
 // recovered answers a panic of a handler as any other failure of ours.

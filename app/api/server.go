@@ -69,7 +69,7 @@ func New(c Config) http.Handler {
 		Middlewares:      []MiddlewareFunc{s.authenticate},
 		ErrorHandlerFunc: s.badParameter,
 	})
-	mux.HandleFunc("/api/", s.noSuchPath)
+	mux.HandleFunc("/api/", noSuchPath(mux))
 	return m.measure(s.recovered(mux))
 }
 
