@@ -43,6 +43,7 @@ type house struct {
 	signer *token.Signer
 	log    *lockedBuffer
 	clock  atomic.Pointer[time.Time]
+	number int // of the newest pull request
 }
 
 func newHouse(t testing.TB) *house {
@@ -94,13 +95,14 @@ func (h *house) snoozes(args river.JobArgs, since time.Time) time.Duration {
 	return snooze.Duration
 }
 
-// accept makes a cluster for pull request 41.
+// accept makes a cluster for the next pull request; the first is 41.
 func (h *house) accept(name string) store.Row {
 	h.t.Helper()
+	h.number++
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{},
 		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
-		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: "abc123"},
+		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 40 + h.number, Head: "abc123"},
 	}
 	row.Name, row.Platform, row.Profile, row.Release, row.Generation = name, "aws", "aws-minimal-test", "4.20.1", 1
 	row.Region, row.BaseDomain = "us-east-1", "labs.example.com"

@@ -12,13 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-const (
-	// recent is how long a released cluster is still told apart from one nobody knows.
-	recent = 7 * 24 * time.Hour
-	// keptAfter is how long the directory of a closed attempt stays: whoever looks into a failure finds the runner's own
-	// words there. What a killed runner left in it may hold secrets, so it is not long.
-	keptAfter = time.Hour
-)
+// keptAfter is how long the directory of a closed attempt stays: whoever looks into a failure finds the runner's own words
+// there. What a killed runner left in it may hold secrets, so it is not long.
+const keptAfter = time.Hour
 
 // judged are the kinds of finding that a look at the rows alone can tell. Orphans need a look into the clouds; while
 // nobody took one, nothing is said of them, neither that they are there nor that they are gone.
@@ -36,11 +32,12 @@ func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[store.SweepArgs]) e
 
 // sweep judges everything known and logs one line for each new finding.
 func (c *Controller) sweep(ctx context.Context) error {
-	known, err := c.Store.Known(ctx, recent)
+	var seen lifecycle.Seen // nobody looked into a cloud
+	known, err := c.Store.Known(ctx, seen)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := lifecycle.Sweep(lifecycle.Seen{}, known, c.Sweeps)
+	found := lifecycle.Sweep(seen, known, c.Sweeps)
 	fresh, err := c.Store.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

@@ -91,7 +91,6 @@ CREATE UNIQUE INDEX clusters_live_name ON clusters (platform, base_domain, name)
 CREATE UNIQUE INDEX clusters_one_wanted_per_pr ON clusters (repo, pr_number, profile) WHERE wish = 'present' AND repo IS NOT NULL;
 CREATE UNIQUE INDEX clusters_generation ON clusters (repo, pr_number, profile, generation) WHERE repo IS NOT NULL;
 CREATE INDEX clusters_live ON clusters (id DESC) WHERE destroyed_at IS NULL;
-CREATE INDEX clusters_released_at ON clusters (destroyed_at) WHERE destroyed_at IS NOT NULL;
 CREATE INDEX clusters_status ON clusters (status, id DESC);
 CREATE INDEX clusters_team ON clusters (team, id DESC);
 CREATE INDEX clusters_wake ON clusters (wake_at) WHERE wake_at IS NOT NULL;

@@ -66,6 +66,7 @@ CREATE TABLE attempts (
 );
 CREATE UNIQUE INDEX attempts_one_open ON attempts (cluster_id) WHERE closed_at IS NULL;
 CREATE UNIQUE INDEX attempts_infra_id ON attempts (infra_id) WHERE infra_id IS NOT NULL; -- two clusters never share one
+CREATE INDEX attempts_cco_name ON attempts (cco_name) WHERE cco_name IS NOT NULL;
 CREATE INDEX attempts_job ON attempts (job_id, number);
 
 -- +goose StatementBegin

@@ -73,36 +73,47 @@ func TestFindingsAboutOneThingAreOne(t *testing.T) {
 	require.Equal(t, clock.now(), found[0].Since)
 }
 
-func TestWhatIsKnownIsEveryLiveClusterAndTheNewlyReleased(t *testing.T) {
+func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	old := released(t, s, "old")
+	tagged, forgotten := released(t, s, "tagged"), released(t, s, "forgotten")
 	clock.pass(48 * time.Hour)
-	lately := released(t, s, "lately")
-	clock.pass(time.Hour)
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), nil)
 	require.NoError(t, err)
-
-	k, err := s.Known(t.Context(), 24*time.Hour)
-	require.NoError(t, err)
-	require.Equal(t, clock.now(), k.Now)
-	known := map[string]lifecycle.KnownCluster{}
-	for _, c := range k.Clusters {
-		known[c.ID] = c
-	}
-	require.NotContains(t, known, old)
-	require.Equal(t, clock.now().Add(-time.Hour), known[lately].ReleasedAt)
+	other := accept(t, s, granted("other"))
 	full, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.KnownCluster{
+
+	known := func(seen lifecycle.Seen) map[string]lifecycle.KnownCluster {
+		k, err := s.Known(t.Context(), seen)
+		require.NoError(t, err)
+		require.Equal(t, clock.now(), k.Now)
+		byID := map[string]lifecycle.KnownCluster{}
+		for _, c := range k.Clusters {
+			byID[c.ID] = c
+		}
+		require.Len(t, byID, len(k.Clusters))
+		return byID
+	}
+	shop := lifecycle.KnownCluster{
 		Cluster: lifecycle.Cluster{
 			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Wish: lifecycle.Present,
 			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []string{},
 		},
-		Name: "shop", Identities: []string{"shop-abcde"}, MovedAt: full.UpdatedAt,
-	}, known[row.ID])
-	require.Len(t, known, 2)
+		Name: "shop", MovedAt: full.UpdatedAt,
+	}
+	blind := known(lifecycle.Seen{})
+	require.Len(t, blind, 2)
+	require.Equal(t, shop, blind[row.ID])
+	require.Contains(t, blind, other.ID)
+
+	all := known(lifecycle.Seen{Groups: []lifecycle.Group{{Identity: "shop-abcde"}, {Identity: "nobodys"}, {Cluster: tagged}, {Cluster: row.ID}}})
+	require.Len(t, all, 3)
+	shop.Identities = []string{"shop-abcde"}
+	require.Equal(t, shop, all[row.ID])
+	require.Equal(t, clock.now().Add(-48*time.Hour), all[tagged].ReleasedAt)
+	require.NotContains(t, all, forgotten)
 }
 
 // released is a cluster that was never begun and is gone.
@@ -129,7 +140,7 @@ func TestALookThatNeverComesAboutIsFound(t *testing.T) {
 		require.Zero(t, n, "asked for a moment ago")
 		clock.pass(30 * time.Second)
 	}
-	k, err := s.Known(t.Context(), 0)
+	k, err := s.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
 	found := lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
 	require.Len(t, found, 1)

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,9 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Known returns what a sweep judges, all of one moment: every cluster that lives, and those released no longer than recent
-// ago. Of a row it holds what lifecycle.Sweep reads and no more: ten thousand of them are read at once.
-func (s *Store) Known(ctx context.Context, recent time.Duration) (lifecycle.Known, error) {
+// Known returns what a sweep judges, all of one moment: every cluster that lives, and of the released those that what was
+// seen names, by tag or by a recorded name. Of a row it holds what lifecycle.Sweep reads, and of the recorded names those
+// that were seen: ten thousand rows are read at once.
+func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
 	k := lifecycle.Known{Installation: s.options.Installation}
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -22,36 +25,73 @@ func (s *Store) Known(ctx context.Context, recent time.Duration) (lifecycle.Know
 	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.fixed()).Scan(&k.Now); err != nil {
 		return k, fmt.Errorf("ask the clock: %w", err)
 	}
-	if k.Clusters, err = knownIn(ctx, tx, k.Now.Add(-recent)); err != nil {
+	names, ids := namesIn(seen)
+	owned, err := ownersOf(ctx, tx, names)
+	if err != nil {
+		return k, fmt.Errorf("read whose names were seen: %w", err)
+	}
+	if k.Clusters, err = knownIn(ctx, tx, slices.AppendSeq(ids, maps.Keys(owned))); err != nil {
 		return k, fmt.Errorf("read what is known: %w", err)
+	}
+	for i := range k.Clusters {
+		k.Clusters[i].Identities = owned[k.Clusters[i].ID]
 	}
 	return k, nil
 }
 
-// knownIn reads the live clusters by one index and the newly released by another; the many old ones are not touched.
-func knownIn(ctx context.Context, tx pgx.Tx, since time.Time) ([]lifecycle.KnownCluster, error) {
+// namesIn lists the names and the cluster ids that resources were seen under.
+func namesIn(seen lifecycle.Seen) (names, ids []string) {
+	for _, g := range seen.Groups {
+		if g.Identity != "" {
+			names = append(names, g.Identity)
+		}
+		if g.Cluster != "" {
+			ids = append(ids, g.Cluster)
+		}
+	}
+	return names, ids
+}
+
+// ownersOf returns which clusters recorded which of the names.
+func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]string, error) {
+	owned := map[string][]string{}
+	if len(names) == 0 {
+		return owned, nil
+	}
 	rows, err := tx.Query(ctx, `
-		WITH k AS (
-			SELECT * FROM clusters WHERE destroyed_at IS NULL UNION ALL SELECT * FROM clusters WHERE destroyed_at >= $1
-		), names AS (
-			SELECT a.cluster_id, array_agg(n.name ORDER BY a.number, n.i) AS identities
-			FROM attempts a JOIN k ON k.id = a.cluster_id, LATERAL (VALUES (1, a.infra_id), (2, a.cco_name)) AS n (i, name)
-			WHERE a.recorded_at IS NOT NULL AND n.name IS NOT NULL GROUP BY a.cluster_id
-		)
-		SELECT k.id, k.name, k.status, k.phase, k.wish, k.why, k.blockers, k.wake_at, k.destroyed_at, k.updated_at,
-			k.end_ttl, k.end_max, k.end_pr_closed, k.end_label_removed, k.end_run_finished, k.end_claim, names.identities
-		FROM k LEFT JOIN names ON names.cluster_id = k.id`, since)
+		SELECT cluster_id, infra_id FROM attempts WHERE infra_id = ANY ($1)
+		UNION SELECT cluster_id, cco_name FROM attempts WHERE cco_name = ANY ($1) ORDER BY 1, 2`, names)
+	if err != nil {
+		return nil, err
+	}
+	var cluster, name string
+	_, err = pgx.ForEachRow(rows, []any{&cluster, &name}, func() error {
+		owned[cluster] = append(owned[cluster], name)
+		return nil
+	})
+	return owned, err
+}
+
+// knownIn reads the live clusters by their index and the named ones by their ids; the many old ones are not touched.
+func knownIn(ctx context.Context, tx pgx.Tx, named []string) ([]lifecycle.KnownCluster, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL
+		UNION ALL SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NOT NULL AND id = ANY ($1)`, named)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, scanKnown)
 }
 
+// knownColumns are what scanKnown reads, in its order.
+const knownColumns = `id, name, status, phase, wish, why, blockers, wake_at, destroyed_at, updated_at,
+	end_ttl, end_max, end_pr_closed, end_label_removed, end_run_finished, end_claim`
+
 func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	var k lifecycle.KnownCluster
 	var wake, released, closed, unlabelled, finished, claim *time.Time
 	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Wish, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
-		&k.Ends.TTL, &k.Ends.Max, &closed, &unlabelled, &finished, &claim, &k.Identities)
+		&k.Ends.TTL, &k.Ends.Max, &closed, &unlabelled, &finished, &claim)
 	k.WakeAt, k.ReleasedAt = zero(wake), zero(released)
 	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = zero(closed), zero(unlabelled), zero(finished), zero(claim)
 	return k, err

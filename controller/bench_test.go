@@ -1,0 +1,53 @@
+package controller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// BenchmarkSweep is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
+// aim is 150 ms.
+func BenchmarkSweep(b *testing.B) {
+	h := newHouse(b)
+	crowd(h, h.accept("seed").ID)
+	h.pass(time.Minute)
+	h.work(store.SweepArgs{}) // from now on the findings are known
+	found, err := h.store.Findings(h.ctx)
+	require.NoError(b, err)
+	require.Len(b, found, 100)
+	b.ResetTimer()
+	for b.Loop() {
+		h.work(store.SweepArgs{})
+	}
+}
+
+// crowd copies the seed cluster, with an attempt and a recorded name each.
+func crowd(h *house, seed string) {
+	for _, sql := range []string{`
+		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
+			requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, wish, wish_why, teardown,
+			max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
+		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, team, cost_center,
+			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
+			CASE WHEN live THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN live THEN 'ready' ELSE 'released' END, why,
+			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END, CASE WHEN live THEN '' ELSE 'DESTROY' END,
+			max_tries, CASE WHEN live THEN created_at + (CASE WHEN i % 1100 = 0 THEN interval '-1 hour' ELSE interval '1 hour' END) END,
+			end_ttl, end_max, created_at, updated_at, CASE WHEN NOT live THEN created_at - i % 100 * interval '1 day' END
+		FROM clusters, generate_series(1, 110000) i, LATERAL (SELECT i % 11 = 0 AS live) l WHERE id = $1`, `
+		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at)
+		SELECT 'job_' || id, id, 'CREATE', 'SUCCEEDED', created_at, created_at FROM clusters WHERE id <> $1`, `
+		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
+			infra_id, closed_at, outcome)
+		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', id, created_at, 'installing', 'pod', created_at, created_at, created_at,
+			id, created_at, 'succeeded'
+		FROM clusters WHERE id <> $1`} {
+		_, err := h.store.Pool().Exec(h.ctx, sql, seed)
+		require.NoError(h.t, err)
+	}
+	_, err := h.store.Pool().Exec(h.ctx, `ANALYZE`)
+	require.NoError(h.t, err)
+}

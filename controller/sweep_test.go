@@ -1,0 +1,110 @@
+package controller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func (h *house) findings() map[lifecycle.FindingKind]string {
+	h.t.Helper()
+	open, err := h.store.Findings(h.ctx)
+	require.NoError(h.t, err)
+	found := map[lifecycle.FindingKind]string{}
+	for _, f := range open {
+		found[f.Kind] = f.Cluster
+	}
+	return found
+}
+
+func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	row := h.accept("shop")
+	h.accept("fine")
+	h.work(store.SweepArgs{})
+	require.Empty(t, h.findings())
+
+	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET end_pr_closed = $2, wake_at = $3 WHERE id = $1`,
+		row.ID, h.now(), h.now().Add(24*time.Hour)) // it ended, and nobody looks before tomorrow
+	require.NoError(t, err)
+	h.pass(11 * time.Minute)
+	_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET wake_at = $1 WHERE id <> $2`, h.now(), row.ID)
+	require.NoError(t, err)
+	h.work(store.SweepArgs{})
+	h.work(store.SweepArgs{})
+	require.Equal(t, map[lifecycle.FindingKind]string{lifecycle.Overdue: row.ID}, h.findings())
+	lines := h.log.lines(t, "found")
+	require.Len(t, lines, 1)
+	require.Equal(t, "overdue", lines[0]["kind"])
+	require.Equal(t, row.ID, lines[0]["cluster"])
+	require.Equal(t, "shop should have ended (the pull request was closed) and is still PENDING", lines[0]["why"])
+
+	h.reconcile(row.ID) // somebody looked
+	h.work(store.SweepArgs{})
+	require.Empty(t, h.findings())
+	require.Equal(t, lifecycle.Released, h.cluster(row.ID).Phase)
+}
+
+func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	row, _ := h.installing("shop")
+	_, err := h.store.Pool().Exec(h.ctx, `
+		UPDATE clusters SET wish = 'absent', wish_why = 'done', teardown = 'DESTROY', status = 'FAILED', phase = 'destroy_blocked',
+			why = '3 teardowns did not reach zero', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	h.work(store.SweepArgs{})
+	open, err := h.store.Findings(h.ctx)
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	require.Equal(t, lifecycle.Blocked, open[0].Kind)
+	require.Equal(t, []string{"vpc vpc-1"}, open[0].Evidence)
+}
+
+func TestTheDirectoriesOfClosedAttemptsAreForgottenAfterAWhile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	row, ended := h.installing("shop")
+	_, living := h.installing("other")
+	h.yard.kept = []string{ended.Attempt, living.Attempt, "att_of_another_house"}
+	h.yard.show(ended.Attempt, dispatch.Ended)
+	h.reconcile(row.ID)
+	h.pass(59 * time.Minute)
+	h.work(store.SweepArgs{})
+	require.Len(t, h.yard.kept, 3, "somebody may want to look into it")
+	h.pass(time.Minute)
+	h.work(store.SweepArgs{})
+	require.Equal(t, []string{living.Attempt, "att_of_another_house"}, h.yard.kept)
+}
+
+func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	workers := river.NewWorkers()
+	h.Register(workers)
+	client, err := store.NewClient(h.ctx, h.store.Pool(), workers, store.RiverConfig{
+		Queues:   map[string]int{store.QueueHeart: 4, store.QueueEffects: 2, store.QueueWords: 2},
+		Periodic: h.Periodic(),
+	})
+	require.NoError(t, err)
+	require.NoError(t, client.Start(h.ctx))
+	t.Cleanup(func() { require.NoError(t, client.Stop(h.ctx)) })
+	row := h.accept("shop")
+	require.Eventually(t, func() bool {
+		return len(h.yard.starts()) == 1 && h.place(row.ID, store.KindComment).ExternalID != 0 && h.place(row.ID, store.KindCheck).ExternalID != 0
+	}, 30*time.Second, 10*time.Millisecond)
+	require.Len(t, h.board.withMarker("cluster:"+row.ID), 1)
+	require.Eventually(t, func() bool {
+		var swept bool
+		err := h.store.Pool().QueryRow(h.ctx, `SELECT EXISTS (SELECT 1 FROM river_job WHERE kind = 'sweep' AND state = 'completed')`).Scan(&swept)
+		require.NoError(t, err)
+		return swept
+	}, 30*time.Second, 10*time.Millisecond, "the periodic jobs run")
+}
