@@ -27,7 +27,7 @@ func Comment(card lifecycle.Card, links Links, _ time.Time) string {
 
 // progress is the bar with the runner's step and the time it expects to be done.
 func progress(c lifecycle.Card) string {
-	if !moving(c) || c.Progress == (lifecycle.Progress{}) {
+	if !moving(c) || c.Progress.Percent == 0 && c.Progress.Step == "" {
 		return ""
 	}
 	text := bar(c.Progress.Percent)
