@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -173,6 +174,43 @@ func TestABodyOfMoreThan25MBIsRefusedHoweverItIsSent(t *testing.T) {
 	answer.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
 	require.Empty(t, f.stored())
+}
+
+func TestLargeBodiesOfStrangersLeaveRoomForTheSmallOnes(t *testing.T) {
+	f := newFront(t)
+	var hanging []*io.PipeWriter
+	var senders sync.WaitGroup
+	for range largeInFlight {
+		body, rest := io.Pipe()
+		hanging = append(hanging, rest)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.Server.URL+"/webhooks/github", body)
+		require.NoError(t, err)
+		r.ContentLength = MaxGitHubBody
+		senders.Go(func() {
+			if answer, err := f.Server.Client().Do(r); err == nil {
+				answer.Body.Close()
+			}
+		})
+		_, err = rest.Write([]byte("{"))
+		require.NoError(t, err)
+	}
+	large := bytes.Repeat([]byte(" "), smallBody+1)
+	require.Eventually(t, func() bool {
+		status, _ := f.post("/webhooks/github", large, signed("star", "d1", large))
+		return status == http.StatusTooManyRequests
+	}, 10*time.Second, 5*time.Millisecond)
+	small := []byte(`{"action":"labeled"}`)
+	status, _ := f.post("/webhooks/github", small, signed("pull_request", "d2", small))
+	require.Equal(t, http.StatusAccepted, status)
+	for _, rest := range hanging {
+		require.NoError(t, rest.CloseWithError(io.ErrUnexpectedEOF))
+	}
+	senders.Wait()
+	padded := append(bytes.Repeat([]byte(" "), smallBody), small...)
+	require.Eventually(t, func() bool {
+		status, _ := f.post("/webhooks/github", padded, signed("pull_request", "d3", padded))
+		return status == http.StatusAccepted
+	}, 10*time.Second, 5*time.Millisecond, "a place that was given back is free")
 }
 
 func TestEventsNobodyListensToAreAcceptedAndIgnored(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -108,17 +107,4 @@ func object(body []byte) bool {
 
 func named(s string) bool {
 	return s != "" && len(s) <= maxName && strings.IndexFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
-}
-
-// read takes the whole body, at most size bytes; a body that says it is larger is refused unread.
-func read(w http.ResponseWriter, r *http.Request, size int64) ([]byte, error) {
-	if r.ContentLength > size {
-		return nil, &http.MaxBytesError{Limit: size}
-	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	_, err := io.Copy(&buf, http.MaxBytesReader(w, r.Body, size))
-	return buf.Bytes(), err
 }

@@ -23,8 +23,13 @@ const (
 	MaxGitHubBody = 25 << 20 // GitHub caps payloads at 25 MB: docs.github.com, "Webhook events and payloads"
 	MaxSlackBody  = 1 << 20
 
-	defaultRate     = 1000
-	defaultInFlight = 64 // bodies in memory at once
+	// Nobody is known before a whole body was read, so what bodies may take together is bounded, and the large ones, which
+	// are rare, cannot take the places of the small: 512 × 128 KiB and 8 × 25 MB at most.
+	smallBody       = 128 << 10
+	defaultInFlight = 512
+	largeInFlight   = 8
+
+	defaultRate = 1000
 )
 
 // Config wires the door. An empty Slack secret closes the Slack path; GitHub's is required.
@@ -33,7 +38,7 @@ type Config struct {
 	GitHubSecret secret.Text
 	SlackSecret  secret.Text
 	Rate         int // requests per second of this process, with bursts of twice as many; zero: 1000
-	InFlight     int // requests read at once; zero: 64
+	InFlight     int // requests read at once; zero: 512
 	Log          *slog.Logger
 }
 
@@ -43,6 +48,7 @@ type door struct {
 	slack    string
 	rate     *rate.Limiter
 	inFlight chan struct{}
+	large    chan struct{} // those of them whose body is no small one
 	log      *slog.Logger
 }
 
@@ -62,7 +68,8 @@ func New(c Config) (http.Handler, error) {
 	}
 	d := &door{
 		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), slack: c.SlackSecret.Reveal(),
-		rate: rate.NewLimiter(rate.Limit(c.Rate), 2*c.Rate), inFlight: make(chan struct{}, c.InFlight), log: c.Log,
+		rate: rate.NewLimiter(rate.Limit(c.Rate), 2*c.Rate), inFlight: make(chan struct{}, c.InFlight),
+		large: make(chan struct{}, largeInFlight), log: c.Log,
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /webhooks/github", d.bounded(MaxGitHubBody, d.gitHub))
@@ -86,9 +93,12 @@ func (d *door) bounded(size int64, next func(http.ResponseWriter, *http.Request,
 			tooMany(w)
 			return
 		}
-		body, err := read(w, r, size)
+		body, done, err := d.read(w, r, size)
+		defer done()
 		var large *http.MaxBytesError
 		switch {
+		case errors.Is(err, errFull):
+			tooMany(w)
 		case errors.As(err, &large):
 			problem(w, http.StatusRequestEntityTooLarge, "A body may have at most "+strconv.FormatInt(size, 10)+" bytes.")
 		case err != nil:
