@@ -165,10 +165,17 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e *gh.PullRequestEvent) (
 }
 
 func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (string, error) {
-	if !e.GetIssue().IsPullRequest() {
-		return "a comment on an issue, not on a pull request", nil
-	}
 	repo, comment := e.GetRepo().GetFullName(), e.GetComment()
+	if !e.GetIssue().IsPullRequest() {
+		// Issues and pull requests share their numbers: one that was seen as a pull request is no issue.
+		_, err := w.store.PullRequest(ctx, repo, e.GetIssue().GetNumber())
+		if errors.Is(err, store.ErrNotFound) {
+			return "a comment on an issue, not on a pull request", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("look for the pull request: %w", err)
+		}
+	}
 	if repo == "" || e.GetInstallation().GetID() == 0 || e.GetIssue().GetNumber() == 0 || comment.GetID() == 0 {
 		return "", fmt.Errorf("%w: repository, installation, issue number and comment id are needed", errUnprocessable)
 	}

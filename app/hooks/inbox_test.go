@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -162,6 +163,20 @@ func TestACommentOnAnIssueIsNoneOfOurBusiness(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.receive("issue_comment", "d1", []byte(`{"action":"created","issue":{"number":1},"comment":{"id":1,"body":"/ocp create"}}`)))
 	require.Contains(t, i.notes()[0], "on an issue")
+}
+
+func TestANumberThatWasSeenAsAPullRequestIsNoIssue(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))))
+	var body map[string]any
+	require.NoError(t, json.Unmarshal(payload(t, "issue_comment", "created", pull(0, label), func(e *github.Event) {
+		e.Comment = github.Comment{ID: 7, Author: "will", Body: "/ocp help"}
+	}), &body))
+	delete(body["issue"].(map[string]any), "pull_request")
+	raw, err := json.Marshal(body)
+	require.NoError(t, err)
+	require.NoError(t, i.receive("issue_comment", "d2", raw))
+	require.Equal(t, "help", i.notes()[1])
 }
 
 func TestSlackDeliveriesAreFinishedWithAWord(t *testing.T) {

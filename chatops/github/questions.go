@@ -29,7 +29,7 @@ func Of(pr *gh.PullRequest) PullRequest {
 	head, base := pr.GetHead().GetRepo(), pr.GetBase().GetRepo()
 	out := PullRequest{
 		Number: pr.GetNumber(), Open: pr.GetState() == "open",
-		Fork:   head == nil || head.GetID() != base.GetID(),
+		Fork:   head == nil || head.GetID() != base.GetID() || head.GetFork() && head.GetFullName() != base.GetFullName(),
 		Author: pr.GetUser().GetLogin(), Head: pr.GetHead().GetSHA(), Base: pr.GetBase().GetRef(),
 		UpdatedAt: pr.GetUpdatedAt().UTC(),
 	}
