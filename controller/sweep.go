@@ -60,7 +60,8 @@ func (c *Controller) tidy(ctx context.Context) error {
 	}
 	var failed []error
 	for _, attempt := range closed {
-		if err := c.Dispatcher.Forget(ctx, attempt); err != nil {
+		// A runner that still lives was told to stop an hour ago, and could be forgotten never.
+		if err := errors.Join(c.Dispatcher.Kill(ctx, attempt), c.Dispatcher.Forget(ctx, attempt)); err != nil {
 			failed = append(failed, fmt.Errorf("tidy up: %w", err))
 		}
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Undone returns a topic's unworked deliveries up to and including a row, in order of arrival.
@@ -16,6 +17,9 @@ func (s *Store) Undone(ctx context.Context, topic string, upTo int64) ([]int64, 
 	}
 	return rows, nil
 }
+
+// unlockTimeout is how long an unlocking may take before its session is ended instead.
+const unlockTimeout = 5 * time.Second
 
 // Alone runs fn while nobody else runs under the same key, in any process. ran is false, and fn untouched, when somebody
 // does. It keeps one connection for itself; the lock ends with it, so a killed process holds nobody up.
@@ -32,8 +36,10 @@ func (s *Store) Alone(ctx context.Context, key string, fn func(context.Context) 
 		return false, nil
 	}
 	defer func() {
-		if _, unlock := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock(hashtextextended($1, 0))`, key); unlock != nil {
-			conn.Conn().Close(context.WithoutCancel(ctx)) // a session that cannot unlock must end, and its lock with it
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
+		defer cancel()
+		if _, unlock := conn.Exec(ctx, `SELECT pg_advisory_unlock(hashtextextended($1, 0))`, key); unlock != nil {
+			conn.Conn().Close(ctx) // a session that cannot unlock must end, and its lock with it
 		}
 	}()
 	return true, fn(ctx)

@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -200,6 +202,22 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
 	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestTheTailOfAHugeLogIsReadWithinBounds(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, open := claimed(t, s, "shop")
+	line := strings.Repeat("x", 500<<10)
+	for seq := 1; seq <= 20; seq++ {
+		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq, Log: fmt.Sprintf("%d %s\n", seq, line)})
+		require.NoError(t, err)
+	}
+	lines, err := s.LogTail(t.Context(), row.JobID, 1000)
+	require.NoError(t, err)
+	require.Len(t, lines, 5, "2 MiB and the chunk at its beginning")
+	require.Equal(t, "20 ", lines[4][:3])
+	require.Equal(t, "16 ", lines[0][:3])
 }
 
 func TestASpooledReportIsKeptAndIsNoSignOfLife(t *testing.T) {

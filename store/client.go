@@ -21,6 +21,8 @@ const (
 	keepCompleted = 10 * time.Minute
 	softStop      = 10 * time.Second
 
+	spareConns = 6 // for what everybody asks beside
+
 	retryBase = time.Second
 	retryMax  = time.Minute
 )
@@ -37,6 +39,10 @@ type RiverConfig struct {
 func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c RiverConfig) (*river.Client[pgx.Tx], error) {
 	if c.Queues == nil {
 		c.Queues = map[string]int{QueueInbox: 10, QueueHeart: 20, QueueEffects: 10, QueueWords: 10}
+	}
+	// A worker that works alone holds one connection and asks with another: were all held, all would wait for each other.
+	if need := c.Queues[QueueInbox] + c.Queues[QueueWords] + spareConns; int(pool.Config().MaxConns) < need {
+		return nil, fmt.Errorf("make the River client: the database's pool_max_conns is %d; these workers need %d or more", pool.Config().MaxConns, need)
 	}
 	queues := make(map[string]river.QueueConfig, len(c.Queues))
 	for name, n := range c.Queues {

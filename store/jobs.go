@@ -31,15 +31,23 @@ func (c *change) insertJob(ctx context.Context, id, cluster string, kind lifecyc
 	return nil
 }
 
-// LogTail returns the last lines that the job's attempts logged, oldest first.
+// tailBytes is how much of a log's end is read at most, and a chunk.
+const tailBytes = 2 << 20
+
+// LogTail returns the last lines that the job's attempts logged, oldest first; fewer where they are very long.
 func (s *Store) LogTail(ctx context.Context, jobID string, lines int) ([]string, error) {
 	if lines <= 0 {
 		return nil, nil
 	}
 	// A chunk holds at least one line, so as many chunks are enough.
 	rows, err := s.pool.Query(ctx, `
-		SELECT l.body FROM log_chunks l JOIN attempts a ON a.id = l.attempt_id
-		WHERE a.job_id = $1 ORDER BY a.number DESC, l.seq DESC LIMIT $2`, jobID, lines)
+		WITH newest AS (
+			SELECT a.number, l.seq, l.body FROM log_chunks l JOIN attempts a ON a.id = l.attempt_id
+			WHERE a.job_id = $1 ORDER BY a.number DESC, l.seq DESC LIMIT $2
+		), counted AS (
+			SELECT *, sum(octet_length(body)) OVER (ORDER BY number DESC, seq DESC) - octet_length(body) AS newer FROM newest
+		)
+		SELECT body FROM counted WHERE newer < $3 ORDER BY number DESC, seq DESC`, jobID, lines, tailBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read the log of %s: %w", jobID, err)
 	}
