@@ -25,16 +25,16 @@ func (c config) check(r roles) []error {
 // checkNeeds looks for what the roles cannot do without.
 func (c config) checkNeeds(r roles) []error {
 	const file = "file:/path of a file with "
-	every, inner, worker := []string{hooksRole, apiRole, workerRole}, []string{apiRole, workerRole}, []string{workerRole}
+	every, inner, worker := roles{hooksRole, apiRole, workerRole}, roles{apiRole, workerRole}, roles{workerRole}
 	var bad []error
 	for _, need := range []struct {
 		field, value string
-		by           []string
+		by           roles
 		accepted     string
 	}{
 		{"database_url_ref", c.DatabaseURLRef, every, file + "a postgres:// URL"},
 		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
-		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, []string{hooksRole}, file + "the App's webhook secret"},
+		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, file + "the App's webhook secret"},
 		{"ui_url", c.UIURL, inner, "the address at which people reach the private listener, e.g. https://ocpctl.example.com"},
 		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, file + "an Ed25519 key (PKCS#8 PEM)"},
@@ -45,13 +45,13 @@ func (c config) checkNeeds(r roles) []error {
 		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for the attempts"},
 		{"runner.status_url", c.Runner.StatusURL, worker, "the address at which runners reach the private listener"},
 	} {
-		by := strings.Join(r.among(need.by), " and ")
+		by := r.among(need.by)
 		switch {
-		case by == "":
+		case len(by) == 0:
 		case need.value == "":
-			bad = append(bad, fmt.Errorf("%s is empty; the role %s needs %s", need.field, by, need.accepted))
+			bad = append(bad, fmt.Errorf("%s is empty; %s %s", need.field, by.need(), need.accepted))
 		case strings.HasSuffix(need.field, "_ref") && !isRef(need.value):
-			bad = append(bad, fmt.Errorf("%s is %q; the role %s needs %s", need.field, need.value, by, need.accepted))
+			bad = append(bad, fmt.Errorf("%s is %q; %s %s", need.field, need.value, by.need(), need.accepted))
 		}
 	}
 	if r.has(workerRole) && c.GitHub.AppID <= 0 {

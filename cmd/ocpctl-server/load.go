@@ -20,54 +20,67 @@ func loadConfig(path string, r roles) (config, error) {
 	if err != nil {
 		return config{}, fmt.Errorf("read the configuration: %w", err)
 	}
-	cfg, bad := decode(raw)
-	bad = append(bad, cfg.check(r)...)
+	cfg, bad, whole := decode(raw)
+	if whole {
+		bad = append(bad, cfg.check(r)...)
+	}
 	if err := errors.Join(bad...); err != nil {
 		return config{}, fmt.Errorf("%s:\n%w", path, err)
 	}
 	return cfg, nil
 }
 
-// decode reads one YAML document over the defaults. What could not be read is told, and the rest is there to be checked.
-func decode(raw []byte) (config, []error) {
-	cfg := defaults()
+// decode reads one YAML document over the defaults. Where single fields could not be read the rest is there to be checked;
+// where whole sections could not, as whole says, what is missing in them would be told in vain.
+func decode(raw []byte) (cfg config, bad []error, whole bool) {
+	cfg = defaults()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	err := dec.Decode(&cfg)
-	if errors.Is(err, io.EOF) {
-		return cfg, nil // an empty file says nothing
-	}
 	var typed *yaml.TypeError
-	if errors.As(err, &typed) {
-		var bad []error
-		for _, line := range typed.Errors {
-			bad = append(bad, errors.New(inWords(line)))
+	switch {
+	case errors.Is(err, io.EOF):
+		return cfg, nil, true // an empty file says nothing
+	case errors.As(err, &typed):
+		whole = true
+		for _, complaint := range typed.Errors {
+			words, single := inWords(complaint)
+			bad, whole = append(bad, errors.New(words)), whole && single
 		}
-		return cfg, bad
-	}
-	if err != nil {
-		return cfg, []error{err}
+		return cfg, bad, whole
+	case err != nil:
+		return cfg, []error{err}, false
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return cfg, []error{errors.New("the file holds more than one YAML document; give one")}
+		return cfg, []error{errors.New("the file holds more than one YAML document; give one")}, true
 	}
-	return cfg, nil
+	return cfg, nil, true
 }
 
 var (
 	unknownField = regexp.MustCompile(`^(line \d+): field (.+) not found in type (.+)$`)
 	badDuration  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into time.Duration$")
+	badValue     = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into (\\w+)$")
+	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(main\.\w+)$`)
 )
 
-// inWords says what the YAML library complains of without Go's types, and with what would be accepted.
-func inWords(complaint string) string {
+// inWords says what the YAML library complains of without Go's types, and with what would be accepted. single: it is about
+// one field alone.
+func inWords(complaint string) (words string, single bool) {
+	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: unknown field %s; known here are %s", m[1], m[2], strings.Join(fields(reflect.TypeOf(config{}))[m[3]], ", "))
+		return fmt.Sprintf("%s: unknown field %s; known here are %s", m[1], m[2], known(m[3])), true
 	}
 	if m := badDuration.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: %s is no duration; give one with its unit, like 90s, 15m or 3h", m[1], m[2])
+		return fmt.Sprintf("%s: %s is no duration; give one with its unit, like 90s, 15m or 3h", m[1], m[2]), true
 	}
-	return complaint
+	if m := badValue.FindStringSubmatch(complaint); m != nil {
+		return fmt.Sprintf("%s: %s cannot be read as %s", m[1], m[2], m[3]), true
+	}
+	if m := badSection.FindStringSubmatch(complaint); m != nil {
+		return fmt.Sprintf("%s: this is a section of its own; known in it are %s", m[1], known(m[2])), false
+	}
+	return complaint, false
 }
 
 // fields are the names a file may use, by the name of the Go type that holds them.

@@ -20,14 +20,23 @@ type roles []string
 func (r roles) has(name string) bool { return slices.Contains(r, name) }
 
 // among returns those of the names that this process plays.
-func (r roles) among(names []string) []string {
-	var mine []string
+func (r roles) among(names roles) roles {
+	var mine roles
 	for _, name := range names {
 		if r.has(name) {
 			mine = append(mine, name)
 		}
 	}
 	return mine
+}
+
+// need begins a sentence about what the roles need.
+func (r roles) need() string {
+	if len(r) == 1 {
+		return "the role " + r[0] + " needs"
+	}
+	last := len(r) - 1
+	return "the roles " + strings.Join(r[:last], ", ") + " and " + r[last] + " need"
 }
 
 func parseRoles(list string) (roles, error) {

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var everything = roles{hooksRole, apiRole, workerRole}
+
+// sound is a file that every role starts with.
+const sound = `
+installation: prod
+database_url_ref: file:/run/secrets/database-url
+ui_url: https://ocpctl.example.com
+github: {app_id: 7, private_key_ref: "file:/run/secrets/key.pem", webhook_secret_ref: "file:/run/secrets/webhook"}
+oidc: [{issuer: "https://issuer.example.com", audience: ocpctl}]
+artifacts: {bucket: cluster-ops-artifacts}
+runner:
+  program: /usr/bin/ocpctl-runner
+  installers: /opt/installers
+  work_dir: /var/lib/ocpctl
+  status_url: https://ocpctl.example.com
+  status_key_ref: file:/run/secrets/status-key.pem
+  pull_secret_ref: file:/run/secrets/pull-secret
+repositories:
+  - {match: "acme/*", team: platform, owner: maya, cost_center: sandbox, environment: test}
+`
+
+// load writes a file and loads it for the roles.
+func load(t *testing.T, r roles, text string) (config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ocpctl.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return loadConfig(path, r)
+}
+
+// noStandIns makes the environment one without stand-ins.
+func noStandIns(t *testing.T) {
+	t.Helper()
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+		}
+	}
+}
+
+func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
+	noStandIns(t)
+	cfg, err := load(t, everything, sound+"limits: {verify_gap: 5m}\n")
+	require.NoError(t, err)
+	require.Equal(t, 5*time.Minute, cfg.Limits.VerifyGap)
+	require.Equal(t, defaults().Limits.Sweep, cfg.Limits.Sweep)
+	require.Equal(t, "127.0.0.1:8081", cfg.Listen.Public)
+	require.Equal(t, 24*time.Hour, cfg.Limits.lifecycle().RetryMax)
+	require.Equal(t, 3*time.Hour, cfg.Limits.sweeps().StillFor)
+}
+
+func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
+	noStandIns(t)
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known here are launch_patience, lease_grace"},
+		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known here are installation, demo, database_url_ref"},
+		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known here are signing_secret_ref"},
+		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is no duration; give one with its unit, like 90s, 15m or 3h"},
+		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is no duration"},
+		"word for a number":    {"limits: {block_after: many}\n", "line 17: many cannot be read as int"},
+		"field twice":          {"installation: again\n", `line 17: mapping key "installation" already defined at line 2`},
+		"two documents":        {"---\ninstallation: other\n", "the file holds more than one YAML document"},
+		"not YAML":             {"\tinstallation: x\n", "found character that cannot start any token"},
+		"a list for a section": {"limits: [1]\n", "line 17: this is a section of its own; known in it are launch_patience"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, everything, sound+c.text)
+			require.ErrorContains(t, err, c.want)
+			require.Len(t, strings.Split(err.Error(), "\n"), 2, "and nothing that follows from it alone")
+		})
+	}
+	_, err := loadConfig(filepath.Join(t.TempDir(), "none.yaml"), everything)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestEveryErrorIsToldAtOnce(t *testing.T) {
+	noStandIns(t)
+	_, err := load(t, everything, `
+installation: prod
+databse_url_ref: file:/x
+github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com}
+listen: {public: "8081", private: "8081"}
+oidc: [{issuer: here}]
+runner: {lease: 20s, heartbeat: 15s, status_url: "ftp://x"}
+limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, verify_gap: -1m, warn_before: 0s, look_again: often}
+grace: -1h
+repositories: [{match: "acme/["}]
+`)
+	for _, want := range []string{
+		"line 3: unknown field databse_url_ref",
+		"line 8: often is no duration",
+		"database_url_ref is empty; the roles hooks, api and worker need file:/path of a file with a postgres:// URL",
+		"github.webhook_secret_ref is empty; the role hooks needs file:/path",
+		`github.private_key_ref is "/run/key.pem"; the role worker needs file:/path`,
+		"github.app_id is -1; the role worker needs the GitHub App's id",
+		`github.api_url is "api.github.com"; give http(s)://host`,
+		`listen.public is "8081"; give host:port`,
+		"listen.public and listen.private are both 8081",
+		`oidc[0].issuer is "here"; give the issuer's https:// address`,
+		"oidc[0].audience is empty",
+		"artifacts.bucket is empty; the roles api and worker need the name of an S3 bucket",
+		"runner.lease is 20s; give at least three times runner.heartbeat (15s)",
+		`runner.status_url is "ftp://x"`,
+		"limits.wake is 10ms; give 1s or more",
+		"limits.sweep is 0s; give 1s or more",
+		"limits.retry_max is 1m0s; give 1h0m0s or more",
+		"limits.block_after is 0; give 1 or more",
+		"limits.verify_gap is -1m0s; give a duration above zero",
+		"limits.warn_before is 0s; give a duration above zero",
+		"grace is -1h0m0s; give 0s or more",
+		`repositories[0].match is "acme/["; give a glob`,
+		"repositories[0].cost_center is empty",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		env  map[string]string
+		want string // empty: accepted
+	}{
+		"nothing of the demo":    {text: ""},
+		"a VPC endpoint":         {env: map[string]string{"AWS_ENDPOINT_URL_S3": "https://bucket.vpce-1.s3.us-east-1.vpce.amazonaws.com"}},
+		"a stand-in cloud":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://127.0.0.1:8085"}, want: "AWS_ENDPOINT_URL is http://127.0.0.1:8085, a stand-in on this machine"},
+		"a stand-in S3":          {env: map[string]string{"AWS_ENDPOINT_URL_S3": "http://localhost:8084"}, want: "AWS_ENDPOINT_URL_S3 is"},
+		"one service alone":      {env: map[string]string{"AWS_ENDPOINT_URL_EC2": "https://[::1]:8085"}, want: "AWS_ENDPOINT_URL_EC2 is"},
+		"a name of this machine": {env: map[string]string{"AWS_ENDPOINT_URL_STS": "http://sts.localhost."}, want: "AWS_ENDPOINT_URL_STS is"},
+		"an open endpoint":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://10.0.0.7"}, want: "AWS_ENDPOINT_URL is http://10.0.0.7; outside the demo give an https:// address"},
+		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY holds a secret of the demo"},
+		"a stand-in GitHub":      {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
+		"a stand-in issuer":      {text: "oidc: [{issuer: 'http://0.0.0.0:8087', audience: ocpctl}]", want: "oidc[0].issuer is http://0.0.0.0:8087, a stand-in"},
+		"a verification gap":     {text: "limits: {verify_gap: 59s}", want: "limits.verify_gap is 59s; outside the demo give 1m or more"},
+		"a short hour":           {text: "hour: 15s", want: "hour is 15s; outside the demo an hour lasts 1h"},
+		"a grace too short":      {text: "limits: {lease_grace: 5s}", want: "limits.lease_grace is 5s; outside the demo give 1m30s or more"},
+		"deliveries forgotten":   {text: "limits: {keep: 2h}", want: "limits.keep is 2h0m0s; outside the demo give 168h0m0s or more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noStandIns(t)
+			for key, value := range c.env {
+				t.Setenv(key, value)
+			}
+			text := replaced(sound, c.text)
+			_, err := load(t, everything, text)
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want)
+			}
+			_, err = load(t, everything, text+"\ndemo: true\n")
+			require.NoError(t, err, "the demo may")
+		})
+	}
+}
+
+// replaced puts one line in the place of the section of the same name.
+func replaced(text, line string) string {
+	key, _, _ := strings.Cut(line, ":")
+	var kept []string
+	for _, l := range strings.Split(text, "\n") {
+		if line == "" || !strings.HasPrefix(l, key+":") {
+			kept = append(kept, l)
+		}
+	}
+	return strings.Join(append(kept, line), "\n")
+}
+
+func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	for _, c := range []struct {
+		demo        bool
+		value, want string
+	}{
+		{true, "demo-github-webhook-secret", ""},
+		{false, "demo-github-webhook-secret", "github.webhook_secret_ref holds a secret of the demo"},
+		{false, "s3cr3t", ""},
+		{true, "", "is empty"},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(c.value+"\n"), 0o600))
+		found, err := config{Demo: c.demo}.secret("github.webhook_secret_ref", "file:"+path)
+		if c.want != "" {
+			require.ErrorContains(t, err, c.want)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.value, found.Reveal())
+	}
+	_, err := config{}.secret("database_url_ref", "env:URL")
+	require.ErrorContains(t, err, `database_url_ref: secret reference "env:URL": want file:/path`)
+}
+
+func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
+	noStandIns(t)
+	for name, c := range map[string]struct {
+		roles roles
+		text  string
+		want  []string // every error
+	}{
+		"hooks": {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}", nil},
+		"api": {roles{apiRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
+			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", nil},
+		"hooks without a secret": {roles{hooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
+		"worker where hooks stands": {roles{workerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
+			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{
+			"github.private_key_ref is empty; the role worker needs", "runner.program is empty; the role worker needs",
+			"runner.installers is empty; the role worker needs", "runner.work_dir is empty; the role worker needs",
+			"runner.status_url is empty; the role worker needs", "github.app_id is 0; the role worker needs",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, c.roles, c.text)
+			if len(c.want) == 0 {
+				require.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			lines := strings.Split(err.Error(), "\n")[1:]
+			require.Len(t, lines, len(c.want), err.Error())
+			for i, want := range c.want {
+				require.Contains(t, lines[i], want)
+			}
+		})
+	}
+}
+
+func TestRolesAreParsed(t *testing.T) {
+	for list, want := range map[string]roles{
+		"hooks,api,worker":   {hooksRole, apiRole, workerRole},
+		" api , hooks ":      {apiRole, hooksRole},
+		"worker,worker,":     {workerRole},
+		"":                   nil,
+		" , ":                nil,
+		"hooks,web":          nil,
+		"Hooks":              nil,
+		"hooks;api":          nil,
+		"hooks,api,worker,x": nil,
+	} {
+		got, err := parseRoles(list)
+		require.Equal(t, want, got, list)
+		require.Equal(t, want == nil, err != nil, fmt.Sprint(list, err))
+	}
+}
