@@ -80,6 +80,7 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string,
 	if err != nil || done {
 		return "answered before", err
 	}
+	c.Line = line.Line
 	body, note := line.Reply, "answered"
 	if line.Command != nil {
 		c.Command = *line.Command
@@ -102,7 +103,10 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string,
 
 // reply answers the command with words, once.
 func (c command) reply(body string) store.Reply {
-	return store.Reply{Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number, Body: body}
+	return store.Reply{
+		Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
+		Body: chatops.Answer(c.Line, body),
+	}
 }
 
 // dispatch picks the use case. It returns the answer for the pull request (empty: the cluster's own comment says it)
@@ -146,7 +150,7 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 		return d.exists(ctx, c, newest)
 	}
 	r.Generation = newest.Generation + 1
-	row, verdict, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause})
+	row, verdict, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause, line: c.Line})
 	if err != nil {
 		return "", "", err
 	}

@@ -20,6 +20,7 @@ type wish struct {
 	actor   string // login
 	key     string // idempotency key
 	cause   string // what a refusal answers
+	line    string // the command as typed; empty: not typed
 }
 
 // create judges a wish and writes it with its verdict, granted or refused. The returned row is empty on a refusal,
@@ -50,7 +51,7 @@ func (d *Desk) refuse(ctx context.Context, w wish, verdict policy.Verdict, asked
 		Principal: w.request.Principal.ID, Door: string(w.request.Door), Verdict: said, Failed: failed, Request: asked, IdempotencyKey: w.key,
 		Reply: &store.Reply{
 			Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
-			Body: chatops.Refusal(w.actor, verdict),
+			Body: chatops.Answer(w.line, chatops.Refusal(w.actor, verdict)),
 		},
 	})
 	if err != nil {

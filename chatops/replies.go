@@ -9,6 +9,14 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
+// Answer puts the line that is answered, where one was typed, above the answer: of several, each is told from the others.
+func Answer(line, words string) string {
+	if line == "" {
+		return words
+	}
+	return fit("> " + code(line) + "\n\n" + words)
+}
+
 // Refusal answers a wish that policy refused: every reason at once, each with the next step.
 func Refusal(actor string, v policy.Verdict) string {
 	var b strings.Builder
@@ -44,7 +52,7 @@ func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Tim
 // Exists answers create where the pull request has the profile's cluster already.
 func Exists(actor string, card lifecycle.Card, links Links, now time.Time) string {
 	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of a profile. %s moves its end, %s takes it down.\n\n%s",
-		mention(actor), code(Prefix+" extend 4h"), code(Prefix+" destroy"), statusLine(card, links, now))
+		mention(actor), code(Prefix+" extend 4h "+card.Profile), code(Prefix+" destroy "+card.Profile), statusLine(card, links, now))
 }
 
 func statusLine(c lifecycle.Card, links Links, now time.Time) string {

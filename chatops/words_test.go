@@ -177,7 +177,7 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c.Why, c.WishWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	for _, body := range []string{
-		Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
+		Answer(evil, evil[:0]), Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
 	} {
 		require.LessOrEqual(t, len(body), 65_536)
@@ -224,7 +224,7 @@ func TestRepliesAreGolden(t *testing.T) {
 	}}
 	golden(t, "refusal.md", Refusal("rita", verdict))
 	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
-	golden(t, "exists.md", Exists("maya", ready(), ui, start.Add(90*time.Minute)))
+	golden(t, "exists.md", Answer("/ocp create --ttl 4h", Exists("maya", ready(), ui, start.Add(90*time.Minute))))
 	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))
 	known := []string{"aws-minimal-test", "aws-standard"}
 	golden(t, "unknown-label.md", UnknownLabel("ocp/aws-minmal-test", known)+UnknownLabel("OCP/gke", known))
