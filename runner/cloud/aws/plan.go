@@ -7,9 +7,12 @@ import (
 )
 
 // firstQuestions are those that need no other's answer, in a fixed order.
-func (c *Client) firstQuestions(t cloud.Target, public zone) []question {
+func (c *Client) firstQuestions(t cloud.Target, public []zone) []question {
 	infraIDs, ccoNames := names(t)
-	qs := []question{c.zonesLeft(t.Domain()), c.recordsLeft(public, t.Domain())}
+	qs := []question{c.zonesLeft(t.Domain())}
+	for _, z := range public {
+		qs = append(qs, c.recordsLeft(z, t.Domain()))
+	}
 	for _, region := range regions(t, true) {
 		for _, id := range infraIDs {
 			qs = append(qs, c.tagged(region, kubernetesTag(id), "owned"), c.tagged(region, providerTag(id), "owned"))

@@ -65,18 +65,22 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 
 // checkDomain looks for the public zone, and for anything under the cluster's own name in it.
 func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	public, found, err := c.publicZone(ctx, t.BaseDomain)
+	public, err := c.publicZones(ctx, t.BaseDomain)
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if len(public) == 0 {
 		return []cloud.Problem{{
 			Code: "ZoneMissing", Block: true, Words: fmt.Sprintf("there is no public hosted zone for %s in this account", t.BaseDomain),
 			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	}
+	questions := []question{c.zonesLeft(t.Domain())}
+	for _, z := range public {
+		questions = append(questions, c.recordsLeft(z, t.Domain()))
+	}
 	var taken []string
-	for _, q := range []question{c.recordsLeft(public, t.Domain()), c.zonesLeft(t.Domain())} {
+	for _, q := range questions {
 		things, err := q.ask(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.call, err)

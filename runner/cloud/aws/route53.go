@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -39,18 +40,14 @@ func (c *Client) zonesNamed(ctx context.Context, name string) ([]zone, error) {
 	}
 }
 
-// publicZone returns the public zone of the base domain; found is false when there is none.
-func (c *Client) publicZone(ctx context.Context, baseDomain string) (z zone, found bool, err error) {
+// publicZones returns the public zones of the base domain. There may be several of one name, and which of them an
+// installer writes to is its own choice, so all of them are asked.
+func (c *Client) publicZones(ctx context.Context, baseDomain string) ([]zone, error) {
 	zones, err := c.zonesNamed(ctx, baseDomain)
 	if err != nil {
-		return zone{}, false, fmt.Errorf("look for the public zone of %s: %w", baseDomain, err)
+		return nil, fmt.Errorf("look for the public zone of %s: %w", baseDomain, err)
 	}
-	for _, z := range zones {
-		if !z.private {
-			return z, true, nil
-		}
-	}
-	return zone{}, false, nil
+	return slices.DeleteFunc(zones, func(z zone) bool { return z.private }), nil
 }
 
 // zonesLeft asks for zones named like the cluster, tagged or not.
@@ -78,7 +75,7 @@ func (c *Client) zoneByID(id string) question {
 	}
 }
 
-// recordsLeft asks for the public zone's records below the cluster's domain. `\052.apps` is how Route 53 spells `*.apps`.
+// recordsLeft asks for a public zone's records below the cluster's domain. `\052.apps` is how Route 53 spells `*.apps`.
 func (c *Client) recordsLeft(public zone, domain string) question {
 	return question{
 		service: "route53", call: "ListResourceRecordSets", region: globalRegion, asked: "zone=" + public.id + " suffix=." + domain + ".",

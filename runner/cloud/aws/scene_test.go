@@ -79,7 +79,21 @@ func (s *scene) alias(t *testing.T, name, host string) {
 
 func (s *scene) write(t *testing.T, record r53types.ResourceRecordSet) {
 	t.Helper()
-	api, zone := s.dns(t)
+	_, zone := s.dns(t)
+	s.change(t, zone, record)
+}
+
+// writeTo writes a record into one zone.
+func (s *scene) writeTo(t *testing.T, zone, name string) {
+	t.Helper()
+	s.change(t, zone, r53types.ResourceRecordSet{
+		Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
+	})
+}
+
+func (s *scene) change(t *testing.T, zone string, record r53types.ResourceRecordSet) {
+	t.Helper()
+	api, _ := s.dns(t)
 	_, err := api.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone, ChangeBatch: &r53types.ChangeBatch{
 		Changes: []r53types.Change{{Action: "CREATE", ResourceRecordSet: &record}},
 	}})

@@ -84,11 +84,11 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 	}
 }
 
-// publicRecords deletes our records from the base domain's zone, but not those that still have a twin in a private zone:
+// publicRecords deletes our records from the base domain's zones, but not those that still have a twin in a private zone:
 // the installer's destroy pairs them.
 func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
-	public, found, err := s.publicZone(ctx, t.BaseDomain)
-	if err != nil || !found {
+	public, err := s.publicZones(ctx, t.BaseDomain)
+	if err != nil {
 		s.fail("sweep", err)
 		return
 	}
@@ -108,7 +108,9 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 			twins = append(twins, dnsName(r.Name))
 		}
 	}
-	s.ownRecordsOf(ctx, public, t.Domain(), twins)
+	for _, z := range public {
+		s.ownRecordsOf(ctx, z, t.Domain(), twins)
+	}
 }
 
 // ownRecordsOf deletes the records of our exact names from a zone, except those named in keep.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
@@ -63,6 +64,27 @@ func TestSweepDeletesByExactNameOnly(t *testing.T) {
 	require.Contains(t, left, foreign)
 	require.Contains(t, left, "openshift-bootstrap-data-exact-c9772x")
 	require.NotContains(t, left, `\052.apps.exact`)
+}
+
+func TestEveryPublicZoneOfTheBaseDomainCounts(t *testing.T) {
+	s := newScene(t, "twozones", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "twozones-c9772", Account: account, Region: "us-east-1"}}
+	api, first := s.dns(t)
+	for _, reference := range []string{"second", "third"} { // whichever comes first, the other holds the record
+		_, err := api.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: awssdk.String(s.target.BaseDomain), CallerReference: &reference})
+		require.NoError(t, err)
+	}
+	zones, err := api.ListHostedZonesByName(t.Context(), &route53.ListHostedZonesByNameInput{DNSName: awssdk.String(s.target.BaseDomain)})
+	require.NoError(t, err)
+	for _, z := range zones.HostedZones {
+		id := strings.TrimPrefix(*z.Id, "/hostedzone/")
+		s.writeTo(t, id, "api.twozones.labs.example.com.")
+		require.Equal(t, []string{"record"}, kinds(s.client.Verify(t.Context(), s.target)), "in %s, the first is %s", id, first)
+		deleted, err := s.client.Sweep(t.Context(), s.target)
+		require.NoError(t, err)
+		require.Len(t, deleted, 1)
+	}
+	require.True(t, s.client.Verify(t.Context(), s.target).Clean)
 }
 
 func TestSweepLeavesTheRecordsOfAnotherClusterOfTheName(t *testing.T) {

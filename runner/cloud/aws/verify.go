@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
@@ -57,8 +58,8 @@ func (v *verification) add(answers []answer) {
 	}
 }
 
-// control asks for the account and the public zone. ok is false when either is not as it must be.
-func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public zone, ok bool) {
+// control asks for the account and the public zones. ok is false when either is not as it must be.
+func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
 	identity := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.region, asked: "account",
 		ask: func(ctx context.Context) (_ []thing, err error) {
 			pass.Account, err = c.Account(ctx)
@@ -72,14 +73,13 @@ func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pas
 				"an administrator of this installation: give the runner credentials of account %s", want)}}
 		}
 	}
-	visible := false
 	dns := c.ask(ctx, question{service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + t.BaseDomain + ".",
 		ask: func(ctx context.Context) (_ []thing, err error) {
-			public, visible, err = c.publicZone(ctx, t.BaseDomain)
+			public, err = c.publicZones(ctx, t.BaseDomain)
 			return nil, err
 		}})
-	if visible {
-		dns.query.Count = 1
+	if len(public) > 0 {
+		dns.query.Count = len(public)
 	} else if dns.query.Err == "" {
 		dns.query.Err = "the public zone of " + t.BaseDomain + " is not visible"
 		dns.things = []thing{{kind: "zone-not-visible", id: t.BaseDomain, free: "the DNS administrator: show the runner's credentials the public zone of " + t.BaseDomain}}
@@ -88,8 +88,16 @@ func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pas
 	if identity.query.Err != "" || dns.query.Err != "" {
 		return public, false
 	}
-	pass.Control = fmt.Sprintf("account %s answers, zone %s (%s) is visible", pass.Account, public.name, public.id)
+	pass.Control = fmt.Sprintf("account %s answers, zone %s (%s) is visible", pass.Account, t.BaseDomain, zoneIDs(public))
 	return public, true
+}
+
+func zoneIDs(zones []zone) string {
+	ids := make([]string, len(zones))
+	for i, z := range zones {
+		ids[i] = z.id
+	}
+	return strings.Join(ids, ", ")
 }
 
 // recordedAccount is the account the cluster was recorded in, or got when none was recorded. One of another account
