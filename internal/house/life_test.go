@@ -3,7 +3,6 @@ package house_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,6 +219,6 @@ func (l *life) tell() {
 	for _, path := range logs {
 		raw, _ := os.ReadFile(path)
 		lines := strings.Split(string(raw), "\n")
-		l.t.Log(fmt.Sprintf("%s, last lines:\n%s", path, strings.Join(lines[max(0, len(lines)-15):], "\n")))
+		l.t.Logf("%s, last lines:\n%s", path, strings.Join(lines[max(0, len(lines)-15):], "\n"))
 	}
 }

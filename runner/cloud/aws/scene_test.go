@@ -52,8 +52,6 @@ func (s *scene) render(t *testing.T) {
 	})
 }
 
-func (s *scene) infraID() string { return s.target.Identities[len(s.target.Identities)-1].InfraID }
-
 func (s *scene) ec2(t *testing.T) *ec2.Client {
 	t.Helper()
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(s.target.Region))
