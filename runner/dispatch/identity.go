@@ -41,6 +41,7 @@ func (id identity) save(path string) error {
 	return os.Rename(path+".new", path)
 }
 
+// loadIdentity reads an identity. One that a power cut left in pieces counts as never written: its runner went too.
 func loadIdentity(path string) (identity, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +49,7 @@ func loadIdentity(path string) (identity, error) {
 	}
 	var id identity
 	if err := json.Unmarshal(raw, &id); err != nil {
-		return identity{}, fmt.Errorf("read %s: %w", path, err)
+		return identity{}, fmt.Errorf("read %s: %w: %w", path, fs.ErrNotExist, err)
 	}
 	return id, nil
 }

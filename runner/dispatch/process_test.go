@@ -214,6 +214,23 @@ func TestAKilledRunnersInstallerIsNotLeftAlive(t *testing.T) {
 	require.Empty(t, found)
 }
 
+func TestAnIdentityInPiecesIsNoRunnerThatCanNeverBeForgotten(t *testing.T) {
+	_, cfg := newDispatcher(t, politeRunner)
+	id := attemptID(t)
+	dir := filepath.Join(cfg.WorkDir, id)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for _, name := range []string{startedFile, processFile} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600)) // as a power cut leaves them
+	}
+	cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	later, err := NewProcess(cfg)
+	require.NoError(t, err)
+	requireSeen(t, later, id, Ended)
+	require.NoError(t, later.Stop(t.Context(), id))
+	require.NoError(t, later.Forget(t.Context(), id))
+	require.NoDirExists(t, dir)
+}
+
 func TestAKilledRunnerLeavesNoSecretBehind(t *testing.T) {
 	p, cfg := newDispatcher(t, "#!/bin/sh\ncd work && mkdir install-1 && echo secret >install-1/install-config.yaml && echo words >attempt.log\necho started\nsleep 1000\n")
 	id := attemptID(t)
