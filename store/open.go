@@ -25,6 +25,9 @@ import (
 // defaultConns is how many connections a store keeps at most when the URL's pool_max_conns does not say.
 const defaultConns = 30
 
+// idleLimit is PostgreSQL's setting for how long a transaction may stand still before its session is ended.
+const idleLimit = "idle_in_transaction_session_timeout"
+
 // Options are the settings a store works with.
 type Options struct {
 	Limits       lifecycle.Limits // what Record decides with
@@ -55,6 +58,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		config.MaxConns = defaultConns
 	}
 	config.AfterConnect = inUTC
+	// A process that hangs in the middle of a change must not keep a cluster's row from everybody else.
+	if _, said := config.ConnConfig.RuntimeParams[idleLimit]; !said {
+		config.ConnConfig.RuntimeParams[idleLimit] = "60s"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
