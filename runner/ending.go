@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
@@ -36,7 +37,9 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	}
 	var f failure
 	if !errors.As(err, &f) {
-		f = failure{Reason: "RunnerError", Retryable: true, Message: err.Error() + "; it is tried again, and an administrator finds more in the runner's log"}
+		a.cfg.Log.Error("attempt failed inside", "err", err.Error())
+		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // a path of the host is nobody else's business
+		f = failure{Reason: "RunnerError", Retryable: true, Message: inside + "; it is tried again, and an administrator finds more in the runner's log"}
 	}
 	return contract.Result{Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Retryable: f.Retryable}
 }

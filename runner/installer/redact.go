@@ -27,7 +27,7 @@ var patterns = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),
 	regexp.MustCompile(`(\\*"auths?\\*"\s*:).*`),
 	regexp.MustCompile(`(?i)(authorization[\\"']*\s*[:=]).*`),
-	regexp.MustCompile(`(?i)((?:secret_?access_?key|session_?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
+	regexp.MustCompile(`(?i)((?:secret_?access_?key|se(?:ssion|curity)[_-]?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
 	regexp.MustCompile(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
 	regexp.MustCompile(`(://[^/\s:@]+:)[^/\s@]+@`),
 	regexp.MustCompile(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),

@@ -39,6 +39,7 @@ func TestALineKeepsItsWordsAndLosesItsSecrets(t *testing.T) {
 		`token eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2ln ok`:                                      `token [redacted] ok`,
 		`"auths":{"x":{"auth":"unknown"}}`:                                                        `"auths":[redacted]`,
 		`aws_secret_access_key = unknown1 end`:                                                    `aws_secret_access_key = [redacted] end`,
+		`X-Amz-Security-Token: unknown1 end`:                                                      `X-Amz-Security-Token: [redacted] end`,
 		`proxy http://me:unknown@proxy:3128/`:                                                     `proxy http://me:[redacted]proxy:3128/`,
 		`client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ==`:                           `client-key-data: [redacted]`,
 		`pem -----BEGIN RSA PRIVATE KEY-----MII-----END RSA PRIVATE KEY--`:                        `pem [redacted]`,
