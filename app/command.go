@@ -48,7 +48,7 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 	}
 	if row.Wish != lifecycle.Present {
 		return "", "", fail(Conflict, "`%s` is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
-			row.Name, row.WishWhy, row.Profile)
+			row.Name, quoted(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
 	err = d.store.ExtendOnce(ctx, row.ID, by, principalID(c.event.Author), c.cause,
@@ -86,7 +86,7 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 	}
 	if row.Wish != lifecycle.Present {
 		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
-			c.event.Author, row.Name, row.WishWhy), "already going", nil
+			c.event.Author, row.Name, quoted(row.WishWhy)), "already going", nil
 	}
 	why := "@" + c.event.Author + " asked for it in a comment"
 	err = d.store.DestroyOnce(ctx, row.ID, principalID(c.event.Author), why, c.cause, func(job string) store.Reply {
@@ -149,7 +149,7 @@ func count(n int) string {
 	return fmt.Sprintf("%d clusters", n)
 }
 
-// quoted shows a word a person typed as code, whatever it holds.
+// quoted shows as code what a person typed or a program said, whatever it holds: nobody is mentioned in code.
 func quoted(word string) string { return "`" + strings.Map(noTick, word) + "`" }
 
 func noTick(r rune) rune {
