@@ -86,7 +86,8 @@ func (c *Controller) bury(ctx context.Context, seen sighting) {
 
 // lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision
 // stale. A spool that could not be read may hold one: then the runner's end alone decides nothing, as if it were not known.
-func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts, d lifecycle.Decision) lifecycle.Decision {
+func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
+	d lifecycle.Decision) lifecycle.Decision {
 	err := c.importSpool(ctx, open)
 	if err == nil {
 		return d

@@ -73,7 +73,8 @@ func (c config) checkAddresses(r roles) []error {
 		}
 	}
 	if c.Listen.Public == c.Listen.Private && !strings.HasSuffix(c.Listen.Public, ":0") {
-		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private one must not be reachable where the public one is", c.Listen.Public))
+		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private one must not be reachable where the public one is",
+			c.Listen.Public))
 	}
 	for _, a := range []struct{ field, url string }{
 		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"runner.status_url", c.Runner.StatusURL},
@@ -131,7 +132,8 @@ func (c config) checkDurations() []error {
 		}
 	}
 	if c.Runner.Lease < 3*c.Runner.Heartbeat {
-		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost answer ends no install", c.Runner.Lease, c.Runner.Heartbeat))
+		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost answer ends no install",
+			c.Runner.Lease, c.Runner.Heartbeat))
 	}
 	if l.BlockAfter < 1 {
 		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))

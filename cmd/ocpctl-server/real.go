@@ -31,10 +31,12 @@ func (c config) checkReal() []error {
 		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
 	}
 	if c.Limits.LeaseGrace < leastGrace {
-		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease is over takes that long to stop its installer", c.Limits.LeaseGrace, leastGrace))
+		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease is over takes that long to stop its installer",
+			c.Limits.LeaseGrace, leastGrace))
 	}
 	if c.Limits.Keep < leastKept {
-		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days", c.Limits.Keep, leastKept))
+		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days",
+			c.Limits.Keep, leastKept))
 	}
 	for _, e := range c.endpoints() {
 		switch {
