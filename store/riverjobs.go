@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 )
@@ -103,7 +105,13 @@ func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordT
 func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (WakeArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+//
+// A look whose end was never written down must not hold up the next ones until River rescues it.
+func (WakeArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueHeart, 1)
+	opts.UniqueOpts.ByPeriod = 10 * time.Second
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }

@@ -23,8 +23,10 @@ var due = []struct {
 	job       func(id string, n int64) river.JobArgs
 }{
 	// wake_at stays as it was decided, so that a cluster whose look fails again and again is seen to be overdue for one.
+	// Time that passed is a fact like any other, so pokes rise: the reconcile of the last fact may be done and not yet written
+	// down as completed, and would swallow another of its name.
 	{"clusters", `
-		UPDATE clusters SET nudged_at = @now WHERE id IN (
+		UPDATE clusters SET nudged_at = @now, pokes = pokes + 1 WHERE id IN (
 			SELECT id FROM clusters
 			WHERE wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)
 			ORDER BY wake_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED)

@@ -3,6 +3,8 @@ package house
 import (
 	"fmt"
 	"net"
+	"os"
+	"sync/atomic"
 )
 
 // Ports are where the house listens, all on 127.0.0.1.
@@ -16,22 +18,31 @@ func choosePorts(base int) (Ports, error) {
 		p := Ports{Private: base, Public: base + 1, GitHub: base + 2, S3: base + 4, AWS: base + 5, Postgres: base + 6, OIDC: base + 7, S3Behind: base + 8}
 		return p, p.free()
 	}
+	return freePorts()
+}
+
+// next is where the next search of this process begins.
+var next atomic.Int64
+
+// freePorts finds free ports below the range from which the kernel takes the local ports of connections (32768 and above):
+// up there a port that is free now may be taken by anybody's next connection.
+func freePorts() (Ports, error) {
+	const lowest, highest = 12000, 32000
 	var p Ports
-	var held []net.Listener
-	defer func() {
-		for _, l := range held {
-			l.Close()
-		}
-	}()
-	for _, port := range p.all() {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	wanted := p.all()
+	for range highest - lowest {
+		port := lowest + int((int64(os.Getpid())*137+next.Add(1))%(highest-lowest))
+		l, err := net.Listen("tcp", addr(port))
 		if err != nil {
-			return p, err
+			continue
 		}
-		held = append(held, l)
-		*port = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		*wanted[0], wanted = port, wanted[1:]
+		if len(wanted) == 0 {
+			return p, nil
+		}
 	}
-	return p, nil
+	return p, fmt.Errorf("no free ports between %d and %d", lowest, highest)
 }
 
 // free reports the first port that somebody else holds. PostgreSQL's is left to its launcher, which may find its own old server there.
