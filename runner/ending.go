@@ -50,7 +50,8 @@ func (a *attempt) interrupted(cause error) contract.Result {
 	case errors.As(cause, &asked):
 		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.why, Retryable: true}
 	case errors.Is(cause, errLeaseOver):
-		return contract.Result{Outcome: stopped, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself", Retryable: true}
+		// A failure, as an attempt that was lost is: what keeps a runner from being heard must not make it install for ever.
+		return contract.Result{Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself", Retryable: true}
 	case errors.Is(cause, ErrFenced):
 		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}
 	}

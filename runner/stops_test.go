@@ -103,8 +103,9 @@ func TestALeaseThatRunsOutStopsTheInstallAndSpoolsTheResult(t *testing.T) {
 		require.NoError(t, json.Unmarshal(raw, &report))
 		exitSpooled = exitSpooled || report.ToolExit != nil
 	}
-	require.Equal(t, "stopped", kinds["result"].Outcome)
+	require.Equal(t, "failed", kinds["result"].Outcome, "a try is spent, as by an attempt that was lost")
 	require.Equal(t, "LeaseOver", kinds["result"].Reason)
+	require.True(t, kinds["result"].Retryable)
 	require.True(t, exitSpooled, "what was not told is kept too")
 }
 
