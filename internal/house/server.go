@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/child"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 )
 
 // process is a child that has an owner who waits for it.
 type process struct {
 	cmd  *exec.Cmd
-	log  *os.File
-	done chan struct{}
+	done <-chan struct{}
 }
 
 // StartServer starts ocpctl-server and returns when it is ready.
@@ -29,17 +29,12 @@ func (h *House) StartServer(ctx context.Context) error {
 	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", h.path("server.yaml"))
 	cmd.Env = append(os.Environ(), h.Env()...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to hand on, in order
-	if err := cmd.Start(); err != nil {
-		log.Close()
+	exited, err := child.Start(cmd, syscall.SIGTERM)
+	log.Close() // the child has its own
+	if err != nil {
 		return err
 	}
-	h.server = &process{cmd: cmd, log: log, done: make(chan struct{})}
-	go func(p *process) {
-		_ = p.cmd.Wait() // the exit is seen by whoever waits on done
-		p.log.Close()
-		close(p.done)
-	}(h.server)
+	h.server = &process{cmd: cmd, done: exited}
 	return h.ready(ctx)
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/house/child"
 )
 
 const (
@@ -36,7 +38,7 @@ type Config struct {
 type Server struct {
 	port   int
 	pid    int
-	exited chan struct{} // closed when the process is gone
+	exited <-chan struct{} // closed when the process is gone
 }
 
 // Start initialises Dir if it is new and starts a server on it. A server that a killed parent left running there is
@@ -137,12 +139,11 @@ func (h home) launch(ctx context.Context, bin string, who identity, port int, fa
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "postgres"), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = h.data, log, log, environment()
 	cmd.SysProcAttr = who.attributes()
-	s := &Server{port: port, exited: make(chan struct{})}
-	if err := startBound(cmd, s.exited); err != nil {
+	exited, err := child.Start(cmd, syscall.SIGINT) // a fast stop
+	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
-	s.pid = cmd.Process.Pid
-	return s, nil
+	return &Server{port: port, exited: exited, pid: cmd.Process.Pid}, nil
 }
 
 // answers waits until a real connection succeeds; "the database system is starting up" is normal before that.

@@ -3,9 +3,7 @@ package postgres
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 )
 
@@ -24,10 +22,9 @@ func serves(pid int, data string) bool {
 	return err == nil && cwd == real && string(name) == "postgres\n"
 }
 
-// attributes puts the process into a group of its own (Ctrl-C in a terminal must not stop the database before the
-// program that uses it) and has the kernel stop it fast when its parent is gone.
+// attributes says as whom the process runs.
 func (who identity) attributes() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
+	attr := &syscall.SysProcAttr{Setpgid: true}
 	switch {
 	case who.namespace:
 		attr.Cloneflags = syscall.CLONE_NEWUSER
@@ -37,24 +34,6 @@ func (who identity) attributes() *syscall.SysProcAttr {
 		attr.Credential = &syscall.Credential{Uid: who.uid, Gid: who.gid, NoSetGroups: false}
 	}
 	return attr
-}
-
-// startBound starts the command from a thread that lives until the command ended: the kernel sends the parent-death
-// signal when the forking thread ends, not the process.
-func startBound(cmd *exec.Cmd, exited chan<- struct{}) error {
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		_ = cmd.Wait() // how it ended says nothing that its log does not say better
-		close(exited)
-	}()
-	return <-started
 }
 
 const namespaces = true
