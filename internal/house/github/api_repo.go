@@ -9,35 +9,38 @@ import (
 // as is a call of the API by somebody known.
 type as func(w http.ResponseWriter, r *http.Request, c caller)
 
-// repoRoutes are the calls made with an installation's token, or by a person.
+// repoRoutes are the calls made with an installation's token or by a person, and what of a public repository anybody may read.
 func (s *Server) repoRoutes(mux *http.ServeMux) {
 	known := func(pattern string, fn as) { mux.HandleFunc(pattern, s.known(fn)) }
 	in := func(method, path string, fn as) {
 		mux.HandleFunc(method+" /repos/{owner}/{repo}"+path, ofRepo(s.known(fn)))
 	}
+	public := func(path string, fn as) {
+		mux.HandleFunc("GET /repos/{owner}/{repo}"+path, ofRepo(s.anybody(fn)))
+	}
 	known("GET /installation/repositories", s.listRepos)
 	known("GET /orgs/"+Org+"/teams/"+Team+"/members", s.listMembers)
 	known("GET /orgs/"+Org+"/teams/"+Team+"/memberships/{user}", s.getMembership)
-	in("GET", "", s.getRepo)
-	in("GET", "/pulls", s.listPulls)
-	in("GET", "/pulls/{number}", s.getPull)
+	public("", s.getRepo)
+	public("/pulls", s.listPulls)
+	public("/pulls/{number}", s.getPull)
 	in("PATCH", "/pulls/{number}", s.patchState)
-	in("GET", "/labels", s.listLabels)
+	public("/labels", s.listLabels)
 	in("GET", "/collaborators/{user}/permission", s.getPermission)
-	in("GET", "/issues/{number}", s.getIssue)
+	public("/issues/{number}", s.getIssue)
 	in("PATCH", "/issues/{number}", s.patchState)
 	// issues/comments/{id} and issues/{number}/comments look alike to the mux: two handlers tell them apart.
-	in("GET", "/issues/{a}/{b}", s.getUnderIssues)
+	public("/issues/{a}/{b}", s.getUnderIssues)
 	in("POST", "/issues/{a}/{b}", s.postUnderIssues)
 	in("PATCH", "/issues/comments/{id}", s.patchComment)
 	in("DELETE", "/issues/comments/{id}", s.deleteComment)
 	in("DELETE", "/issues/{number}/labels/{name...}", s.deleteLabel)
-	in("GET", "/issues/comments/{id}/reactions", s.listReactions)
+	public("/issues/comments/{id}/reactions", s.listReactions)
 	in("POST", "/issues/comments/{id}/reactions", s.postReaction)
 	in("POST", "/check-runs", s.postCheck)
-	in("GET", "/check-runs/{id}", s.getCheck)
+	public("/check-runs/{id}", s.getCheck)
 	in("PATCH", "/check-runs/{id}", s.patchCheck)
-	in("GET", "/commits/{ref...}", s.listChecks)
+	public("/commits/{ref...}", s.listChecks)
 }
 
 // known lets only known callers through.
@@ -45,6 +48,18 @@ func (s *Server) known(fn as) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, why := s.caller(r)
 		if why != "" {
+			complain(w, http.StatusUnauthorized, string(why))
+			return
+		}
+		fn(w, r, c)
+	}
+}
+
+// anybody lets readers through who do not say who they are, as GitHub does for a public repository. Who says it must be right.
+func (s *Server) anybody(fn as) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, why := s.caller(r)
+		if why != "" && why != noCredentials {
 			complain(w, http.StatusUnauthorized, string(why))
 			return
 		}
