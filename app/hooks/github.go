@@ -51,7 +51,7 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	switch event {
 	case "pull_request", "issue_comment":
-		d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(body), Body: body})
+		d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, body), Body: body})
 	case "ping":
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 	default:
@@ -62,9 +62,12 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 
 // topic names the pull request an event is about, so that its events are worked in the order they came in. What is of an
 // odd shape is about nothing; the worker says so.
-func topic(body []byte) string {
-	about := gjson.GetManyBytes(body, "repository.full_name", "pull_request.number", "issue.number")
-	return fmt.Sprintf("%s#%d", about[0].String(), about[1].Int()+about[2].Int())
+func topic(event string, body []byte) string {
+	number := "number" // stands at the top of a pull_request event
+	if event == "issue_comment" {
+		number = "issue.number"
+	}
+	return fmt.Sprintf("%s#%d", gjson.GetBytes(body, "repository.full_name").String(), gjson.GetBytes(body, number).Int())
 }
 
 // keep stores a delivery before it answers. A second delivery of the same id is answered as the first was.
