@@ -48,9 +48,6 @@ func (m *mind) chooseWanted() {
 			m.say(Pending, AwaitingApproval, "a maintainer has to approve it first")
 		}
 	case m.mayCreate():
-		if n.Phase == Cleaning || n.Phase == DestroyBlocked {
-			m.say(Pending, Queued, "what the last attempt made is gone, counted twice; the next attempt follows")
-		}
 		if m.due() {
 			n.Tries++
 			m.say(Creating, Preflight, "attempt %d begins (try %d of %d)", m.number(), n.Tries, n.MaxTries)
