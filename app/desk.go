@@ -37,10 +37,13 @@ type Config struct {
 
 // Runs are the settings frozen into every cluster's spec at acceptance.
 type Runs struct {
-	DefaultProfile string // what "/ocp create" means without a profile; empty: the catalogue's default
-	PullSecretRef  string // e.g. file:/run/secrets/pull-secret
-	SSHKey         string // public key for the nodes; empty: none
-	Account        string // the only cloud account to work in; empty: the runner's own
+	DefaultProfile string            // what "/ocp create" means without a profile; empty: the catalogue's default
+	PullSecretRef  string            // e.g. file:/run/secrets/pull-secret
+	SSHKey         string            // public key for the nodes; empty: the public half of SSHKeyRef
+	SSHKeyRef      string            // private key to look into failed bootstraps with; empty: none
+	CloudCredsRef  string            // the cloud's keys; empty: the runner's own identity
+	Releases       map[string]string // version → release image pinned by digest, for versions the installers' directory lacks
+	Account        string            // the only cloud account to work in; empty: the runner's own
 }
 
 // Desk answers the doors. Safe for concurrent use.

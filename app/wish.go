@@ -112,7 +112,9 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 		Door: string(w.request.Door), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
-			PullSecretRef: d.runs.PullSecretRef, SSHKey: d.runs.SSHKey, Account: d.runs.Account,
+			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],
+			PullSecretRef: d.runs.PullSecretRef, SSHKey: d.runs.SSHKey, SSHKeyRef: d.runs.SSHKeyRef, CloudCredsRef: d.runs.CloudCredsRef,
+			Account:        d.runs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}

@@ -30,8 +30,11 @@ type Cluster struct {
 	ReadyAt     time.Time // first time READY; zero: never was
 	ReleasedAt  time.Time // zero until released
 	FailReason  string    // reason of the last failed create attempt, one word
-	FailMessage string    // the same in words, with the next step
+	FailMessage string    // the same in words
+	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: not told
+	FailNext    string    // what to do about it
 	Blockers    []string  // what the last verification still counted
+	Place       int       // in line for room in its account and region, 1 is next; 0: not waiting
 	Progress    Progress
 }
 
@@ -39,7 +42,8 @@ type Cluster struct {
 type Progress struct {
 	Percent int       // 0..100
 	Step    string    // the runner's words for the present step
-	ETA     time.Time // expected end; zero: not known
+	ETA     time.Time // half of the like ones were done by then; zero: not known, or past
+	Late    time.Time // nine of ten were; zero: not known, or past
 }
 
 // Ends holds every reason a cluster may end for, each with its grace already added. Zero means: no such reason.

@@ -9,6 +9,13 @@ type Facts struct {
 	Last       *Attempt  // the newest closed attempt; nil: none was ever closed
 	Runner     Sighting  // what the dispatcher says of the open attempt's process or pod
 	Identities []string  // every infraID and ccoctl name ever recorded for the cluster
+	Line       Line      // where it stands among those that wait for room
+}
+
+// Line is a cluster's place among those that wait for room in the same account and region.
+type Line struct {
+	Place   int       // 1 is next; 0: it does not wait
+	FreedAt time.Time // when room last came free there; zero: never
 }
 
 // Kind says what an attempt tries.
@@ -36,6 +43,8 @@ type Attempt struct {
 	Outcome      Outcome
 	Reason       string // one word, for a failed attempt
 	Message      string // the same in words
+	Whose        string // whose problem a failure was
+	Next         string // what to do about it
 	Retryable    bool
 	ToolExitedAt time.Time // when the destroyer's process ended; zero: not known
 	Passes       []Pass    // verification passes of a destroy attempt, oldest first

@@ -263,6 +263,10 @@ func (c *fakeCloud) Preflight(_ context.Context, t cloud.Target, _, types []stri
 	return c.look(t, types)
 }
 
+func (c *fakeCloud) Quotas(context.Context, cloud.Target, cloud.Plan) ([]contract.Quota, error) {
+	return nil, nil
+}
+
 func (c *fakeCloud) Verify(_ context.Context, t cloud.Target) contract.Pass {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,7 +34,7 @@ func (a *attempt) rendering(ctx context.Context) error {
 	}
 	a.renders++
 	a.dir, a.rendered = filepath.Join(a.cfg.WorkDir, fmt.Sprintf("install-%d", a.renders)), a.cfg.Now()
-	if err := a.writeConfig(); err != nil {
+	if err := a.writeConfig(ctx); err != nil {
 		return err
 	}
 	for _, target := range []string{"manifests", "ignition-configs"} {
@@ -63,8 +63,8 @@ func renderFailure(target string, exit installer.Exit) failure {
 }
 
 // writeConfig pastes the secrets into the frozen install-config. From here on the redactor knows them.
-func (a *attempt) writeConfig() error {
-	pull, err := secret.Lookup(a.spec.PullSecretRef)
+func (a *attempt) writeConfig(ctx context.Context) error {
+	pull, err := secret.Lookup(ctx, a.spec.PullSecretRef)
 	if err != nil {
 		return failure{Reason: "SecretMissing", Message: err.Error() + "; an administrator has to provide the pull secret"}
 	}

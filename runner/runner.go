@@ -25,6 +25,8 @@ type Cloud interface {
 	Account(ctx context.Context) (string, error)
 	// Preflight tells what stands in the way of an install.
 	Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error)
+	// Quotas measures every limit an install of the plan touches: limit, live usage, need. What could not be looked up says so.
+	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
 	// Verify counts once what is left; what could not be asked is a leftover.
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
 	// Rebuild writes metadata.json anew from an identity and the cloud's tags.

@@ -32,6 +32,7 @@ type IdentityRow struct {
 	InfraID, ClusterUUID, CCOName  string
 	Account, Region, ReleaseDigest string
 	Metadata                       string // metadata.json, which holds no secret
+	InstallerSHA256                string
 }
 
 // ArtifactRow is one immutable archive in the bucket.
@@ -81,7 +82,9 @@ type PassRow struct {
 type ResultRow struct {
 	Outcome   lifecycle.Outcome
 	Reason    string // one word
-	Message   string // for people, with the next step
+	Message   string // for people
+	Whose     string // whose problem it is
+	Next      string // what to do about it
 	Retryable bool
 	Outputs   *Outputs // of a succeeded create
 }

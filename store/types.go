@@ -30,8 +30,12 @@ type PRRef struct {
 type Spec struct {
 	InstallConfig   string        `json:"installConfig"` // YAML without pullSecret and sshKey
 	Zones           []string      `json:"zones"`
+	CredentialsMode string        `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, of before there was a choice
+	ReleaseImage    string        `json:"releaseImage,omitempty"`    // pinned; empty: the installers' directory alone
 	PullSecretRef   string        `json:"pullSecretRef"`
 	SSHKey          string        `json:"sshKey,omitempty"` // public
+	SSHKeyRef       string        `json:"sshKeyRef,omitempty"`
+	CloudCredsRef   string        `json:"cloudCredentialsRef,omitempty"`
 	Account         string        `json:"account,omitempty"`
 	Grace           time.Duration `json:"grace"`
 	CreateDeadline  time.Duration `json:"createDeadline"`

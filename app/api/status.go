@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,8 +143,10 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
 		Installation: set.Installation, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
 		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
-		Zones: row.Row.Spec.Zones, PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey,
-		Bucket: set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
+		Zones: row.Row.Spec.Zones, CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
+		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
+		CloudCredentialsRef: row.Row.Spec.CloudCredsRef,
+		Bucket:              set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
 		Identities: identities(row.Identities), Snapshots: snapshots(row.Artifacts),
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,

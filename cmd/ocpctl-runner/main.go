@@ -88,7 +88,7 @@ func run() error {
 }
 
 func attempt(ctx context.Context, f flags) error {
-	token, err := secret.Lookup("file:" + f.tokenFile)
+	token, err := secret.Lookup(ctx, "file:" + f.tokenFile)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
 // check returns everything that is wrong for a process of these roles, each with the field and what would be accepted.
@@ -60,7 +62,7 @@ func (c config) checkNeeds(r roles) []error {
 	return bad
 }
 
-func isRef(ref string) bool { return strings.HasPrefix(ref, "file:") && ref != "file:" }
+func isRef(ref string) bool { return secret.Check(ref) == nil }
 
 // checkAddresses looks at what is listened on and what is asked.
 func (c config) checkAddresses(r roles) []error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -83,7 +84,7 @@ func standIn(raw string) bool {
 
 // secret looks a reference up. Nothing empty and, outside the demo, none of the demo's secrets comes through.
 func (c config) secret(field, ref string) (secret.Text, error) {
-	found, err := secret.Lookup(ref)
+	found, err := secret.Lookup(context.Background(), ref)
 	switch {
 	case err != nil:
 		return secret.Text{}, fmt.Errorf("%s: %w", field, err)

@@ -1,12 +1,7 @@
 // Package secret holds values that must never be seen, and finds them by reference.
 package secret
 
-import (
-	"fmt"
-	"log/slog"
-	"os"
-	"strings"
-)
+import "log/slog"
 
 const masked = "***"
 
@@ -36,17 +31,3 @@ func (t Text) MarshalJSON() ([]byte, error) { return []byte(`"` + masked + `"`),
 
 // MarshalText writes the mask; YAML and text encoders use it.
 func (t Text) MarshalText() ([]byte, error) { return []byte(masked), nil }
-
-// Lookup resolves a reference to its secret. It knows "file:/path": the file's content without its final newline.
-// The error names the reference, which is no secret, and never the value.
-func Lookup(ref string) (Text, error) {
-	scheme, rest, ok := strings.Cut(ref, ":")
-	if !ok || scheme != "file" || rest == "" {
-		return Text{}, fmt.Errorf("secret reference %q: want file:/path", ref)
-	}
-	raw, err := os.ReadFile(rest)
-	if err != nil {
-		return Text{}, fmt.Errorf("read secret reference %q: %w", ref, err)
-	}
-	return Text{strings.TrimSuffix(string(raw), "\n")}, nil
-}

@@ -18,6 +18,19 @@ type Target struct {
 // Domain is the DNS name under which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
 
+// Plan is what an install will make, as far as quotas count it.
+type Plan struct {
+	Zones    []string
+	Machines []Machines
+}
+
+// Machines are instances of one type.
+type Machines struct {
+	Type      string
+	Lasting   int // stay as long as the cluster
+	Transient int // go before it is ready: the bootstrap machine
+}
+
 // Problem is one thing preflight saw. Block is set only for a proven shortfall: a question the cloud
 // did not answer is a warning.
 type Problem struct {

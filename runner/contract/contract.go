@@ -1,8 +1,8 @@
 // Package contract is what the server and a runner say to each other: plain structs, no behaviour.
 //
 // The runner learns its work from Spec and tells what happened through Claim, Record, Report and Result, each a POST
-// to /api/v1/status/attempts/{id}/claim|record|report|result with the attempt's token as bearer. Every answer is an
-// Answer: go on or stop, a renewed token and the lease. The contract holds no secret, only references to secrets.
+// to /api/v1/status/attempts/{id}/claim|reserve|record|report|result with the attempt's token as bearer. Every answer
+// holds an Answer: go on or stop, a renewed token and the lease. The contract holds no secret, only references to secrets.
 package contract
 
 import "time"
@@ -26,14 +26,20 @@ type Spec struct {
 	BaseDomain   string `json:"baseDomain"`
 	Platform     string `json:"platform"`
 	Region       string `json:"region"`
-	Version      string `json:"version"` // OpenShift version, picks <installers>/<version>/openshift-install
-	Account      string `json:"account"` // the account id to find; on destroy the recorded one; empty: any
+	Version      string `json:"version"`                // OpenShift version, picks <installers>/<version>/openshift-install, ccoctl and oc
+	ReleaseImage string `json:"releaseImage,omitempty"` // pinned by digest; the tools are extracted from it where the directory has none
+	Account      string `json:"account"`                // the account id to find; on destroy the recorded one; empty: any
 
-	InstallConfig string            `json:"installConfig,omitempty"` // YAML without pullSecret and sshKey (create)
-	Zones         []string          `json:"zones,omitempty"`
-	Tags          map[string]string `json:"tags"`
-	PullSecretRef string            `json:"pullSecretRef,omitempty"` // a reference, e.g. file:/run/secrets/pull-secret
-	SSHKey        string            `json:"sshKey,omitempty"`        // public key
+	InstallConfig   string            `json:"installConfig,omitempty"` // YAML without pullSecret and sshKey (create)
+	CredentialsMode string            `json:"credentialsMode"`         // the installer's: Manual (ccoctl, STS) or Mint
+	Zones           []string          `json:"zones,omitempty"`
+	Tags            map[string]string `json:"tags"`
+	SSHKey          string            `json:"sshKey,omitempty"` // public key of the requester; empty: the public half of SSHKeyRef
+
+	// References to secrets, e.g. file:/run/secrets/pull-secret or aws-sm:prod/pull-secret (internal/secret).
+	PullSecretRef       string `json:"pullSecretRef,omitempty"`
+	SSHKeyRef           string `json:"sshKeyRef,omitempty"`           // private key, with which failed bootstraps are looked into
+	CloudCredentialsRef string `json:"cloudCredentialsRef,omitempty"` // the cloud's keys as JSON; empty: the runner's own identity
 
 	Bucket        string `json:"bucket"`        // artifacts
 	KMSKey        string `json:"kmsKey"`        // for destroy bundles and logs; empty: the bucket's default
@@ -52,12 +58,14 @@ type Spec struct {
 // Identity is what was acknowledged before anything was created under it. Written once.
 type Identity struct {
 	InfraID       string `json:"infraId"`
-	ClusterUUID   string `json:"clusterUuid"` // the installer's clusterID
-	CCOName       string `json:"ccoName,omitempty"`
+	ClusterUUID   string `json:"clusterUuid"`       // the installer's clusterID
+	CCOName       string `json:"ccoName,omitempty"` // --name of ccoctl: at most 20 characters, lower case, recorded before it runs
 	Account       string `json:"account"`
 	Region        string `json:"region"`
 	ReleaseDigest string `json:"releaseDigest"`
 	Metadata      string `json:"metadata,omitempty"` // metadata.json, which holds no secret
+
+	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lower-case hex; the same one destroys it
 }
 
 // Snapshot is one immutable archive of an install directory in the bucket.
@@ -88,6 +96,37 @@ type Answer struct {
 	Token      string        `json:"token"`          // use this one from now on
 	LeaseUntil time.Time     `json:"leaseUntil"`     // the server's clock; for words only
 	Lease      time.Duration `json:"lease"`          // measure this from the answer's arrival, monotonically
+}
+
+// Demand tells what an install needs and what preflight measured, and asks the server to set it aside. The server
+// answers under a lock per account and region, so that installs that begin together do not all count on the same room.
+type Demand struct {
+	Account string  `json:"account"`
+	Region  string  `json:"region"`
+	Quotas  []Quota `json:"quotas"`
+}
+
+// Quota is one limit of an account and region with its live usage (openshift.md §7).
+type Quota struct {
+	Service string `json:"service"`         // ec2, vpc
+	Code    string `json:"code"`            // L-0263D0A3
+	Scope   string `json:"scope,omitempty"` // the zone, for a limit per zone
+	Name    string `json:"name"`            // for people: "Elastic IP addresses"
+	Limit   int    `json:"limit"`           // meaningless when Unknown
+	Used    int    `json:"used"`            // everybody's, ours included
+	Need    int    `json:"need"`            // at most, while it installs
+	Lasting int    `json:"lasting"`         // of Need, what stays once it is ready
+
+	UsedBy  map[string]int `json:"usedBy,omitempty"`  // of Used, by the ClusterId tag: what was set aside for these already exists
+	Unknown string         `json:"unknown,omitempty"` // why limit or usage could not be looked up; such a quota never blocks
+}
+
+// Reservation answers a Demand.
+type Reservation struct {
+	Answer   Answer `json:"answer"`
+	Wait     string `json:"wait,omitempty"`     // why there is no room now, for people; empty: it is set aside, go on
+	Position int    `json:"position,omitempty"` // place in line while it waits; 1 is next
+	Never    string `json:"never,omitempty"`    // why it would not even fit into an empty account
 }
 
 // Record asks the server to remember identity before anything is created. Only an Answer without Stop permits it.
@@ -148,11 +187,22 @@ type Leftover struct {
 // Result ends the attempt.
 type Result struct {
 	Outcome   string   `json:"outcome"`           // succeeded | failed | stopped | waiting
-	Reason    string   `json:"reason,omitempty"`  // one word, e.g. InstallFailed, WrongAccount, LeftoversFound
-	Message   string   `json:"message,omitempty"` // for people, with the next step
+	Reason    string   `json:"reason,omitempty"`  // one word, e.g. VPCLimitExceeded, WrongAccount, LeftoversFound
+	Message   string   `json:"message,omitempty"` // what happened, for people
+	Whose     string   `json:"whose,omitempty"`   // whose problem it is: one of the Whose values
+	Next      string   `json:"next,omitempty"`    // what to do about it, for people
 	Retryable bool     `json:"retryable,omitempty"`
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 }
+
+// Whose problem a failure is.
+const (
+	WhoseUser      = "user"      // who asked: the wish cannot be met as it stands
+	WhoseQuota     = "quota"     // who owns the account's limits
+	WhoseCloud     = "cloud"     // the cloud's own trouble; waiting helps
+	WhoseInstaller = "installer" // the installer or the release
+	WhoseOurs      = "ocpctl"    // this installation's administrators: credentials, secrets, images, ocpctl itself
+)
 
 // Outputs are where the cluster is. Credentials are references, never values.
 type Outputs struct {

@@ -11,10 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/file"
 )
 
-// Faults are what the stand-in is told to do wrong, by command: "manifests", "ignition-configs", "create", "destroy".
+// Faults are what the stand-ins are told to do wrong, by command: "manifests", "ignition-configs", "create", "destroy",
+// "wait-for", "gather", "ccoctl-create", "ccoctl-delete", "oc". A key "<command>/<cluster name>" strikes that cluster alone
+// and comes before the command's own.
 //
-//	{"create":  {"failAt": "bootstrap", "exit": 5, "message": "no etcd quorum", "times": 1},
-//	 "destroy": {"leave": ["elastic-ip"], "times": 1}}
+//	{"create":         {"failAt": "bootstrap", "exit": 5, "message": "no etcd quorum", "times": 1},
+//	 "create/pr7-shop": {"afterWrites": 12, "pause": true},
+//	 "destroy":        {"leave": ["elastic-ip"], "times": 1}}
 type Faults map[string]Fault
 
 // Fault is one thing to go wrong.
@@ -29,6 +32,12 @@ type Fault struct {
 	Kill    bool     `json:"kill,omitempty"`    // die at the step as by SIGKILL
 	Leave   []string `json:"leave,omitempty"`   // destroy: kinds ("address", "vpc", "bucket" …) to pass over, and still exit 0
 	Times   int      `json:"times,omitempty"`   // strike that often, then be gone from the file; zero: always
+
+	AfterWrites int      `json:"afterWrites,omitempty"` // strike right after the command's n-th write to the cloud, in place of FailAt
+	Pause       bool     `json:"pause,omitempty"`       // stay there until this fault is gone from the file, then go on as if nothing had been
+	Deaf        int      `json:"deaf,omitempty"`        // while it hangs or pauses, ignore that many signals
+	Say         []string `json:"say,omitempty"`         // lines for the log (level error, or "level=… msg=…" in full), again and again while it hangs or pauses
+	Leak        []string `json:"leak,omitempty"`        // create: leave these behind in a way that destroy cannot find; see Leaks
 }
 
 // Steps are the places in `create cluster` where a fault can strike, in order. Those with a hyphen lie between two calls
