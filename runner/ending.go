@@ -23,7 +23,9 @@ const (
 // failure is an attempt that failed for a reason people can read.
 type failure struct {
 	Reason    string // one word
-	Message   string // with the next step
+	Message   string // what happened
+	Whose     string // whose problem it is: one of contract's Whose values
+	Next      string // what to do about it
 	Retryable bool
 }
 
@@ -39,9 +41,14 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	if !errors.As(err, &f) {
 		a.cfg.Log.Error("attempt failed inside", "err", err.Error())
 		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // a path of the host is nobody else's business
-		f = failure{Reason: "RunnerError", Retryable: true, Message: inside + "; it is tried again, and an administrator finds more in the runner's log"}
+		f = failure{
+			Reason: "RunnerError", Message: inside, Whose: contract.WhoseOurs, Retryable: true,
+			Next: "wait for the next try; an administrator finds more in the runner's log",
+		}
 	}
-	return contract.Result{Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Retryable: f.Retryable}
+	return contract.Result{
+		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Whose: f.Whose, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
+	}
 }
 
 func (a *attempt) interrupted(cause error) contract.Result {
