@@ -37,5 +37,6 @@ type Problem struct {
 	Code  string // one word, e.g. WrongAccount, ZoneMissing
 	Words string // what is wrong, for people
 	Next  string // what to do about it
+	Whose string // whose problem it is: one of contract's Whose values
 	Block bool
 }
