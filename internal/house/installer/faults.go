@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/ocpctl/ocpctl/internal/house/file"
@@ -18,6 +21,10 @@ import (
 //	{"create":         {"failAt": "bootstrap", "exit": 5, "message": "no etcd quorum", "times": 1},
 //	 "create/pr7-shop": {"afterWrites": 12, "pause": true},
 //	 "destroy":        {"leave": ["elastic-ip"], "times": 1}}
+//
+// With TraceVariable set, every command appends to that file, so that a test can count the writes of a clean run and see
+// when one is reached. A line is "<cluster> <command> <writes so far> <what>", where what is "start", "end <exit code>",
+// "<service>:<Action>" for a write that succeeded, "pause [step]" and "resume", or "hang [step]".
 type Faults map[string]Fault
 
 // Fault is one thing to go wrong.
@@ -56,29 +63,99 @@ func WriteFaults(path string, faults Faults) error {
 
 // TakeFault returns the fault that strikes a command at a step, and counts the strike.
 func TakeFault(path, command, cluster, step string) (fault Fault, strikes bool, err error) {
-	if path == "" {
+	return take(path, command, cluster, func(f Fault) bool {
+		return f.AfterWrites == 0 && len(f.Leak) == 0 && len(f.Leave) == 0 && (f.FailAt == step || f.FailAt == "" && step == "start")
+	})
+}
+
+// TakeFaultAfter is TakeFault for a command that has made so many writes to the cloud.
+func TakeFaultAfter(path, command, cluster string, writes int) (fault Fault, strikes bool, err error) {
+	return take(path, command, cluster, func(f Fault) bool { return f.AfterWrites == writes })
+}
+
+// take finds the first key of the command with a fault for this cluster that strikes here. A pause is not counted: it
+// lasts until somebody takes it from the file.
+func take(path, command, cluster string, here func(Fault) bool) (fault Fault, strikes bool, err error) {
+	if absent(path) {
 		return Fault{}, false, nil
 	}
 	err = locked(path, func(faults Faults) (Faults, bool) {
-		f, ok := faults[command]
-		at := f.FailAt
-		if at == "" {
-			at = "start"
-		}
-		if !ok || at != step || f.Cluster != "" && f.Cluster != cluster {
+		key, ok := faults.key(command, cluster)
+		if !ok || !here(faults[key]) {
 			return faults, false
 		}
-		fault, strikes = f, true
-		switch {
-		case f.Times == 1:
-			delete(faults, command)
-		case f.Times > 1:
-			f.Times--
-			faults[command] = f
-		}
-		return faults, f.Times > 0
+		fault, strikes = faults[key], true
+		counted := fault.Times > 0 && !fault.Pause
+		faults.count(key, counted)
+		return faults, counted
 	})
 	return fault, strikes, err
+}
+
+// absent spares the lock where nobody wrote faults, which is almost always.
+func absent(path string) bool {
+	if path == "" {
+		return true
+	}
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// key of the fault that concerns a command on a cluster. ccoctl's clusters are called <cluster name>-<random>, so the name
+// before the dash does for them too.
+func (f Faults) key(command, cluster string) (string, bool) {
+	keys := []string{command + "/" + cluster, command}
+	if i := strings.LastIndex(cluster, "-"); i > 0 && strings.HasPrefix(command, "ccoctl-") {
+		keys = slices.Insert(keys, 1, command+"/"+cluster[:i])
+	}
+	for _, key := range keys {
+		if fault, ok := f[key]; ok && (fault.Cluster == "" || fault.Cluster == cluster) {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+func (f Faults) count(key string, counted bool) {
+	if !counted {
+		return
+	}
+	fault := f[key]
+	if fault.Times--; fault.Times == 0 {
+		delete(f, key)
+		return
+	}
+	f[key] = fault
+}
+
+// Stands reports whether a fault that struck a command is still in the file as it was.
+func Stands(path, command, cluster string, fault Fault) (stands bool, err error) {
+	if absent(path) {
+		return false, nil
+	}
+	err = locked(path, func(faults Faults) (Faults, bool) {
+		key, ok := faults.key(command, cluster)
+		stands = ok && reflect.DeepEqual(faults[key], fault)
+		return faults, false
+	})
+	return stands, err
+}
+
+// Leaking reports whether a command is told to leave something of a class of Leaks behind, and counts that strike.
+func Leaking(path, command, cluster, class string) (bool, error) {
+	_, strikes, err := take(path, command, cluster, func(f Fault) bool { return slices.Contains(f.Leak, class) })
+	return strikes, err
+}
+
+// TakeLeaving returns the fault that makes destroy pass over kinds, and counts the strike.
+func TakeLeaving(path, command, cluster string) (Fault, error) {
+	fault, _, err := take(path, command, cluster, func(f Fault) bool { return len(f.Leave) > 0 })
+	return fault, err
+}
+
+// OnlySpeaks says that a fault has lines for the log and nothing else: the command goes on after them.
+func (f Fault) OnlySpeaks() bool {
+	return len(f.Say) > 0 && f.Exit == 0 && f.Message == "" && !f.Hang && !f.Kill && !f.Pause
 }
 
 // locked reads the faults, lets change alter them and stores them when it says so, with no other process between.

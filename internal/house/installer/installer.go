@@ -13,7 +13,9 @@
 //
 //   - OCPCTL_STANDIN_PACE: how long one mark of its log lasts, a Go duration, default 400ms (an install then takes six to
 //     eight seconds). Tests use 5ms.
-//   - OCPCTL_STANDIN_FAULTS: the path of a JSON file of Faults, read anew at every step. A missing file is no fault.
+//   - OCPCTL_STANDIN_FAULTS: the path of a JSON file of Faults, read anew at every step and after every write to the cloud.
+//     A missing file is no fault.
+//   - OCPCTL_STANDIN_TRACE: the path of a file to which each command appends what it does; see Faults.
 //
 // # What it cannot do as the real one does
 //
@@ -35,6 +37,7 @@ const program = "github.com/ocpctl/ocpctl/internal/house/installer/cmd/openshift
 const (
 	PaceVariable   = "OCPCTL_STANDIN_PACE"
 	FaultsVariable = "OCPCTL_STANDIN_FAULTS"
+	TraceVariable  = "OCPCTL_STANDIN_TRACE"
 )
 
 // Versions are those of the catalogue, the default first.

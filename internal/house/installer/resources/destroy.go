@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 )
 
 // Destroy removes everything that carries one of the identifiers, and the profiles by name, as the real destroyer does:
@@ -28,7 +30,7 @@ type Destroy struct {
 	done map[string]bool
 }
 
-// Run works until nothing is found. A context that ended is its only error.
+// Run works until nothing is found. A context that ended and a fault that struck are its only errors.
 func (d *Destroy) Run(ctx context.Context) error {
 	d.done = map[string]bool{}
 	if err := d.until(ctx, d.instances); err != nil {
@@ -43,6 +45,9 @@ func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, 
 		through, err := round(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if act.Ends(err) {
+			return err
 		}
 		if err != nil {
 			d.Debug("%s", err)
@@ -110,6 +115,8 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 		switch err := d.delete(ctx, arn); {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
+		case act.Ends(err):
+			return false, err
 		case err == nil || missing(err):
 			d.done[arn] = true
 			d.Info("Deleted arn=%q", arn)

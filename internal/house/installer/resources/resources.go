@@ -37,7 +37,8 @@ type Cloud struct {
 }
 
 // Open takes credentials and addresses from the environment. It asks nothing yet, and refuses addresses off this machine.
-func Open(ctx context.Context, region string) (*Cloud, error) {
+// wrote is called after each write that succeeded; its error becomes that call's.
+func Open(ctx context.Context, region string, wrote func(service, action string) error) (*Cloud, error) {
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
 		if err := loopback(name); err != nil {
 			return nil, err
@@ -47,6 +48,7 @@ func Open(ctx context.Context, region string) (*Cloud, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
+	cfg.APIOptions = append(cfg.APIOptions, counting(wrote))
 	return &Cloud{
 		Region: region, cfg: cfg,
 		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 	"github.com/ocpctl/ocpctl/internal/house/installer/resources"
 )
 
@@ -83,7 +84,7 @@ func (i *install) prepare(ctx context.Context) error {
 		return fail(exitGeneric, `failed to fetch Cluster: failed to fetch dependency of "Cluster": failed to generate asset "Platform Provisioning Check": metadata.name: Invalid value: %q: the zone already has record sets for the domain of the cluster: [%s]`,
 			i.config.Metadata.Name, strings.Join(taken, ", "))
 	}
-	if err := i.mark(ctx, "quota", 0.5); err != nil {
+	if err := i.Mark(ctx, "quota", 0.5); err != nil {
 		return err
 	}
 	if err := i.writeAuth(i.assets); err != nil {
@@ -127,14 +128,14 @@ func (i *install) ended(ctx context.Context, err error) error {
 	if i.capi {
 		i.stopCAPI()
 	}
-	if ctx.Err() != nil || errors.Is(err, errInterrupted) {
-		return errInterrupted
+	if ctx.Err() != nil || errors.Is(err, act.ErrInterrupted) {
+		return act.ErrInterrupted
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		f = &failure{code: exitInfrastructure, message: worded(exitInfrastructure, err.Error())}
+		f = &failure{Code: exitInfrastructure, Message: worded(exitInfrastructure, err.Error())}
 	}
-	if f.code == exitBootstrap {
+	if f.Code == exitBootstrap {
 		bundle := i.path("log-bundle-" + time.Now().UTC().Format("20060102150405") + ".tar.gz")
 		if err := os.WriteFile(bundle, []byte{}, 0o640); err == nil {
 			i.info("Bootstrap gather logs captured here %q", bundle)

@@ -8,17 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/internal/house/installer"
+	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 )
 
 // The real one's exit codes (cmd/openshift-install/command/waitfor.go and create.go there).
@@ -32,28 +30,19 @@ const (
 	exitInterrupted    = 8
 )
 
-// failure ends the program with a code; its message becomes an error line.
-type failure struct {
-	code    int
-	message string
-}
+// failure is what ends the program with an exit code.
+type failure = act.Failure
 
-func (f *failure) Error() string { return f.message }
-
-func fail(code int, format string, args ...any) error {
-	return &failure{code: code, message: fmt.Sprintf(format, args...)}
-}
+func fail(code int, format string, args ...any) error { return act.Fail(code, format, args...) }
 
 // run is one call of the program.
 type run struct {
 	*logger
+	*act.Act
 	command      string // as the faults name it
 	dir          string
 	version      string
-	pace         time.Duration
-	faults       string
 	skipPassword bool
-	cluster      string // name, once known
 	started      time.Time
 	out          io.Writer
 	opened       atomic.Pointer[logger] // the same log, for the goroutine that waits for signals
@@ -62,20 +51,34 @@ type run struct {
 // Main runs the program and returns its exit code. Like the real one it needs no terminal; where that would ask, it takes
 // the end of input for an answer.
 func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	r := &run{version: versionOf(args[0]), faults: os.Getenv(installer.FaultsVariable), pace: 400 * time.Millisecond, started: time.Now(), out: stdout}
-	if raw := os.Getenv(installer.PaceVariable); raw != "" {
-		pace, err := time.ParseDuration(raw)
-		if err != nil {
-			fmt.Fprintf(stderr, "level=fatal msg=%s: %s\n", installer.PaceVariable, err)
-			return exitGeneric
-		}
-		r.pace = pace
+	command, err := act.New()
+	if err != nil {
+		fmt.Fprintf(stderr, "level=fatal msg=%s\n", err)
+		return exitGeneric
 	}
-	ctx, interrupted, stop := r.signals()
+	r := &run{Act: command, version: versionOf(args[0]), started: time.Now(), out: stdout}
+	r.Failing, r.Log = failing, func(level, line string) {
+		if log := r.opened.Load(); log != nil {
+			log.say(level, "%s", line)
+		}
+	}
+	ctx, interrupted, stop := r.Signals()
 	defer stop()
+	code := r.execute(ctx, args[1:], stdout, stderr)
+	if interrupted() {
+		code = exitInterrupted
+	}
+	if err := r.End(code); err != nil {
+		fmt.Fprintf(stderr, "level=fatal msg=%s\n", err)
+		return exitGeneric
+	}
+	return code
+}
 
+// execute runs the command and says how it failed.
+func (r *run) execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := r.commands(stderr)
-	root.SetArgs(args[1:])
+	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
@@ -84,41 +87,19 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	}
 	var f *failure
 	switch {
-	case interrupted():
-		return exitInterrupted
 	case err == nil:
 		return 0
+	case errors.Is(err, act.ErrInterrupted):
+		return exitInterrupted
 	case !errors.As(err, &f):
-		f = &failure{code: exitGeneric, message: err.Error()}
+		f = &failure{Code: exitGeneric, Message: err.Error()}
 	}
 	if r.logger == nil {
-		fmt.Fprintf(stderr, "level=fatal msg=%s\n", f.message)
+		fmt.Fprintf(stderr, "level=fatal msg=%s\n", f.Message)
 	} else {
-		r.say("error", "%s", f.message)
+		r.say("error", "%s", f.Message)
 	}
-	return f.code
-}
-
-// signals makes the first signal end the context and the second the program.
-func (r *run) signals() (ctx context.Context, interrupted func() bool, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var came atomic.Bool
-	received := make(chan os.Signal, 2)
-	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		if _, ok := <-received; !ok {
-			return
-		}
-		came.Store(true)
-		if log := r.opened.Load(); log != nil {
-			log.warn("Received interrupt signal")
-		}
-		cancel()
-		if _, ok := <-received; ok {
-			os.Exit(exitGeneric)
-		}
-	}()
-	return ctx, came.Load, func() { signal.Stop(received); close(received); cancel() }
+	return f.Code
 }
 
 func (r *run) commands(stderr io.Writer) *cobra.Command {

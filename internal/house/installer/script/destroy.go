@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/house/installer"
+	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 	"github.com/ocpctl/ocpctl/internal/house/installer/resources"
 )
 
@@ -24,8 +24,10 @@ func (r *run) destroyCluster(ctx context.Context) error {
 	if m.AWS == nil || m.InfraID == "" {
 		return fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
 	}
-	r.cluster = m.ClusterName
-	cloud, err := resources.Open(ctx, m.AWS.Region)
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
 	if err != nil {
 		return fail(exitGeneric, "%s", err)
 	}
@@ -44,26 +46,25 @@ func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m me
 	for _, identifier := range m.AWS.Identifier {
 		r.debug("search for matching resources by tag in %s matching aws.Filter%v", m.AWS.Region, identifier)
 	}
-	fault, strikes, err := installer.TakeFault(r.faults, "destroy", r.cluster, "start")
-	if err != nil {
-		return fail(exitGeneric, "%s: %s", installer.FaultsVariable, err)
+	if err := r.Mark(ctx, "start", 0); err != nil {
+		return err
 	}
-	if strikes {
-		if err := r.strike(ctx, "start", fault); err != nil {
-			return err
-		}
+	lie, err := r.Leaving()
+	if err != nil {
+		return err
 	}
 	destroyer := &resources.Destroy{
-		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: fault.Leave,
-		Interval: max(r.pace/2, 5*time.Millisecond), Info: r.info, Debug: r.debug,
+		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: lie.Leave,
+		Interval: max(r.Pace/2, 5*time.Millisecond), Info: r.info, Debug: r.debug,
 	}
-	if err := destroyer.Run(ctx); err != nil {
-		return errInterrupted
+	err = destroyer.Run(ctx)
+	if ctx.Err() != nil {
+		return act.ErrInterrupted
 	}
-	if fault.Exit != 0 {
-		return fail(fault.Exit, "Failed to destroy cluster: %s", fault.Message)
+	if err == nil && lie.Exit != 0 {
+		return failing("", lie)
 	}
-	return nil
+	return err
 }
 
 // forget removes what the state file knows of. Without one, a metadata.json made by hand stays.

@@ -1,52 +1,13 @@
 package script
 
 import (
-	"context"
-	"errors"
-	"os"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house/installer"
 )
 
-// errInterrupted ends a command whose context a signal ended.
-var errInterrupted = errors.New("interrupted")
-
-// mark is one step of a command: a fault may strike, then it takes its share of time.
-func (r *run) mark(ctx context.Context, step string, share float64) error {
-	fault, strikes, err := installer.TakeFault(r.faults, r.command, r.cluster, step)
-	if err != nil {
-		return fail(exitGeneric, "%s: %s", installer.FaultsVariable, err)
-	}
-	if strikes {
-		if err := r.strike(ctx, step, fault); err != nil {
-			return err
-		}
-	}
-	if share == 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return errInterrupted
-	case <-time.After(time.Duration(share * float64(r.pace))):
-		return nil
-	}
-}
-
-func (r *run) strike(ctx context.Context, step string, fault installer.Fault) error {
-	switch {
-	case fault.Kill:
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // does not return
-		select {}
-	case fault.Hang:
-		<-ctx.Done()
-		return errInterrupted
-	case len(fault.Leave) > 0:
-		return nil // destroy reads it itself
-	}
+// failing makes a fault's failure: the step's own code and words where it gives none.
+func failing(step string, fault installer.Fault) *failure {
 	code, words := ownFailure(step)
 	if fault.Exit != 0 {
 		code = fault.Exit
@@ -54,7 +15,7 @@ func (r *run) strike(ctx context.Context, step string, fault installer.Fault) er
 	if fault.Message != "" {
 		words = fault.Message
 	}
-	return &failure{code: code, message: worded(code, words)}
+	return &failure{Code: code, Message: worded(code, words)}
 }
 
 // ownFailure is how a step fails when the fault does not say.

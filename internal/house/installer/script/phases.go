@@ -2,10 +2,13 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 )
 
 // step is one mark of the install with what it does in the cloud.
@@ -21,7 +24,7 @@ func (i *install) steps(ctx context.Context, steps ...step) error {
 		if s.say != "" {
 			i.info("%s", s.say)
 		}
-		if err := i.mark(ctx, s.name, s.share); err != nil {
+		if err := i.Mark(ctx, s.name, s.share); err != nil {
 			return err
 		}
 		if s.do == nil {
@@ -120,14 +123,23 @@ func (i *install) bootstrapping(ctx context.Context) error {
 	}
 	i.info("Waiting up to 5m0s for bootstrap machine deletion openshift-cluster-api-guests/%s-bootstrap...", i.infraID)
 	if err := i.build.DestroyBootstrap(ctx); err != nil {
-		if ctx.Err() != nil {
-			return errInterrupted
-		}
-		return fail(exitGeneric, "error destroying bootstrap resources %s", err)
+		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
 	}
 	i.stopCAPI()
 	i.info("Finished destroying bootstrap resources")
 	return nil
+}
+
+// inCloud is how a phase ends whose calls to the cloud failed: interrupted, as a fault says, or with its own code and words.
+func inCloud(ctx context.Context, err error, code int, words string) error {
+	var struck *failure
+	switch {
+	case ctx.Err() != nil || errors.Is(err, act.ErrInterrupted):
+		return act.ErrInterrupted
+	case errors.As(err, &struck):
+		return struck
+	}
+	return fail(code, "%s", words)
 }
 
 // initialising lets the operators do their work and says where the cluster is.
@@ -137,14 +149,11 @@ func (i *install) initialising(ctx context.Context) error {
 		return err
 	}
 	if err := i.build.Operators(ctx); err != nil {
-		if ctx.Err() != nil {
-			return errInterrupted
-		}
-		return fail(exitInstall, "%s", worded(exitInstall, err.Error()))
+		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
 	}
 	for _, done := range []int{312, 640, 884} {
 		i.debug("Still waiting for the cluster to initialize: Working towards %s: %d of 903 done (%d%% complete)", i.version, done, done*100/903)
-		if err := i.mark(ctx, "operators", 0.7); err != nil {
+		if err := i.Mark(ctx, "operators", 0.7); err != nil {
 			return err
 		}
 	}

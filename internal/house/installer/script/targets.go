@@ -18,13 +18,15 @@ func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r.cluster = a.config.Metadata.Name
+	if err := r.Begin(r.command, a.config.Metadata.Name); err != nil {
+		return nil, nil, err
+	}
 	if r.command != "create" {
-		if err := r.mark(ctx, "start", 0); err != nil {
+		if err := r.Mark(ctx, "start", 0); err != nil {
 			return nil, nil, err
 		}
 	}
-	cloud, err := resources.Open(ctx, a.config.Platform.AWS.Region)
+	cloud, err := resources.Open(ctx, a.config.Platform.AWS.Region, r.Wrote)
 	if err != nil {
 		return nil, nil, fail(exitGeneric, "%s", err)
 	}
