@@ -71,12 +71,12 @@ func New(c Config) *Desk {
 	}
 }
 
-// profiles are the names one can ask for now, the default first.
+// profiles are the names that anybody can ask for now, the default first.
 func (d *Desk) profiles() []string {
 	first := d.defaultProfile()
 	names := []string{first}
 	for _, p := range d.catalogue.All() {
-		if p.Enabled && p.Name != first {
+		if p.Enabled && !p.AdminOnly && p.Name != first {
 			names = append(names, p.Name)
 		}
 	}

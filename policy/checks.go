@@ -9,7 +9,7 @@ import (
 )
 
 func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known bool) Check {
-	check := Check{Name: "profile", Result: Pass, Asked: r.Profile, Accept: strings.Join(enabled(c), ", ")}
+	check := Check{Name: "profile", Result: Pass, Asked: r.Profile, Accept: strings.Join(offered(r, c), ", ")}
 	switch {
 	case known && r.Profile == "":
 		check.Words = fmt.Sprintf("No profile was named, so it is %s.", p.Name)
@@ -19,27 +19,40 @@ func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known boo
 		check.Result, check.Words, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
 		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("There is no profile %q.", r.Profile), "Choose one of: "+check.Accept+"."
-		if near, ok := Closest(r.Profile, enabled(c)); ok {
+		if near, ok := Closest(r.Profile, offered(r, c)); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}
 	return check
 }
 
-func checkPlatform(p profiles.Profile, c profiles.Catalogue) Check {
+func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Words: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, p.Platform)}
 	if !p.Enabled {
-		check.Result, check.Accept = Fail, strings.Join(enabled(c), ", ")
+		check.Result, check.Accept = Fail, strings.Join(offered(r, c), ", ")
 		check.Words = fmt.Sprintf("Profile %s cannot be used: %s.", p.Name, strings.TrimSuffix(p.DisabledReason, "."))
 		check.Next = "Choose one of: " + check.Accept + "."
 	}
 	return check
 }
 
-func enabled(c profiles.Catalogue) []string {
+// checkAdminOnly keeps a profile whose cluster holds the control plane's own keys to those who may have them.
+func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
+	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role), Accept: string(PlatformAdmin)}
+	check.Words = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, who(r))
+	if r.Principal.Role != PlatformAdmin {
+		check.Result = Fail
+		check.Words = fmt.Sprintf("Profile %s is for platform admins alone: whoever is admin of its cluster can read the control plane's own cloud keys in it.", p.Name)
+		check.Next = fmt.Sprintf("Choose one of: %s, or ask a platform admin to create it.", strings.Join(offered(r, c), ", "))
+	}
+	return check
+}
+
+// offered are the profiles that the one who asks could have.
+func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
-		if p.Enabled {
+		if p.Enabled && (!p.AdminOnly || r.Principal.Role == PlatformAdmin) {
 			names = append(names, p.Name)
 		}
 	}

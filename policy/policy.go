@@ -31,7 +31,10 @@ func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict {
 	}
 	checks := []Check{checkProfile(r, c, p, known)}
 	if known {
-		checks = append(checks, checkPlatform(p, c))
+		checks = append(checks, checkPlatform(r, p, c))
+	}
+	if p.AdminOnly {
+		checks = append(checks, checkAdminOnly(r, p, c))
 	}
 	checks = append(checks, checkPermission(r, "create a cluster"), checkFork(r), checkOwnership(r), checkTeam(r))
 	if known {

@@ -84,6 +84,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"an unknown profile":            {func(r *Request) { r.Profile = "aws-minimal-tst" }, "profile", "There is no profile", "Did you mean aws-minimal-test?"},
 		"a profile like no other":       {func(r *Request) { r.Profile = "gke" }, "profile", "There is no profile", "Choose one of: aws-minimal-test, aws-standard."},
 		"a profile not enabled":         {func(r *Request) { r.Profile = "ibm-standard" }, "platform", "IBM Cloud is not enabled yet", "Choose one of: aws-minimal-test, aws-standard."},
+		"a profile for admins":          {func(r *Request) { r.Profile = "aws-minimal-mint" }, "admin-only", "for platform admins alone", "Choose one of: aws-minimal-test, aws-standard, or ask a platform admin"},
 		"somebody who may only read":    {func(r *Request) { r.Permission = "read" }, "permission", "only read permission", "write permission"},
 		"somebody who may only triage":  {func(r *Request) { r.Permission = "triage" }, "permission", "only triage permission", "write permission"},
 		"somebody without permission":   {func(r *Request) { r.Permission = "none" }, "permission", "maya has no permission", "write permission"},
@@ -143,6 +144,21 @@ func TestOtherDoorsAskTheRole(t *testing.T) {
 	r := wish()
 	r.Permission, r.Principal.Role = "read", PlatformAdmin
 	require.False(t, Evaluate(r, catalogue(t), Settings{}).Allowed, "a role is no permission on GitHub")
+}
+
+func TestAProfileForAdminsIsForAdmins(t *testing.T) {
+	for role, allowed := range map[Role]bool{Requester: false, PlatformAdmin: true, Auditor: false, "": false} {
+		r := wish()
+		r.Door, r.Permission, r.Principal.Role, r.Profile = "api", "", role, "aws-minimal-mint"
+		v := Evaluate(r, catalogue(t), Settings{})
+		require.Equal(t, allowed, v.Allowed, role)
+		require.Equal(t, allowed, find(t, v, "admin-only").Result == Pass)
+		r.Profile = ""
+		require.NotEqual(t, "aws-minimal-mint", Evaluate(r, catalogue(t), Settings{}).Grant.Profile, "nobody gets it unasked")
+	}
+	r := wish()
+	r.Principal.Role, r.Profile = PlatformAdmin, "aws-minimal-mnt"
+	require.Contains(t, find(t, Evaluate(r, catalogue(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
 }
 
 func TestAnAllowedWishHasEveryDefault(t *testing.T) {

@@ -84,7 +84,7 @@ const (
 
 // Check is one question policy asked.
 type Check struct {
-	Name   string `json:"name"` // profile, platform, permission, fork, ownership, team, region, version, base-domain, ttl, price, name, tags
+	Name   string `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, region, version, base-domain, ttl, price, name, tags
 	Result Result `json:"result"`
 	Asked  string `json:"asked,omitempty"`  // what was asked for
 	Accept string `json:"accept,omitempty"` // what would be accepted

@@ -1,8 +1,8 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
-	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -22,6 +22,10 @@ func compare(r *reader, p Profile) {
 	if r.good("platform", "credentialsMode") && p.Platform == "ibmcloud" && p.CredentialsMode != "Manual" {
 		r.failAt("credentialsMode", p.CredentialsMode, "Manual, the only mode on ibmcloud")
 	}
+	if r.good("credentialsMode") && p.CredentialsMode == "Mint" && !p.AdminOnly && !r.wrong("adminOnly") {
+		at := cmp.Or(r.lines["adminOnly"], r.lines["credentialsMode"])
+		r.fail(at, "adminOnly", "not true with credentialsMode Mint, which copies the runner's keys into the cluster", "true, or credentialsMode: Manual")
+	}
 	if r.good("platform") && p.Platform == "aws" && r.lines["loadBalancer"] == 0 {
 		r.fail(r.lines["platform"], "loadBalancer", "missing on aws", "NLB")
 	}
@@ -33,7 +37,7 @@ func compare(r *reader, p Profile) {
 	}
 	compareLists(r, p)
 	compareMachines(r, p)
-	compareNetworks(r, p.Networking)
+	compareNetworks(r, p)
 }
 
 func compareLists(r *reader, p Profile) {
@@ -79,27 +83,16 @@ func compareMachines(r *reader, p Profile) {
 	}
 }
 
-// compareNetworks refuses networks that overlap each other or what OVN-Kubernetes and container hosts take themselves.
-func compareNetworks(r *reader, n Networking) {
-	if !r.good("networking.machineNetwork", "networking.clusterNetwork", "networking.serviceNetwork") {
-		return
-	}
-	ours := []struct{ path, cidr string }{
+// compareNetworks looks at how the networks lie beside each other.
+func compareNetworks(r *reader, p Profile) {
+	n := p.Networking
+	all := []network{
 		{"networking.machineNetwork", n.MachineNetwork},
 		{"networking.clusterNetwork", n.ClusterNetwork},
 		{"networking.serviceNetwork", n.ServiceNetwork},
 	}
-	taken := []string{"100.64.0.0/16", "100.88.0.0/16", "169.254.0.0/17", "172.17.0.0/16"}
-	for _, one := range ours {
-		for _, other := range taken {
-			if netip.MustParsePrefix(one.cidr).Overlaps(netip.MustParsePrefix(other)) {
-				r.failAt(one.path, one.cidr, "a network apart from "+other)
-				break
-			}
-		}
-		taken = append(taken, one.cidr)
-	}
-	if bits := netip.MustParsePrefix(n.ClusterNetwork).Bits(); r.good("networking.hostPrefix") && n.HostPrefix <= bits {
-		r.failAt("networking.hostPrefix", fmt.Sprintf("%d", n.HostPrefix), fmt.Sprintf("more than the cluster network's %d", bits))
+	apart(r, all)
+	if r.good("networking.clusterNetwork", "networking.hostPrefix") {
+		hostRoom(r, "networking.hostPrefix", n.ClusterNetwork, n.HostPrefix, p.ControlPlane.Replicas+p.Workers.Replicas)
 	}
 }

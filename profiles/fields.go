@@ -31,6 +31,8 @@ func profileFields(r *reader, p *Profile) []field {
 	reason.optional = true
 	balancer := choice("loadBalancer", &p.LoadBalancer, "NLB") // a Classic one answers another API than the one teardown counts with
 	balancer.optional = true                                   // see compare
+	admins := boolean("adminOnly", &p.AdminOnly)
+	admins.optional = true
 	return []field{
 		text("name", &p.Name, "lower-case letters, digits and dashes, at most 40, starting with a letter", nameForm.MatchString),
 		text("displayName", &p.DisplayName, "words for people", filled),
@@ -38,7 +40,8 @@ func profileFields(r *reader, p *Profile) []field {
 		choice("platform", &p.Platform, "aws", "ibmcloud"),
 		boolean("enabled", &p.Enabled),
 		reason,
-		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint", "Passthrough"),
+		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
+		admins,
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a DNS domain in lower case", domain),
 		regions(r, p),

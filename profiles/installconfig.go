@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,15 +25,16 @@ type InstallInput struct {
 	Tags                              map[string]string // effective: ours and the user's
 }
 
-// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds.
-// The version is not in it: it picks the installer's binary. The error names everything that is wrong at once.
+// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds. What it
+// returns has passed Strict. The version is not in it: it picks the installer's binary. The error names everything that
+// is wrong at once.
 func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
+	if p.Platform != "aws" {
+		return nil, fmt.Errorf("render install-config of %s: platform %s is not enabled yet; accepted: aws", p.Name, p.Platform)
+	}
 	if len(in.Zones) == 0 {
 		region, _ := p.Region(in.Region)
 		in.Zones = region.Zones
-	}
-	if err := p.refuse(in); err != nil {
-		return nil, fmt.Errorf("render install-config of %s: %w", p.Name, err)
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -42,31 +42,26 @@ func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
 	if err := encoder.Encode(p.installConfig(in)); err != nil {
 		return nil, fmt.Errorf("render install-config of %s: %w", p.Name, err)
 	}
+	if err := errors.Join(p.offers(in), Strict(out.Bytes())); err != nil {
+		return nil, fmt.Errorf("render install-config of %s: %w", p.Name, err)
+	}
 	return out.Bytes(), nil
 }
 
-// refuse repeats what policy has checked already, because the installer only warns about much of it and goes on.
-func (p Profile) refuse(in InstallInput) error {
+// offers repeats what policy has checked already: that the profile's lists hold what is asked for.
+func (p Profile) offers(in InstallInput) error {
 	var wrong []error
 	say := func(bad bool, format string, args ...any) {
 		if bad {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	say(p.Platform != "aws", "platform %s is not enabled yet; accepted: aws", p.Platform)
-	say(len(in.Name) > MaxName || !NameForm.MatchString(in.Name), "name %q; accepted: %s, at most %d characters", in.Name, NameForm, MaxName)
 	say(!p.BaseDomains.Has(in.BaseDomain), "base domain %q; accepted: %s", in.BaseDomain, strings.Join(p.BaseDomains.Allow, ", "))
 	say(!p.Versions.Has(in.Version), "version %q; accepted: %s", in.Version, strings.Join(p.Versions.Allow, ", "))
 	region, known := p.Region(in.Region)
 	say(!known, "region %q; accepted: %s", in.Region, strings.Join(p.RegionNames(), ", "))
-	say(known && len(in.Zones) == 0, "no zone; accepted: %s", strings.Join(region.Zones, ", "))
 	for _, zone := range in.Zones {
 		say(known && !slices.Contains(region.Zones, zone), "zone %q; accepted: %s", zone, strings.Join(region.Zones, ", "))
-	}
-	say(len(in.Tags) > MaxTags, "%d tags; accepted: at most %d", len(in.Tags), MaxTags)
-	for _, key := range slices.Sorted(maps.Keys(in.Tags)) {
-		problem := TagProblem(key, in.Tags[key])
-		say(problem != "", "tag %q: %s", key, problem)
 	}
 	return errors.Join(wrong...)
 }

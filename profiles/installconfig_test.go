@@ -20,7 +20,7 @@ func input() InstallInput {
 }
 
 func TestInstallConfigOfEveryEnabledProfileIsGolden(t *testing.T) {
-	for _, name := range []string{"aws-minimal-test", "aws-standard"} {
+	for _, name := range []string{"aws-minimal-mint", "aws-minimal-test", "aws-standard"} {
 		out, err := get(t, name).InstallConfig(input())
 		require.NoError(t, err)
 		golden(t, name+".install-config.yaml", string(out))
@@ -51,7 +51,7 @@ func TestWhatTheInstallerWouldOnlyWarnAboutIsRefusedAllAtOnce(t *testing.T) {
 		in.Tags[fmt.Sprintf("k%d", i)] = "v"
 	}
 	_, err := get(t, "aws-minimal-test").InstallConfig(in)
-	for _, part := range []string{"Shop.one", "example.org", "4.19.9", "us-west-2a", "29 tags", `"Name"`, `"aws:x"`, `"a.kubernetes.io/b"`, `"Empty"`} {
+	for _, part := range []string{"Shop.one", "example.org", "4.19.9", "us-west-2a", "29 tags", "userTags.Name: ", "userTags.aws:x: ", "userTags.a.kubernetes.io/b: ", "userTags.Empty: "} {
 		require.ErrorContains(t, err, part)
 	}
 	_, err = get(t, "ibm-standard").InstallConfig(input())

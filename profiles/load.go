@@ -1,17 +1,12 @@
 package profiles
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed catalogue/*.yaml
@@ -57,19 +52,10 @@ func Load(files fs.FS) (Catalogue, error) {
 // parse reads one file. The profile is usable only when there are no problems.
 func parse(path string, body []byte) (Profile, Problems) {
 	r := &reader{file: path, lines: map[string]int{}}
-	docs := yaml.NewDecoder(bytes.NewReader(body))
-	var doc yaml.Node
-	if err := docs.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return Profile{}, Problems{{File: path, Line: 1, Got: "an empty file", Accept: "one profile"}}
-		}
-		return Profile{}, Problems{{File: path, Line: 1, Got: strings.TrimPrefix(err.Error(), "yaml: "), Accept: "valid YAML"}}
-	}
-	if err := docs.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		r.fail(doc.Content[0].Line, "", "more than one document", "one profile per file")
-	}
 	var p Profile
-	r.object(doc.Content[0], "", profileFields(r, &p)...)
-	compare(r, p)
+	if doc := r.document(body, "profile"); doc != nil {
+		r.object(doc, "", profileFields(r, &p)...)
+		compare(r, p)
+	}
 	return p, r.sorted()
 }

@@ -54,8 +54,8 @@ func load(body string) error {
 	return err
 }
 
-func TestTheFourProfilesAreWhatTheSpecificationSays(t *testing.T) {
-	require.Equal(t, []string{"aws-minimal-test", "aws-standard", "ibm-minimal-test", "ibm-standard"}, catalogue(t).Names())
+func TestTheProfilesAreWhatTheSpecificationSays(t *testing.T) {
+	require.Equal(t, []string{"aws-minimal-mint", "aws-minimal-test", "aws-standard", "ibm-minimal-test", "ibm-standard"}, catalogue(t).Names())
 	for name, want := range map[string]struct {
 		platform string
 		enabled  bool
@@ -63,6 +63,7 @@ func TestTheFourProfilesAreWhatTheSpecificationSays(t *testing.T) {
 		maxTTL   time.Duration
 		zones    int
 	}{
+		"aws-minimal-mint": {"aws", true, 0, 24 * time.Hour, 1},
 		"aws-minimal-test": {"aws", true, 0, 72 * time.Hour, 1},
 		"aws-standard":     {"aws", true, 3, 168 * time.Hour, 3},
 		"ibm-minimal-test": {"ibmcloud", false, 0, 72 * time.Hour, 1},
@@ -75,6 +76,8 @@ func TestTheFourProfilesAreWhatTheSpecificationSays(t *testing.T) {
 			require.Equal(t, 3, p.ControlPlane.Replicas)
 			require.Equal(t, want.workers, p.Workers.Replicas)
 			require.Equal(t, want.workers == 0, p.ControlPlane.Schedulable)
+			require.Equal(t, name == "aws-minimal-mint", p.CredentialsMode == "Mint")
+			require.Equal(t, name == "aws-minimal-mint", p.AdminOnly)
 			require.Equal(t, 24*time.Hour, p.DefaultTTL)
 			require.Equal(t, want.maxTTL, p.MaxTTL)
 			require.Equal(t, time.Hour, p.Grace)
@@ -96,6 +99,13 @@ func TestTheDefaultProfileIsTheCheapestEnabledOne(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "aws-minimal-test", p.Name)
 	_, ok = Catalogue{}.Default()
+	require.False(t, ok)
+	mint := get(t, "aws-minimal-mint")
+	mint.Regions = []Region{{Name: mint.DefaultRegion, HourlyCents: 1}}
+	p, ok = Catalogue{profiles: []Profile{mint, get(t, "aws-standard")}}.Default()
+	require.True(t, ok)
+	require.Equal(t, "aws-standard", p.Name, "what is for admins is nobody's default")
+	_, ok = Catalogue{profiles: []Profile{mint}}.Default()
 	require.False(t, ok)
 }
 
@@ -143,7 +153,9 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 		"a load balancer on IBM Cloud":   {"platform: aws", "platform: ibmcloud", "loadBalancer: NLB", "loadBalancer", "platform: aws"},
 		"an AWS ingress left open":       {"loadBalancer: NLB\n", "", "platform: aws", "loadBalancer", "NLB"},
 		"a Classic load balancer":        {"loadBalancer: NLB", "loadBalancer: Classic", "", "loadBalancer", "NLB"},
-		"Mint on IBM Cloud":              {"platform: aws", "platform: ibmcloud", "credentialsMode: M", "credentialsMode", "Manual"},
+		"Mint for everybody":             {"credentialsMode: Manual", "credentialsMode: Mint", "", "adminOnly", "true, or credentialsMode: Manual"},
+		"Mint and not for admins":        {"credentialsMode: Manual", "credentialsMode: Mint\nadminOnly: false", "", "adminOnly", "true, or credentialsMode: Manual"},
+		"Mint on IBM Cloud":              {cloudAndMode(t), strings.NewReplacer("aws", "ibmcloud", "Manual", "Mint").Replace(cloudAndMode(t)), "", "credentialsMode", "Manual, the only mode"},
 		"a default above the maximum":    {"maxHours: 72", "maxHours: 12", "", "ttl.defaultHours", "at most maxHours, 12"},
 		"a default outside the list":     {`default: "4.20.3"`, `default: "4.20.9"`, "", "versions.default", "4.20.1, 4.20.3"},
 		"a region outside the list":      {"default: us-east-1", "default: us-west-1", "", "regions.default", "us-east-1, us-east-2, us-west-2"},
@@ -171,6 +183,13 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 			require.Equal(t, "aws-minimal-test.yaml", problems[i].File)
 		})
 	}
+}
+
+// cloudAndMode is the part of the good profile from its platform to its credentials mode.
+func cloudAndMode(t *testing.T) string {
+	body := good(t)
+	const last = "credentialsMode: Manual"
+	return body[strings.Index(body, "platform: aws") : strings.Index(body, last)+len(last)]
 }
 
 func indexOf(problems Problems, field string) int {

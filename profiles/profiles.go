@@ -18,7 +18,8 @@ type Profile struct {
 	Platform        string // "aws" or "ibmcloud"
 	Enabled         bool
 	DisabledReason  string // words for people; set exactly when not Enabled
-	CredentialsMode string // the installer's credentialsMode
+	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys go into the cluster)
+	AdminOnly       bool   // for platform admins alone; always with Mint
 
 	Versions     Allowed
 	BaseDomains  Allowed
@@ -130,12 +131,12 @@ func (c Catalogue) Names() []string {
 // All returns every profile in alphabetical order. Callers must not change what the profiles point to.
 func (c Catalogue) All() []Profile { return slices.Clone(c.profiles) }
 
-// Default is the profile taken when a wish names none: the enabled one that costs least in its default region, the
-// first by name among equals. ok is false when nothing is enabled.
+// Default is the profile taken when a wish names none: the one that costs least in its default region of those that are
+// enabled and for everybody, the first by name among equals. ok is false when there is none.
 func (c Catalogue) Default() (p Profile, ok bool) {
 	least := 0
 	for _, candidate := range c.profiles {
-		if !candidate.Enabled {
+		if !candidate.Enabled || candidate.AdminOnly {
 			continue
 		}
 		region, _ := candidate.Region(candidate.DefaultRegion)

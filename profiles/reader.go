@@ -1,8 +1,11 @@
 package profiles
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,15 +36,36 @@ func (r *reader) fail(line int, path, got, accept string) {
 // good says that every path was read and holds no problem, so that its values may be compared.
 func (r *reader) good(paths ...string) bool {
 	for _, path := range paths {
-		wrong := slices.ContainsFunc(r.problems, func(p Problem) bool {
-			rest, under := strings.CutPrefix(p.Field, path)
-			return under && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		})
-		if _, read := r.lines[path]; wrong || !read {
+		if _, read := r.lines[path]; !read || r.wrong(path) {
 			return false
 		}
 	}
 	return true
+}
+
+// wrong says that there is a problem with the path or below it.
+func (r *reader) wrong(path string) bool {
+	return slices.ContainsFunc(r.problems, func(p Problem) bool {
+		rest, under := strings.CutPrefix(p.Field, path)
+		return under && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+// document reads the one YAML document of a body; what names it in words. nil: there is a problem and nothing to read.
+func (r *reader) document(body []byte, what string) *yaml.Node {
+	docs := yaml.NewDecoder(bytes.NewReader(body))
+	var doc yaml.Node
+	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
+		r.fail(1, "", "an empty file", "one "+what)
+		return nil
+	} else if err != nil {
+		r.fail(1, "", strings.TrimPrefix(err.Error(), "yaml: "), "valid YAML")
+		return nil
+	}
+	if err := docs.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		r.fail(doc.Content[0].Line, "", "more than one document", "one "+what+" per file")
+	}
+	return doc.Content[0]
 }
 
 // failAt reports a problem that shows only when fields are compared.

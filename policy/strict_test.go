@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// A generated request asks for anything a profile gives: names up to the longest, every region, version and base domain,
+// as many tags as there is room for, of every character they may have.
+func generated(p profiles.Profile) *rapid.Generator[Request] {
+	return rapid.Custom(func(t *rapid.T) Request {
+		r := wish()
+		r.Door, r.Permission, r.Principal.Role, r.Profile = "api", "", PlatformAdmin, p.Name
+		r.Region = rapid.SampledFrom(append(p.RegionNames(), "")).Draw(t, "region")
+		r.Version = rapid.SampledFrom(append(p.Versions.Allow, "")).Draw(t, "version")
+		r.BaseDomain = rapid.SampledFrom(append(p.BaseDomains.Allow, "")).Draw(t, "base domain")
+		r.TTL = time.Duration(rapid.Int64Range(0, int64(p.MaxTTL)).Draw(t, "ttl"))
+		r.Generation = rapid.IntRange(1, 50).Draw(t, "generation")
+		if rapid.Bool().Draw(t, "from a pull request") {
+			r.PR.Repo = "acme/" + rapid.StringMatching(`[A-Za-z0-9._-]{1,60}`).Draw(t, "repo")
+			r.PR.Number = rapid.IntRange(1, 999_999).Draw(t, "number")
+		} else {
+			r.PR, r.Name = nil, rapid.StringMatching(`[a-z]([-a-z0-9]{0,19}[a-z0-9])?`).Draw(t, "name")
+		}
+		word := rapid.StringMatching(`[0-9A-Za-z_.:/=+@-]([0-9A-Za-z_.:/=+@ -]{0,60}[0-9A-Za-z_.:/=+@-])?`)
+		r.Ownership.Owner, r.Ownership.CostCenter, r.Ownership.Environment = word.Draw(t, "owner"), word.Draw(t, "cost center"), word.Draw(t, "environment")
+		value := rapid.OneOf(word, rapid.Just(strings.Repeat("v", 256)), rapid.SampledFrom([]string{"true", "no", "1", "0x1f", "2025-01-01", "null", "1e3", "= x"}))
+		r.Tags = map[string]string{}
+		for i := range rapid.IntRange(0, profiles.MaxTags-ourTags).Draw(t, "tags") {
+			r.Tags[fmt.Sprintf("k%d.%s", i, word.Draw(t, "key"))] = value.Draw(t, "value")
+		}
+		return r
+	})
+}
+
+func TestEveryProfileRendersStrictlyValidForTwoHundredRequests(t *testing.T) {
+	for _, p := range catalogue(t).All() {
+		if !p.Enabled {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			requests, names := generated(p), map[string]bool{}
+			for seed := range 200 {
+				r := requests.Example(seed)
+				v := Evaluate(r, catalogue(t), Settings{})
+				require.True(t, v.Allowed, "seed %d: %v", seed, v.Refusals())
+				tags := EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Unix(1_735_732_800, 0), "test")
+				out, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region,
+					Version: v.Grant.Version, Zones: v.Grant.Zones, Tags: tags})
+				require.NoError(t, err, "seed %d", seed)
+				require.NoError(t, profiles.Strict(out), "seed %d", seed)
+				requireTags(t, out, tags)
+				names[v.Grant.Name] = true
+			}
+			require.Greater(t, len(names), 150, "the requests differ")
+		})
+	}
+}
+
+// requireTags reads the tags back: a value such as "true" stays the text it was.
+func requireTags(t *testing.T, config []byte, want map[string]string) {
+	t.Helper()
+	var c struct {
+		Platform struct {
+			AWS struct {
+				UserTags map[string]any `yaml:"userTags"`
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(config, &c))
+	require.Len(t, c.Platform.AWS.UserTags, len(want))
+	for key, value := range want {
+		require.Equal(t, any(value), c.Platform.AWS.UserTags[key], key)
+	}
+}
