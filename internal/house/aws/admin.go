@@ -14,6 +14,7 @@ type adminInput struct {
 	ID       string    `json:"id"`
 	Account  string    `json:"account"`
 	Delay    string    `json:"delay"` // a Go duration
+	Value    int       `json:"value"`
 	Resource *Resource `json:"resource"`
 }
 
@@ -25,6 +26,7 @@ type adminInput struct {
 //	POST /_standin/refuse  {"call","times","code"}    /_standin/lift    {"call"}
 //	POST /_standin/delay   {"call","delay"}           /_standin/account {"account"}
 //	POST /_standin/pin     {"id"}    /_standin/unpin  {"id"}    /_standin/free {"id"}
+//	POST /_standin/limit   {"code","value"}           SetLimit
 //	POST /_standin/plant   {"resource"}               answers the planted resource
 func (s *Server) admin() http.Handler {
 	mux := http.NewServeMux()
@@ -63,6 +65,7 @@ func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
 			}
 			return done, err
 		},
+		"limit":   func(in adminInput) (any, error) { return done, s.SetLimit(in.Code, in.Value) },
 		"account": func(in adminInput) (any, error) { return done, s.SetAccount(in.Account) },
 		"pin":     func(in adminInput) (any, error) { return done, s.Pin(in.ID) },
 		"unpin":   func(in adminInput) (any, error) { return done, s.Unpin(in.ID) },

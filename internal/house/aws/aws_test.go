@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,7 @@ type cloud struct {
 	iam     *iam.Client
 	route53 *route53.Client
 	tagging *tagging.Client
+	quotas  *servicequotas.Client
 }
 
 func start(t *testing.T, cfg aws.Config) *cloud {
@@ -57,7 +59,7 @@ func clients(t *testing.T, s *aws.Server, region, key, secret string) *cloud {
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryMaxAttempts(1))
 	require.NoError(t, err)
 	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
-		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg)}
+		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg)}
 }
 
 // refused requires an API error of the code.

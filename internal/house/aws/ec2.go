@@ -2,11 +2,7 @@ package aws
 
 import (
 	"cmp"
-	"encoding/base64"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 )
 
 // kind is what the generic EC2 calls must know about one type of resource.
@@ -41,7 +37,7 @@ var kinds = map[string]kind{
 
 // ec2Calls are EC2's operations.
 var ec2Calls = map[string]handler{
-	"DescribeRegions": describeRegions, "DescribeAvailabilityZones": describeZones, "DescribeInstanceTypeOfferings": describeOfferings,
+	"DescribeRegions": describeRegions, "DescribeAvailabilityZones": describeZones, "DescribeInstanceTypeOfferings": describeOfferings, "DescribeInstanceTypes": describeTypes,
 	"CreateTags": createTags, "DeleteTags": deleteTags,
 
 	"CreateVpc": createVPC, "DeleteVpc": remove("vpc"), "DescribeVpcs": describe("vpc"),
@@ -140,7 +136,7 @@ func describe(typ string) handler {
 		found := c.all(func(r *Resource) bool {
 			return c.here(r, typ) && (r.Alive() || k.ghosts) && (len(ids) == 0 || slices.Contains(ids, r.ID)) && c.passes(r, k, filters)
 		})
-		found, next, err := c.page(found, len(ids) > 0)
+		found, next, err := page(c, found, len(ids) > 0, bySeq)
 		if err != nil {
 			return nil, err
 		}
@@ -153,90 +149,4 @@ func describe(typ string) handler {
 		}
 		return append([]node{list(k.set, "item", items)}, next...), nil
 	}
-}
-
-// page cuts what was found at MaxResults. Tokens name the last resource shown, so that pages hold while others come and go.
-func (c *call) page(found []*Resource, byID bool) ([]*Resource, []node, error) {
-	limit, token := c.params.number("MaxResults"), c.params.get("NextToken")
-	if limit != 0 && byID {
-		return nil, nil, fault("InvalidParameterCombination", "The parameter maxResults cannot be used with ids")
-	}
-	if limit != 0 && limit < 5 {
-		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)
-	}
-	found, last, err := after(found, token, limit, func(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) })
-	if err != nil {
-		return nil, nil, fault("InvalidNextToken", "The token is invalid")
-	}
-	if last == "" {
-		return found, nil, nil
-	}
-	return found, []node{el("nextToken", last)}, nil
-}
-
-// after is one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token.
-func after(found []*Resource, token string, limit int, key func(*Resource) string) ([]*Resource, string, error) {
-	last, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return nil, "", err
-	}
-	found = slices.DeleteFunc(slices.Clone(found), func(r *Resource) bool { return token != "" && key(r) <= string(last) })
-	slices.SortFunc(found, func(a, b *Resource) int { return cmp.Compare(key(a), key(b)) })
-	if limit <= 0 || len(found) <= limit {
-		return found, "", nil
-	}
-	found = found[:limit]
-	return found, base64.RawURLEncoding.EncodeToString([]byte(key(found[limit-1]))), nil
-}
-
-func tagSet(r *Resource) node {
-	var items [][]node
-	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
-		items = append(items, []node{el("key", k), el("value", r.Tags[k])})
-	}
-	return list("tagSet", "item", items)
-}
-
-// tagged is every resource CreateTags and DeleteTags name.
-func (c *call) tagged() ([]*Resource, error) {
-	var out []*Resource
-	for _, id := range c.params.list("ResourceId") {
-		r := c.first(func(r *Resource) bool { return r.Alive() && r.ID == id && c.here(r, r.Type) })
-		if r == nil {
-			for typ, k := range kinds {
-				if strings.HasPrefix(id, k.prefix) {
-					_, err := c.get(typ, id)
-					return nil, err
-				}
-			}
-			return nil, fault("InvalidID", "The ID '%s' is not valid", id)
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func createTags(c *call) ([]node, error) {
-	found, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range found {
-		maps.Copy(r.Tags, c.params.tags("Tag"))
-		r.Name = cmp.Or(r.Tags["Name"], r.Name)
-	}
-	return []node{el("return", true)}, nil
-}
-
-func deleteTags(c *call) ([]node, error) {
-	found, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range found {
-		for k := range c.params.tags("Tag") {
-			delete(r.Tags, k)
-		}
-	}
-	return []node{el("return", true)}, nil
 }

@@ -5,44 +5,74 @@ import (
 	"strconv"
 )
 
-func runInstances(c *call) ([]node, error) {
-	kind, subnetID, groups := c.params.get("InstanceType"), c.params.get("SubnetId"), c.params.list("SecurityGroupId")
+// launch is what a RunInstances call asks for, checked.
+type launch struct {
+	kind, profile string
+	subnet        *Resource
+	groups        []string
+	count, gib    int
+	disk          string
+}
+
+// launching reads and checks a RunInstances call: everything it names is there, offered, and within the quotas.
+func (c *call) launching() (launch, error) {
+	size, _ := strconv.Atoi(c.params.get("BlockDeviceMapping.1.Ebs.VolumeSize")) // absent: the image's size
+	l := launch{kind: c.params.get("InstanceType"), groups: c.params.list("SecurityGroupId"), profile: c.params.get("IamInstanceProfile.Name"),
+		count: max(1, min(c.params.number("MaxCount"), 100)), gib: cmp.Or(size, 120), disk: cmp.Or(c.params.get("BlockDeviceMapping.1.Ebs.VolumeType"), "gp3")}
+	subnetID := c.params.get("SubnetId")
 	for _, face := range c.params.each("NetworkInterface") {
 		subnetID = cmp.Or(subnetID, face.get("SubnetId"))
-		groups = append(groups, face.list("SecurityGroupId")...)
+		l.groups = append(l.groups, face.list("SecurityGroupId")...)
 	}
 	if subnetID == "" {
-		return nil, fault("VPCIdNotSpecified", "No default VPC for this user. GroupName is only supported for EC2-Classic and default VPC.")
+		return l, fault("VPCIdNotSpecified", "No default VPC for this user. GroupName is only supported for EC2-Classic and default VPC.")
 	}
-	sub, err := c.get("subnet", subnetID)
+	var err error
+	if l.subnet, err = c.get("subnet", subnetID); err != nil {
+		return l, err
+	}
+	for _, id := range l.groups {
+		if _, err := c.get("security-group", id); err != nil {
+			return l, err
+		}
+	}
+	if zone := l.subnet.Attrs["availability-zone"]; !offered(zone, l.kind) {
+		return l, fault("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", l.kind, zone)
+	}
+	if l.profile != "" && c.named("instance-profile", l.profile) == nil {
+		return l, fault("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", l.profile)
+	}
+	if err := c.room("L-1216C47A", "", l.count*vcpus(l.kind)); err != nil {
+		return l, err
+	}
+	return l, c.disks(l.disk, l.count*l.gib)
+}
+
+// disks refuses volumes beyond the quota of their type.
+func (c *call) disks(kind string, gib int) error {
+	if kind != "gp3" {
+		return nil
+	}
+	return c.room("L-7A658B76", "", gib)
+}
+
+func runInstances(c *call) ([]node, error) {
+	l, err := c.launching()
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range groups {
-		if _, err := c.get("security-group", id); err != nil {
-			return nil, err
-		}
-	}
-	if !offered(sub.Attrs["availability-zone"], kind) {
-		return nil, fault("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", kind, sub.Attrs["availability-zone"])
-	}
-	profile := c.params.get("IamInstanceProfile.Name")
-	if profile != "" && c.named("instance-profile", profile) == nil {
-		return nil, fault("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", profile)
-	}
-	reservation := newID("r-")
+	reservation, zone := newID("r-"), l.subnet.Attrs["availability-zone"]
 	var items [][]node
-	for range max(1, min(c.params.number("MaxCount"), 100)) {
-		attrs := map[string]string{"instance-type": kind, "image-id": c.params.get("ImageId"), "subnet-id": sub.ID,
-			"availability-zone": sub.Attrs["availability-zone"], "reservation-id": reservation, "profile": profile}
-		r := c.made("instance", Resource{VPC: sub.VPC, Attrs: attrs})
-		r.Values["groups"] = groups
+	for range l.count {
+		attrs := map[string]string{"instance-type": l.kind, "image-id": c.params.get("ImageId"), "subnet-id": l.subnet.ID,
+			"availability-zone": zone, "reservation-id": reservation, "profile": l.profile}
+		r := c.made("instance", Resource{VPC: l.subnet.VPC, Attrs: attrs})
+		r.Values["groups"] = l.groups
 		c.move(r, "pending", "running")
-		face := c.face(r, sub, "interface", "", groups, "")
+		face := c.face(r, l.subnet, "interface", "", l.groups, "")
 		r.Attrs["private-ip-address"] = face.Attrs["private-ip-address"]
-		size, _ := strconv.Atoi(c.params.get("BlockDeviceMapping.1.Ebs.VolumeSize")) // absent: the image's size
-		c.made("volume", Resource{Parent: r.ID, State: "in-use", Attrs: map[string]string{"size": strconv.Itoa(cmp.Or(size, 120)),
-			"type": cmp.Or(c.params.get("BlockDeviceMapping.1.Ebs.VolumeType"), "gp3"), "availability-zone": sub.Attrs["availability-zone"], "attachment.instance-id": r.ID}})
+		c.made("volume", Resource{Parent: r.ID, State: "in-use", Attrs: map[string]string{"size": strconv.Itoa(l.gib), "type": l.disk,
+			"availability-zone": zone, "attachment.instance-id": r.ID}})
 		items = append(items, renderInstance(c, r))
 	}
 	return []node{el("reservationId", reservation), el("ownerId", c.Account), list("instancesSet", "item", items)}, nil
@@ -108,7 +138,11 @@ func createVolume(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := c.made("volume", Resource{Attrs: map[string]string{"availability-zone": zone, "size": cmp.Or(c.params.get("Size"), "1"), "type": cmp.Or(c.params.get("VolumeType"), "gp3")}})
+	kind, gib := cmp.Or(c.params.get("VolumeType"), "gp3"), max(1, c.params.number("Size"))
+	if err := c.disks(kind, gib); err != nil {
+		return nil, err
+	}
+	r := c.made("volume", Resource{Attrs: map[string]string{"availability-zone": zone, "size": strconv.Itoa(gib), "type": kind}})
 	return renderVolume(c, r), nil
 }
 

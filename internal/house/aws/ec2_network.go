@@ -10,6 +10,9 @@ func createVPC(c *call) ([]node, error) {
 	if err != nil || cidr.Bits() < 16 || cidr.Bits() > 28 {
 		return nil, fault("InvalidVpc.Range", "The CIDR '%s' is invalid.", c.params.get("CidrBlock"))
 	}
+	if err := c.room("L-F678F1CE", "", 1); err != nil {
+		return nil, err
+	}
 	v := c.made("vpc", Resource{Attrs: map[string]string{"cidr": cidr.Masked().String()}})
 	v.Attrs["is-default"] = "false"
 	group := Resource{Service: "ec2", Type: "security-group", Region: c.region, ID: newID("sg-"), Name: "default", VPC: v.ID, Parent: v.ID}
@@ -88,6 +91,9 @@ func renderSubnet(c *call, r *Resource) []node {
 }
 
 func createGateway(c *call) ([]node, error) {
+	if err := c.room("L-A4707A72", "", 1); err != nil {
+		return nil, err
+	}
 	return []node{{name: "internetGateway", kids: renderGateway(c, c.made("internet-gateway", Resource{}))}}, nil
 }
 
@@ -151,6 +157,9 @@ func deleteGateway(c *call) ([]node, error) {
 }
 
 func allocateAddress(c *call) ([]node, error) {
+	if err := c.room("L-0263D0A3", "", 1); err != nil {
+		return nil, err
+	}
 	r := c.made("elastic-ip", Resource{Attrs: map[string]string{"domain": "vpc"}})
 	r.Attrs["public-ip"] = fmt.Sprintf("203.0.%d.%d", 113+r.Seq/250%100, 1+r.Seq%250)
 	return []node{el("publicIp", r.Attrs["public-ip"]), el("allocationId", r.ID), el("domain", "vpc")}, nil
@@ -169,7 +178,11 @@ func createNAT(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID}}
+	zone := sub.Attrs["availability-zone"]
+	if err := c.room("L-FE5A380F", zone, 1); err != nil {
+		return nil, err
+	}
+	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}
 	if id := c.params.get("AllocationId"); id != "" {
 		ip, err := c.get("elastic-ip", id)
 		if err != nil {

@@ -17,22 +17,6 @@ func zonesOf(region string) []string {
 	return out
 }
 
-// families and sizes make up the instance types that are offered.
-var (
-	families = []string{"m5", "m5a", "m6a", "m6i", "m7i", "c5", "c6i", "r5", "r6i", "t3", "t3a"}
-	sizes    = []string{"medium", "large", "xlarge", "2xlarge", "4xlarge", "8xlarge"}
-)
-
-// offered says whether an instance type can be had in a zone. us-east-1e is the real region's odd zone: it has none of
-// the newer types.
-func offered(zone, kind string) bool {
-	family, size, ok := strings.Cut(kind, ".")
-	if !ok || !slices.Contains(families, family) || !slices.Contains(sizes, size) {
-		return false
-	}
-	return zone != "us-east-1e" || strings.HasPrefix(family, "t3")
-}
-
 func (c *call) zoneOr(zone string) (string, error) {
 	zones := zonesOf(c.region)
 	if zone == "" {
@@ -84,23 +68,4 @@ func describeZones(c *call) ([]node, error) {
 		}
 	}
 	return []node{list("availabilityZoneInfo", "item", items)}, nil
-}
-
-func describeOfferings(c *call) ([]node, error) {
-	places, kind := []string{c.region}, cmp.Or(c.params.get("LocationType"), "region")
-	if kind == "availability-zone" {
-		places = zonesOf(c.region)
-	}
-	var items [][]node
-	for _, place := range places {
-		for _, family := range families {
-			for _, size := range sizes {
-				name := family + "." + size
-				if offered(place, name) && wanted(c.asked("instance-type"), name) && wanted(c.asked("location"), place) {
-					items = append(items, []node{el("instanceType", name), el("locationType", kind), el("location", place)})
-				}
-			}
-		}
-	}
-	return []node{list("instanceTypeOfferingSet", "item", items)}, nil
 }

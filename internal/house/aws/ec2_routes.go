@@ -110,6 +110,11 @@ func createEndpoint(c *call) ([]node, error) {
 		return nil, err
 	}
 	kind := cmp.Or(c.params.get("VpcEndpointType"), "Gateway")
+	if kind == "Gateway" {
+		if err := c.room("L-1B52E74A", "", 1); err != nil {
+			return nil, err
+		}
+	}
 	r := c.made("vpc-endpoint", Resource{VPC: v.ID, Uses: []string{v.ID}, Attrs: map[string]string{"service-name": c.params.get("ServiceName"), "vpc-endpoint-type": kind}})
 	r.Values["route-tables"] = c.params.list("RouteTableId")
 	for _, id := range c.params.list("SubnetId") {

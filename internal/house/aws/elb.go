@@ -53,6 +53,11 @@ func createBalancer(c *call) ([]node, error) {
 	if len(subnets) == 0 {
 		return nil, fault("ValidationError", "At least one subnet must be specified")
 	}
+	if kind == "network" {
+		if err := c.room("L-69A177A2", "", 1); err != nil {
+			return nil, err
+		}
+	}
 	path := "loadbalancer/" + map[string]string{"network": "net", "gateway": "gwy"}[kind]
 	if kind == "application" {
 		path = "loadbalancer/app"
@@ -103,7 +108,7 @@ func elbList(c *call, typ, set, arns, missing string, render func(*Resource) []n
 		asked := len(ids)+len(names) == 0 || slices.Contains(ids, r.ID) || slices.Contains(names, r.Name)
 		return asked && (owner == "" || r.Parent == owner || slices.Contains(r.vals("balancers"), owner))
 	})
-	found, next, err := after(found, c.params.get("Marker"), c.params.number("PageSize"), func(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) })
+	found, next, err := after(found, c.params.get("Marker"), c.params.number("PageSize"), bySeq)
 	if err != nil {
 		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
 	}

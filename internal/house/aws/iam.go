@@ -67,6 +67,11 @@ func (c *call) newEntity(e entity) (*Resource, error) {
 	if c.named(e.typ, name) != nil {
 		return nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name)
 	}
+	if e.typ == "role" {
+		if err := c.room("L-FE177D64", "", 1); err != nil {
+			return nil, err
+		}
+	}
 	attrs := map[string]string{"path": cmp.Or(c.params.get("Path"), "/"), "uniqueId": newUpper(e.prefix, 17)}
 	return c.add(Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
 }

@@ -24,7 +24,11 @@ var protocols = map[string]protocol{
 	"iam":                  queryProtocol("https://iam.amazonaws.com/doc/2010-05-08/", iamCalls),
 	"route53":              restProtocol(route53Namespace, route53Routes, route53Calls),
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
+	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
 }
+
+// speaksJSON are the services that word their refusals as JSON.
+var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "secretsmanager": true}
 
 const (
 	ec2Namespace     = "http://ec2.amazonaws.com/doc/2016-11-15/"
@@ -34,11 +38,7 @@ const (
 // enabled says whether a regional service exists where it was asked. The global ones take every region: with a custom
 // endpoint the SDK signs them with the client's own.
 func (s *Server) enabled(c *call) bool {
-	switch c.service {
-	case "iam", "route53", "sts":
-		return true
-	}
-	return slices.Contains(s.cfg.Regions, c.region)
+	return global(c.service) || slices.Contains(s.cfg.Regions, c.region)
 }
 
 func form(handlers map[string]handler, unknown string) func(*call, *http.Request) *Fault {
@@ -162,6 +162,14 @@ func jsonProtocol(target string, handlers map[string]handler) protocol {
 			sendJSON(w, f.status(), map[string]string{"__type": f.Code, "message": f.Message}, id)
 		},
 	}
+}
+
+// decode reads the body of a JSON call.
+func (c *call) decode(into any) error {
+	if err := json.Unmarshal(c.body, into); err != nil {
+		return fault("SerializationException", "%s", err)
+	}
+	return nil
 }
 
 func sendJSON(w http.ResponseWriter, status int, v any, id string) {

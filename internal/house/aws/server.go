@@ -15,15 +15,16 @@ import (
 
 // Config says what kind of AWS it is. The zero value of every field but the keys has a working default.
 type Config struct {
-	Addr      string        // 127.0.0.1:0
-	AccessKey string        // the administrator's key
-	SecretKey string        //
-	Account   string        // 123456789012
-	Regions   []string      // us-east-1, us-east-2, us-west-2
-	Zone      string        // the public zone that exists from the start: labs.example.com
-	StatePath string        // JSON file, read at the start and written before a change is answered; empty: memory only
-	Settle    time.Duration // from pending to running, from shutting-down to terminated: 200ms
-	Tombstone time.Duration // how long the deleted is still told of: 1h
+	Addr      string         // 127.0.0.1:0
+	AccessKey string         // the administrator's key
+	SecretKey string         //
+	Account   string         // 123456789012
+	Regions   []string       // us-east-1, us-east-2, us-west-2
+	Zone      string         // the public zone that exists from the start: labs.example.com
+	StatePath string         // JSON file, read at the start and written before a change is answered; empty: memory only
+	Settle    time.Duration  // from pending to running, from shutting-down to terminated: 200ms
+	Tombstone time.Duration  // how long the deleted is still told of: 1h
+	Limits    map[string]int // by quota code; what is not named is generous, so that many clusters fit: see RealLimits
 	Now       func() time.Time
 	Log       *slog.Logger
 }

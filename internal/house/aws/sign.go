@@ -118,7 +118,7 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 	switch {
 	case !known && sc.service == "ec2":
 		return sc, who, fault("AuthFailure", "AWS was not able to validate the provided access credentials")
-	case !known && sc.service == "tagging":
+	case !known && speaksJSON[sc.service]:
 		return sc, who, fault("UnrecognizedClientException", "The security token included in the request is invalid.")
 	case !known:
 		return sc, who, fault("InvalidClientTokenId", "The security token included in the request is invalid.")
@@ -133,10 +133,10 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 // mismatch is how each service words a wrong secret.
 func mismatch(service string) *Fault {
 	const words = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
-	switch service {
-	case "ec2":
+	switch {
+	case service == "ec2":
 		return fault("AuthFailure", "AWS was not able to validate the provided access credentials")
-	case "tagging":
+	case speaksJSON[service]:
 		return fault("InvalidSignatureException", words)
 	}
 	return fault("SignatureDoesNotMatch", words)

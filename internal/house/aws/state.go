@@ -12,7 +12,7 @@ import (
 
 // load reads the state file, or makes a new world with the base domain's public zone in it.
 func (s *Server) load() error {
-	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}}
+	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Limits: map[string]int{}}
 	raw, err := []byte(nil), fs.ErrNotExist
 	if s.cfg.StatePath != "" {
 		raw, err = os.ReadFile(s.cfg.StatePath)

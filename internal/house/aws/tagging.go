@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,14 +35,14 @@ func (c *call) indexed(r *Resource) bool {
 // getResources pages before it filters, as the real one does: pages may be short or empty before the last.
 func getResources(c *call) ([]node, error) {
 	var in taggingInput
-	if err := json.Unmarshal(c.body, &in); err != nil {
-		return nil, fault("SerializationException", "%s", err)
+	if err := c.decode(&in); err != nil {
+		return nil, err
 	}
 	limit := in.ResourcesPerPage
 	if limit <= 0 {
 		limit = 50
 	}
-	found, token, err := after(c.all(c.indexed), in.PaginationToken, limit, func(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) })
+	found, token, err := after(c.all(c.indexed), in.PaginationToken, limit, bySeq)
 	if err != nil {
 		return nil, fault("PaginationTokenExpiredException", "The pagination token is invalid")
 	}

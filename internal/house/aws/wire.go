@@ -32,7 +32,7 @@ func (f *Fault) status() int {
 		return http.StatusUnauthorized
 	case "NoSuchEntity", "NoSuchHostedZone", "NoSuchChange":
 		return http.StatusNotFound
-	case "EntityAlreadyExists", "DeleteConflict", "HostedZoneAlreadyExists":
+	case "LimitExceeded", "EntityAlreadyExists", "DeleteConflict", "HostedZoneAlreadyExists":
 		return http.StatusConflict
 	case "DryRunOperation":
 		return http.StatusPreconditionFailed

@@ -70,6 +70,7 @@ type world struct {
 	LastSeq   int64           `json:"lastSeq"`
 	Resources []*Resource     `json:"resources"`
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
+	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, where one was set
 	Changed   int64           `json:"-"`                // rises with every change
 
 	settle    time.Duration

@@ -1,0 +1,48 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"slices"
+)
+
+// after is one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token. Tokens
+// name the last thing shown, so that pages hold while others come and go.
+func after[T any](found []T, token string, limit int, key func(T) string) ([]T, string, error) {
+	last, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(r T) bool { return token != "" && key(r) <= string(last) })
+	slices.SortFunc(found, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+	if limit <= 0 || len(found) <= limit {
+		return found, "", nil
+	}
+	found = found[:limit]
+	return found, base64.RawURLEncoding.EncodeToString([]byte(key(found[limit-1]))), nil
+}
+
+func bySeq(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) }
+
+// limited is how long a page may be: what was asked, or else the service's own default (0: everything).
+func (c *call) limited(asked, usual int) int { return cmp.Or(asked, usual) }
+
+// page cuts what was found at EC2's MaxResults.
+func page[T any](c *call, found []T, byID bool, key func(T) string) ([]T, []node, error) {
+	limit, token := c.params.number("MaxResults"), c.params.get("NextToken")
+	if limit != 0 && byID {
+		return nil, nil, fault("InvalidParameterCombination", "The parameter maxResults cannot be used with ids")
+	}
+	if limit != 0 && limit < 5 {
+		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)
+	}
+	found, last, err := after(found, token, c.limited(limit, 0), key)
+	if err != nil {
+		return nil, nil, fault("InvalidNextToken", "The token is invalid")
+	}
+	if last == "" {
+		return found, nil, nil
+	}
+	return found, []node{el("nextToken", last)}, nil
+}
