@@ -25,7 +25,7 @@ func Check(card lifecycle.Card, links Links, _ time.Time) CheckRun {
 		run.Title += fmt.Sprintf(", %d %%", min(card.Progress.Percent, 100))
 	}
 	var b strings.Builder
-	for _, part := range []string{f.doing, progress(card), because(card), steps(card), proof(card), failure(card), blockers(card), facts(card), page(card, links)} {
+	for _, part := range []string{f.doing, progress(card), because(card), steps(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links)} {
 		if part != "" {
 			b.WriteString(strings.TrimRight(part, "\n") + "\n\n")
 		}

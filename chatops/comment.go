@@ -16,7 +16,7 @@ func Comment(card lifecycle.Card, links Links, _ time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s %s %s\n\n", f.sign, code(card.Name), f.head)
 	for _, part := range []string{
-		f.doing, progress(card), because(card), access(card, links), proof(card), failure(card), blockers(card), facts(card), typing(card), page(card, links),
+		f.doing, progress(card), because(card), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	} {
 		if part != "" {
 			b.WriteString(strings.TrimRight(part, "\n") + "\n\n")
@@ -34,10 +34,35 @@ func progress(c lifecycle.Card) string {
 	if c.Progress.Step != "" {
 		text += " " + plain(sentence(c.Progress.Step))
 	}
-	if !c.Progress.ETA.IsZero() {
-		text += fmt.Sprintf(" Done at about %s, by what the last ones took.", precise(c.Progress.ETA))
+	if eta := ETA(c); eta != "" {
+		text += " " + sentence(eta)
 	}
 	return text
+}
+
+// ETA says when it should be done, by what the last ones took; empty: not known, or past. The times do not tick.
+func ETA(c lifecycle.Card) string {
+	soon, late := c.Progress.ETA, c.Progress.Late
+	switch {
+	case !soon.IsZero() && late.After(soon):
+		return fmt.Sprintf("done at about %s UTC, nine of ten by %s, as the last ones went", clock(soon), clock(late))
+	case !soon.IsZero():
+		return fmt.Sprintf("done at about %s UTC, as the last ones went", clock(soon))
+	case !late.IsZero():
+		return fmt.Sprintf("it takes longer than half of the last ones; nine of ten were done by %s UTC", clock(late))
+	}
+	return ""
+}
+
+// Line says where in line it is for room in its account and region; empty while it does not wait.
+func Line(c lifecycle.Card) string {
+	switch {
+	case c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0:
+		return ""
+	case c.Place == 1:
+		return "It is next in line."
+	}
+	return fmt.Sprintf("It is number %d in line.", c.Place)
 }
 
 // because gives the reason of the last move, and while it goes or is gone, why it was to go.
@@ -46,7 +71,7 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" {
 		lines = append(lines, "**Why:** "+plain(sentence(c.Why)))
 	}
-	if !wanted(c) && c.WishWhy != "" && failure(c) == "" && !strings.Contains(c.Why, c.WishWhy) {
+	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
 		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
@@ -92,38 +117,49 @@ func proof(c lifecycle.Card) string {
 }
 
 // failure tells why it was never ready, whose turn it is and what to do.
-func failure(c lifecycle.Card) string {
-	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
-	if !over || created(c) || c.FailReason == "" {
+func failure(c lifecycle.Card, links Links) string {
+	if !neverReady(c) {
 		return ""
 	}
-	t := turnOf(c.FailReason)
 	what := code(c.FailReason)
 	if c.FailMessage != "" {
 		what = fmt.Sprintf("%s (%s)", plain(sentence(c.FailMessage)), what)
 	}
-	next := strings.ReplaceAll(t.next, Prefix+" create", Prefix+" create "+strings.Trim(code(c.Profile), "`"))
-	return fmt.Sprintf("**What went wrong:** %s\n\n**Whose turn:** %s.\n\n**Next:** %s", what, t.whose, next)
+	return fmt.Sprintf("**What went wrong:** %s\n\n%s", what, turn(c, links))
+}
+
+// turn is whose turn it is, what to do, and the page that tells more.
+func turn(c lifecycle.Card, links Links) string {
+	whose, next := Turn(c)
+	command := Prefix + " create " + c.Profile
+	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(sentence(next)), plain(command), code(command)))
+	if page := Runbook(c); page != "" && links.UI != "" {
+		text += fmt.Sprintf(" [The runbook](%s%s) tells how.", strings.TrimRight(links.UI, "/"), page)
+	}
+	return text
 }
 
 // blockers names what still stands in the way, and who can free it.
-func blockers(c lifecycle.Card) string {
-	if len(c.Blockers) == 0 || c.Status == lifecycle.Destroyed {
+func blockers(c lifecycle.Card, links Links) string {
+	stuck := c.Phase == lifecycle.DestroyBlocked || c.Phase == lifecycle.Abandoned
+	if c.Status == lifecycle.Destroyed || len(c.Blockers) == 0 && !stuck {
 		return ""
 	}
 	const most = 20
 	var b strings.Builder
-	b.WriteString("**Still there at the last count:**\n\n")
+	if len(c.Blockers) > 0 {
+		b.WriteString("**Still there at the last count:**\n\n")
+	}
 	for _, name := range c.Blockers[:min(len(c.Blockers), most)] {
 		fmt.Fprintf(&b, "- %s\n", plain(name))
 	}
 	if more := len(c.Blockers) - most; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	if c.Phase == lifecycle.DestroyBlocked {
-		b.WriteString("\n**Whose turn:** the platform team. Free what is listed, by hand or by lifting what protects it; the next try sees it by itself.\n")
+	if stuck {
+		b.WriteString("\n" + turn(c, links))
 	}
-	return b.String()
+	return strings.TrimLeft(b.String(), "\n")
 }
 
 // facts is the table of what it is, what it costs and when it ends.

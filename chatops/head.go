@@ -1,6 +1,10 @@
 package chatops
 
-import "github.com/ocpctl/ocpctl/lifecycle"
+import (
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
 
 // face is how a phase looks from far away: one sign, a headline and what is going on, in words.
 type face struct {
@@ -11,7 +15,7 @@ type face struct {
 var faces = map[lifecycle.Phase]face{
 	lifecycle.Queued:           {"⚪", "is waiting to begin", "It begins as soon as a runner is free."},
 	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer has approved it."},
-	lifecycle.AwaitingCapacity: {"⚪", "is waiting for room", "It begins as soon as the cloud account has room."},
+	lifecycle.AwaitingCapacity: {"⚪", "is waiting for room", "It begins as soon as the cloud account has room; waiting spends no try."},
 
 	lifecycle.Preflight:   {"🔵", "is being created", ""},
 	lifecycle.Claiming:    {"🔵", "is being created", ""},
@@ -35,7 +39,7 @@ var faces = map[lifecycle.Phase]face{
 
 	lifecycle.CreateFailed:   {"🔴", "could not be created", "What it made is being removed; that needs nobody."},
 	lifecycle.DestroyBlocked: {"🔴", "cannot be taken down yet", "Teardown goes on and never gives up, but somebody has to help."},
-	lifecycle.Abandoned:      {"🔴", "was given up by an admin", "It stays counted, with its name and its cost, until a count of zero."},
+	lifecycle.Abandoned:      {"🔴", "was given up by an admin", "Nobody is called for it any more. It keeps its name and its cost, and tries go on, until a count of zero."},
 }
 
 // faceOf never comes back empty: a phase without a face shows its own name. While it moves, the phase is in the headline.
@@ -43,6 +47,9 @@ func faceOf(c lifecycle.Card) face {
 	f, known := faces[c.Phase]
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
+	}
+	if line := Line(c); line != "" {
+		f.doing = strings.TrimSpace(f.doing + " " + line)
 	}
 	if known && moving(c) && c.Phase != lifecycle.Cleaning {
 		f.head += ": " + string(c.Phase)

@@ -17,7 +17,10 @@ const (
 	maxCode  = 120
 )
 
-var login = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})$`)
+var (
+	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})$`)
+	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`) // a reason that can stand behind a link's #
+)
 
 // plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no endless length.
 func plain(text string) string {
@@ -116,6 +119,14 @@ func precise(t time.Time) string {
 		return t.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// clock writes the time of a day alone, with its seconds where it has some.
+func clock(t time.Time) string {
+	if t.Second() == 0 {
+		return t.UTC().Format("15:04")
+	}
+	return t.UTC().Format("15:04:05")
 }
 
 // dollars is the list price of a span of time.

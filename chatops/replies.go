@@ -62,6 +62,12 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
 	}
 	line += ". " + plain(sentence(c.Why))
+	if place := Line(c); place != "" {
+		line += " " + place
+	}
+	if eta := ETA(c); eta != "" && moving(c) {
+		line += " " + sentence(eta)
+	}
 	if c.Status == lifecycle.Ready && c.ConsoleURL != "" {
 		line += " Console: " + link(c.ConsoleURL) + "."
 	}
@@ -77,6 +83,9 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		line += fmt.Sprintf(" About %s in all.", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)))
 	case c.Status != lifecycle.Pending:
 		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, now.Sub(c.AcceptedAt)))
+	}
+	if runbook := Runbook(c); runbook != "" && links.UI != "" {
+		line += fmt.Sprintf(" [What to do](%s%s).", strings.TrimRight(links.UI, "/"), runbook)
 	}
 	return line + " " + page(c, links) + "\n"
 }

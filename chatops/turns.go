@@ -1,22 +1,61 @@
 package chatops
 
-// turn says who can do something about a failure, and what.
-type turn struct{ whose, next string }
+import (
+	"strings"
 
-// turns knows the reasons a create attempt fails with. What is not in it is nobody's fault that we know of.
-var turns = map[string]turn{
-	"CredentialsRefused":     {"the platform team", "The runner's cloud credentials have to be put right. Then ask again with `/ocp create`."},
-	"WrongAccount":           {"the platform team", "The runner's credentials belong to another cloud account than the cluster. Then ask again with `/ocp create`."},
-	"ZoneMissing":            {"the platform team", "The public DNS zone of the base domain has to exist in the account. Then ask again with `/ocp create`."},
-	"NameInUse":              {"yours", "Ask again with another name: `/ocp create --name <name>`."},
-	"ZoneNotOffered":         {"yours", "Ask again in another region: `/ocp create --region <region>`."},
-	"InstanceTypeNotOffered": {"yours", "Ask again in another region: `/ocp create --region <region>`."},
-	"lost":                   {"nobody's", "The runner was lost, which happens. Ask again with `/ocp create`."},
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// owners say whose turn it is after a failure, by what the runner says whose problem it was.
+var owners = map[string]string{
+	"user":      "yours",
+	"quota":     "theirs who own the cloud account and its limits",
+	"cloud":     "nobody's: it is the cloud's own trouble, and waiting helps",
+	"installer": "the platform team's: the installer or this release is at fault",
+	"ocpctl":    "the platform team's",
 }
 
-func turnOf(reason string) turn {
-	if t, known := turns[reason]; known {
-		return t
+// Turn says in plain words whose turn it is while something is wrong, and what to do; both are empty while nothing is.
+// Why a create failed is the runner's to say. The server itself makes but one such reason: a runner that was lost.
+func Turn(c lifecycle.Card) (whose, next string) {
+	again := "Ask again with " + Prefix + " create " + c.Profile + "."
+	switch {
+	case c.Phase == lifecycle.DestroyBlocked:
+		return "the platform team's", "Free what is listed, by hand or by lifting what protects it; the next try sees it by itself."
+	case c.Phase == lifecycle.Abandoned:
+		return "nobody's: an admin gave up waiting for it", "Whoever frees what is listed ends it: tries go on, and a count of zero releases it."
+	case !neverReady(c):
+		return "", ""
+	case c.FailReason == string(lifecycle.Lost) && c.FailNext == "":
+		return "nobody's: a runner was lost, which happens", again
 	}
-	return turn{"yours to ask again; the platform team's if it repeats", "Ask again with `/ocp create`; the log of the cluster's page tells more."}
+	whose, next = owners[c.FailWhose], strings.TrimSpace(c.FailNext)
+	if whose == "" {
+		whose = "yours to ask again; the platform team's if it repeats"
+	}
+	if next == "" {
+		next = again + " The log on the cluster's page tells more."
+	}
+	return whose, next
+}
+
+// neverReady says that it failed and that its story, as far as people are concerned, is over.
+func neverReady(c lifecycle.Card) bool {
+	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
+	return over && !created(c) && c.FailReason != ""
+}
+
+// Runbook is the page of the runbooks that tells what to do about the cluster, below Links.UI; empty: there is none.
+func Runbook(c lifecycle.Card) string {
+	switch {
+	case c.Phase == lifecycle.DestroyBlocked:
+		return "/runbooks/destroy-blocked"
+	case c.Phase == lifecycle.Abandoned:
+		return "/runbooks/destroy-blocked#abandon"
+	case neverReady(c) && anchor.MatchString(c.FailReason):
+		return "/runbooks/failed-create#" + strings.ToLower(c.FailReason)
+	case neverReady(c):
+		return "/runbooks/failed-create"
+	}
+	return ""
 }

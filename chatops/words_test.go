@@ -68,7 +68,11 @@ func going(p lifecycle.Phase, why string) lifecycle.Card {
 // lives is a card for each thing that can be seen.
 func lives() map[string]lifecycle.Card {
 	installing := at(card(), lifecycle.Creating, lifecycle.Installing, "the installer is building the cluster")
-	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute)}
+	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
+	late := installing
+	late.Progress.ETA = time.Time{}
+	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "5 of 5 elastic IP addresses of us-east-1 are taken or promised")
+	waiting.Place = 3
 	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt made is removed and counted before the next one")
 	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	closed := ready()
@@ -84,12 +88,19 @@ func lives() map[string]lifecycle.Card {
 	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 3 failed (try 2 of 2): bootstrap did not complete in time")
 	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
+	quota := failed
+	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
+	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
+	lost := failed
+	lost.FailReason, lost.FailMessage = "lost", "the runner was not heard of for 15 minutes"
 	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts apart found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
 	blocked := going("", "")
 	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns did not reach zero; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
+	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin gave up on it; it stays counted until a count of zero")
 	return map[string]lifecycle.Card{
+		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
 		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroy-blocked": blocked,
@@ -144,6 +155,51 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 	}
 }
 
+func TestEveryFailureAndBlockedTeardownLeadsToItsRunbook(t *testing.T) {
+	for name, page := range map[string]string{
+		"create-failed": "/runbooks/failed-create#installfailed", "create-failed-quota": "/runbooks/failed-create#vcpulimitexceeded",
+		"create-failed-lost": "/runbooks/failed-create#lost", "destroyed-never-ready": "/runbooks/failed-create#installfailed",
+		"destroy-blocked": "/runbooks/destroy-blocked", "abandoned": "/runbooks/destroy-blocked#abandon",
+	} {
+		c := lives()[name]
+		for _, words := range []string{Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply("maya", []lifecycle.Card{c}, ui, start)} {
+			require.Contains(t, words, "(http://127.0.0.1:8080"+page+")", name)
+		}
+		require.NotContains(t, Comment(c, Links{}, start), "/runbooks/", "%s: without an address of the pages there is nothing to link to", name)
+	}
+	for _, name := range []string{"ready", "installing", "destroyed", "verifying", "awaiting-capacity"} {
+		require.NotContains(t, Comment(lives()[name], ui, start), "/runbooks/", name)
+	}
+	odd := lives()["create-failed"]
+	odd.FailReason = "a b](x"
+	require.Equal(t, "/runbooks/failed-create", Runbook(odd))
+}
+
+func TestEveryOwnerOfAFailureHasATurn(t *testing.T) {
+	for _, whose := range []string{"user", "quota", "cloud", "installer", "ocpctl"} {
+		c := lives()["create-failed"]
+		c.FailWhose, c.FailNext = whose, "do this"
+		words, next := Turn(c)
+		require.Equal(t, owners[whose], words)
+		require.NotEmpty(t, words)
+		require.Equal(t, "do this", next)
+	}
+	for _, name := range []string{"ready", "destroyed", "pending"} {
+		whose, next := Turn(lives()[name])
+		require.Empty(t, whose+next, name)
+	}
+}
+
+func TestALineMovesWithItsPlace(t *testing.T) {
+	c := lives()["awaiting-capacity"]
+	require.Contains(t, Comment(c, ui, start), "It is number 3 in line.")
+	require.Contains(t, StatusReply("maya", []lifecycle.Card{c}, ui, start), "It is number 3 in line.")
+	c.Place = 1
+	require.Contains(t, Comment(c, ui, start), "It is next in line.")
+	c.Phase = lifecycle.Queued
+	require.NotContains(t, Comment(c, ui, start), "in line")
+}
+
 func TestTheEstimateCountsWholeHours(t *testing.T) {
 	c := ready()
 	c.UpdatedAt = start.Add(3*time.Hour + 59*time.Minute)
@@ -176,8 +232,10 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
 	c.Why, c.WishWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
+	failed := lives()["create-failed"]
+	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil
 	for _, body := range []string{
-		Answer(evil, evil[:0]), Comment(c, ui, start), Check(c, ui, start).Summary, StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
+		Answer(evil, evil[:0]), Comment(c, ui, start), Check(c, ui, start).Summary, Comment(failed, ui, start), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
 	} {
 		require.LessOrEqual(t, len(body), 65_536)
