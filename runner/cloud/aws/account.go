@@ -40,9 +40,11 @@ type Client struct {
 	s3     *s3.Client // in globalRegion, where every bucket name can be asked for
 }
 
-// New takes credentials and addresses from the SDK's default chain. It asks the cloud nothing yet.
-func New(ctx context.Context, region string) (*Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // its warnings of cut connections tell nobody anything
+// New takes credentials and addresses from the SDK's default chain, where options say nothing else. It asks the cloud
+// nothing yet.
+func New(ctx context.Context, region string, options ...func(*config.LoadOptions) error) (*Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region),
+		config.WithLogger(logging.Nop{}))...) // its warnings of cut connections tell nobody anything
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
