@@ -174,18 +174,6 @@ func TestTheInstallersComplaintIsReadFromTheLog(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestExitCodesSayWhatToDo(t *testing.T) {
-	require.Equal(t, InvalidInstallConfig, Explain(Exit{Code: 3}).Reason)
-	require.False(t, Explain(Exit{Code: 3}).Retryable)
-	require.Equal(t, DeadlineExceeded, Explain(Exit{Code: 8, Stopped: true, TimedOut: true}).Reason)
-	for _, code := range []int{1, 4, 5, 6, 7, 8, -1, 42} {
-		f := Explain(Exit{Code: code})
-		require.Equal(t, InstallFailed, f.Reason)
-		require.True(t, f.Retryable)
-		require.Contains(t, f.Words, fmt.Sprintf("(exit code %d)", code))
-	}
-}
-
 func TestTheReleaseIsNamedByDigest(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	tool := shell(t)
@@ -194,7 +182,10 @@ func TestTheReleaseIsNamedByDigest(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(tool.Home, "version"), []byte("echo openshift-install 4.20.0\necho release image quay.io/openshift-release-dev/ocp-release@"+digest+"\n"), 0o600))
 	got, err := tool.Release(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, digest, got)
+	require.Equal(t, "quay.io/openshift-release-dev/ocp-release@"+digest, got)
+	require.True(t, Pinned(got))
+	require.Equal(t, digest, Digest(got))
+	require.False(t, Pinned("quay.io/openshift-release-dev/ocp-release:4.20.0-x86_64"))
 	require.NoError(t, os.WriteFile(filepath.Join(tool.Home, "version"), []byte("echo nothing\n"), 0o600))
 	_, err = tool.Release(t.Context())
 	require.ErrorContains(t, err, "no release image")

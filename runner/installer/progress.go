@@ -57,22 +57,27 @@ func ReadConsole(line string) (url string, ok bool) {
 	return strings.Trim(url, `"`), ok && url != ""
 }
 
-// A complaint is kept readable; the log holds all of it. Errors are wrapped: what was tried stands at the beginning,
-// what went wrong at the end.
-const (
-	complaintHead = 150
-	complaintTail = 350
-)
-
 // ReadComplaint finds the words of an error in a line of output.
 func ReadComplaint(line string) (words string, ok bool) {
 	for _, level := range []string{"level=error msg=", "level=fatal msg="} {
-		if _, words, ok := strings.Cut(line, level); ok {
-			if len(words) > complaintHead+complaintTail {
-				words = strings.ToValidUTF8(words[:complaintHead]+" … "+words[len(words)-complaintTail:], "")
-			}
-			return words, true
+		if strings.Contains(line, level) {
+			return Message(line), true
 		}
 	}
 	return "", false
+}
+
+// What the installer said is kept readable; the log holds all of it. Errors are wrapped: what was tried stands at the
+// beginning, what went wrong at the end.
+const (
+	messageHead = 150
+	messageTail = 350
+)
+
+func readable(words string) string {
+	words = strings.Join(strings.Fields(words), " ")
+	if len(words) <= messageHead+messageTail {
+		return words
+	}
+	return strings.ToValidUTF8(words[:messageHead]+" … "+words[len(words)-messageTail:], "")
 }

@@ -1,0 +1,174 @@
+package installer
+
+import (
+	"bytes"
+	_ "embed" // failures.yaml
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// The reasons other rooms name. failures.yaml has them all.
+const (
+	InvalidInstallConfig = "InvalidInstallConfig"
+	DeadlineExceeded     = "DeadlineExceeded"
+	InstallFailed        = "InstallFailed"
+)
+
+// Class is one reason an install fails for, as failures.yaml tells it.
+type Class struct {
+	Reason    string   `yaml:"reason"`
+	Patterns  []string `yaml:"patterns"` // regular expressions, without regard to case
+	Exits     []int    `yaml:"exits"`    // exit codes the patterns count with; none: any
+	Alone     []int    `yaml:"alone"`    // exit codes that mean this where nothing was recognized
+	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
+	Words     string   `yaml:"words"`    // what happened
+	Next      string   `yaml:"next"`     // what to do about it
+	Retryable bool     `yaml:"retryable"`
+	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not
+	Samples   []string `yaml:"samples"` // lines that are of this class
+
+	compiled []*regexp.Regexp
+}
+
+// Failure is why one install failed.
+type Failure struct {
+	Class
+	Line string // what the installer itself said of it; empty: nothing that was recognized
+}
+
+//go:embed failures.yaml
+var failuresYAML []byte
+
+var classes = sync.OnceValue(func() []Class {
+	parsed, err := parseClasses(failuresYAML)
+	if err != nil {
+		panic(err) // the file is part of the program, and a test reads it
+	}
+	return parsed
+})
+
+// Classes lists every reason an install can fail for, the most specific first.
+func Classes() []Class { return slices.Clone(classes()) }
+
+// Explain says why a run that did not exit with 0 failed. lines are what it printed and logged last, redacted; of several
+// that tell, the last of the most specific class counts.
+func Explain(e Exit, lines ...string) Failure {
+	if e.TimedOut {
+		return Failure{Class: named(DeadlineExceeded)}
+	}
+	for _, c := range classes() {
+		if len(c.Exits) > 0 && !slices.Contains(c.Exits, e.Code) {
+			continue
+		}
+		for _, line := range slices.Backward(lines) {
+			if c.matches(line) {
+				return Failure{Class: c, Line: Message(line)}
+			}
+		}
+	}
+	failure := Failure{Class: named(InstallFailed)}
+	for _, c := range classes() {
+		if slices.Contains(c.Alone, e.Code) {
+			failure.Class = c
+		}
+	}
+	for _, line := range slices.Backward(lines) {
+		if words, ok := ReadComplaint(line); ok {
+			failure.Line = words
+			break
+		}
+	}
+	return failure
+}
+
+func (c Class) matches(line string) bool {
+	return slices.ContainsFunc(c.compiled, func(p *regexp.Regexp) bool { return p.MatchString(line) })
+}
+
+func named(reason string) Class {
+	all := classes()
+	return all[slices.IndexFunc(all, func(c Class) bool { return c.Reason == reason })]
+}
+
+// parseClasses reads failures.yaml and says everything that is wrong with it.
+func parseClasses(raw []byte) ([]Class, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	var list []Class
+	if err := decoder.Decode(&list); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("failures: %w", err)
+	}
+	var problems []error
+	seen := map[string]bool{}
+	for i := range list {
+		c := &list[i]
+		for _, problem := range c.compile() {
+			problems = append(problems, fmt.Errorf("failures: entry %d (%s): %s", i+1, c.Reason, problem))
+		}
+		if seen[c.Reason] {
+			problems = append(problems, fmt.Errorf("failures: entry %d: reason %q is there twice", i+1, c.Reason))
+		}
+		seen[c.Reason] = true
+	}
+	for _, reason := range []string{InvalidInstallConfig, DeadlineExceeded, InstallFailed} {
+		if !seen[reason] {
+			problems = append(problems, fmt.Errorf("failures: reason %s is missing", reason))
+		}
+	}
+	return list, errors.Join(problems...)
+}
+
+var plainReason = regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
+
+// compile makes a class ready for use and says what is wrong with it.
+func (c *Class) compile() (problems []string) {
+	say := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	say(!plainReason.MatchString(c.Reason), "reason: want one word in camel case")
+	say(!slices.Contains(whose, c.Whose), "whose: %q, want one of %s", c.Whose, strings.Join(whose, ", "))
+	say(c.Words == "" || strings.HasSuffix(c.Words, "."), "words: want what happened, without a final dot")
+	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: want what to do, without a final dot")
+	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: want patterns to look for")
+	for _, pattern := range c.Patterns {
+		compiled, err := regexp.Compile("(?i)" + pattern)
+		if err != nil {
+			say(true, "patterns: %v", err)
+			continue
+		}
+		c.compiled = append(c.compiled, compiled)
+		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: want one for the pattern %q", pattern)
+	}
+	for _, sample := range c.Samples {
+		say(!c.matches(sample), "samples: no pattern matches %q", sample)
+	}
+	return problems
+}
+
+var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseCloud, contract.WhoseInstaller, contract.WhoseOurs}
+
+var logged = regexp.MustCompile(`^time="[^"]*" level=\w+ msg=("(?:[^"\\]|\\.)*")`)
+
+var beginning = regexp.MustCompile(`^(?:time="[^"]*" )?level=\w+ msg="?`)
+
+// Message is what a line says, without time, level and quotes, and short enough for people.
+func Message(line string) string {
+	if found := logged.FindStringSubmatch(line); found != nil {
+		if plain, err := strconv.Unquote(found[1]); err == nil {
+			return readable(plain)
+		}
+	}
+	return readable(line[len(beginning.FindString(line)):])
+}
