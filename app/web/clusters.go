@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -29,7 +31,16 @@ func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Princi
 		p.fail(w, r, who, err)
 		return
 	}
-	p.show(w, r, http.StatusOK, "detail", detailView{Who: who, Details: found, Steps: stepsOf(found.Row)})
+	p.show(w, r, http.StatusOK, "detail", detailOf(who, found))
+}
+
+// detailOf puts what people are told of a cluster beside what is known of it, in the words of its comment.
+func detailOf(who policy.Principal, found app.Details) detailView {
+	card := found.Row.Card
+	v := detailView{Who: who, Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
+	v.Whose, v.Todo = chatops.Turn(card)
+	v.TodoRunbook = chatops.Runbook(card)
+	return v
 }
 
 // kubeconfig is a POST, because every reading is written down and no browser may read ahead.

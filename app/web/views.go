@@ -53,11 +53,14 @@ type detailView struct {
 	Who policy.Principal
 	app.Details
 	Steps []step
+
+	Line, ETA                string // place in line; when it should be done
+	Whose, Todo, TodoRunbook string // while something is wrong: whose turn it is, what to do, the page that tells how
 }
 
 func parse() views {
 	out := views{}
-	for _, name := range []string{"login", "problem", "list", "detail"} {
+	for _, name := range []string{"login", "problem", "list", "detail", "runbook"} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).
 			ParseFS(templates, "templates/layout.html", path.Join("templates", name+".html")))
 	}
@@ -91,6 +94,7 @@ var functions = template.FuncMap{
 	"plain": func(s any) string { return plain(fmt.Sprint(s)) },
 	"price": func(cents int) string { return policy.Dollars(int64(cents)) + "/h" },
 	"stamp": stamp,
+	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
 	"name":  name,
@@ -100,4 +104,5 @@ var functions = template.FuncMap{
 	"going": func(r store.Row) bool { return r.Wish == lifecycle.Absent },
 
 	"queries": queries,
+	"refused": refused,
 }

@@ -40,7 +40,7 @@ func details(change func(*store.Row)) app.Details {
 }
 
 func show(t *testing.T, change func(*store.Row)) string {
-	return page(t, "detail", detailView{Who: policy.Principal{ID: "x", Name: "Maya"}, Details: details(change)})
+	return page(t, "detail", detailOf(policy.Principal{ID: "x", Name: "Maya"}, details(change)))
 }
 
 func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
@@ -68,6 +68,37 @@ func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 	for _, want := range []string{"Proof of destruction", "vpc vpc-1: delete it", "nothing left", "the zone is visible", "Control: failed"} {
 		require.Contains(t, html, want)
 	}
+}
+
+func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
+	html := show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.CreateFailed, lifecycle.Absent
+		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
+		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
+	})
+	for _, want := range []string{"no more vCPUs may run", "theirs who own the cloud account", "raise the limit L-1216C47A", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
+		require.Contains(t, html, want)
+	}
+	html = show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
+	})
+	for _, want := range []string{"Still there at the last count", "detach eni-7", "the platform team&#39;s", `href="/runbooks/destroy-blocked"`} {
+		require.Contains(t, html, want)
+	}
+	require.NotContains(t, show(t, func(*store.Row) {}), "Whose turn")
+}
+
+func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
+	html := show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Place = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
+	})
+	require.Contains(t, html, "It is number 2 in line.")
+	html = show(t, func(r *store.Row) {
+		r.Status, r.Phase = lifecycle.Creating, lifecycle.Installing
+		r.Progress = lifecycle.Progress{Percent: 40, Step: "bootstrap", ETA: noon.Add(10 * time.Minute), Late: noon.Add(25 * time.Minute)}
+	})
+	require.Contains(t, html, "bootstrap · 40 % · done at about 12:10 UTC, nine of ten by 12:25")
 }
 
 func TestWhatOthersWroteIsShownAsText(t *testing.T) {

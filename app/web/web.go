@@ -35,10 +35,11 @@ type Config struct {
 
 type pages struct {
 	Config
-	views views
+	views    views
+	runbooks map[string]runbook
 }
 
-// New returns the pages' handler: /, /clusters/{id}, /login and what they need. Any other path is a 404 page.
+// New returns the pages' handler: /, /clusters/{id}, /runbooks/, /login and what they need. Any other path is a 404 page.
 func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -46,7 +47,7 @@ func New(c Config) http.Handler {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &pages{Config: c, views: parse()}
+	p := &pages{Config: c, views: parse(), runbooks: runbooks()}
 	static, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // the folder is embedded above
@@ -59,6 +60,9 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /{$}", p.signedIn(p.list))
 	mux.HandleFunc("GET /clusters/{id}", p.signedIn(p.detail))
 	mux.HandleFunc("POST /clusters/{id}/kubeconfig", p.signedIn(p.kubeconfig))
+	mux.HandleFunc("GET /runbooks", p.runbook)
+	mux.HandleFunc("GET /runbooks/{$}", p.runbook)
+	mux.HandleFunc("GET /runbooks/{page}", p.runbook)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such page.")
 	})

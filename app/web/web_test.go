@@ -8,6 +8,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -220,4 +221,45 @@ func TestAnIssuerThatIsDownIsSaid(t *testing.T) {
 	status, page, _ := b.read(answer)
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, page, "does not answer")
+}
+
+func TestEveryRunbookIsReadWithoutASession(t *testing.T) {
+	b := newBrowser(t)
+	for _, path := range []string{"/runbooks", "/runbooks/"} {
+		status, page, answer := b.get(path)
+		require.Equal(t, http.StatusOK, status)
+		require.Equal(t, path, answer.Request.URL.Path, "nobody is sent to the sign-in page")
+		require.Contains(t, page, "<title>Runbooks · ocpctl</title>")
+		require.Contains(t, page, `href="/runbooks/destroy-blocked"`)
+	}
+	for name := range runbooks() {
+		status, page, answer := b.get("/runbooks/" + name)
+		require.Equal(t, http.StatusOK, status, name)
+		require.Equal(t, "/runbooks/"+name, answer.Request.URL.Path)
+		for _, link := range regexp.MustCompile(`href="/runbooks/([^"#]*)(?:#([^"]*))?"`).FindAllStringSubmatch(page, -1) {
+			status, there, _ := b.get("/runbooks/" + link[1])
+			require.Equal(t, http.StatusOK, status, "%s links to %s", name, link[0])
+			if link[2] != "" {
+				require.Contains(t, there, ` id="`+link[2]+`"`, "%s links to %s", name, link[0])
+			}
+		}
+		require.NotContains(t, page, ".md\"", name)
+		require.NotContains(t, page, "style=", name)
+		require.NotContains(t, page, "raw HTML omitted", name)
+	}
+	status, page, _ := b.get("/runbooks/no-such-page")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, page, "There is no such runbook")
+}
+
+func TestARunbooksTableIsReachedByItsReasons(t *testing.T) {
+	page, err := render(markdown(), []byte("# A title\n\n| reason | do |\n|:---|---|\n| `VcpuLimitExceeded`, `TooMany` | [there](other-page.md#x) `Not` |\n\n<script>x</script>\n[no](javascript:x)\n"))
+	require.NoError(t, err)
+	require.Equal(t, "A title", page.Title)
+	for _, want := range []string{`id="vcpulimitexceeded"`, `id="toomany"`, `href="/runbooks/other-page#x"`} {
+		require.Contains(t, string(page.Body), want)
+	}
+	for _, not := range []string{`id="not"`, "<script>", "javascript:", "style="} {
+		require.NotContains(t, string(page.Body), not)
+	}
 }

@@ -103,6 +103,7 @@ func actor(id string) string {
 // query is one question of a verification pass, as the runner reported it.
 type query struct {
 	Service, Call, Region, Asked, Err string
+	At                                time.Time
 	Count                             int
 }
 
@@ -113,6 +114,16 @@ func queries(pass store.VerificationRow) []query {
 		return nil
 	}
 	return out
+}
+
+// refused counts the questions that were refused or not answered. None of them counts as nothing found.
+func refused(asked []query) (n int) {
+	for _, q := range asked {
+		if q.Err != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // cost is the list price of the cluster's life so far, or of all of it.

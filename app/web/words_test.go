@@ -58,10 +58,10 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released })
 	d.Verifications = []store.VerificationRow{{
 		Attempt: 2, Number: 1, At: noon, Clean: true, Control: "the zone is visible",
-		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","count":0},{"service":"s3","call":"HeadBucket","err":"AccessDenied"}]`),
+		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T12:00:05Z","count":0},{"service":"s3","call":"HeadBucket","err":"AccessDenied"}]`),
 	}}
 	html := page(t, "detail", detailView{Details: d})
-	for _, want := range []string{"2 questions", "DescribeVpcs", "AccessDenied"} {
+	for _, want := range []string{"2 questions", "1 refused or not answered", "DescribeVpcs", "AccessDenied", "12:00:05", "<details>"} {
 		require.Contains(t, html, want)
 	}
 	require.Nil(t, queries(store.VerificationRow{Queries: json.RawMessage(`{}`)}))

@@ -1,6 +1,7 @@
 // Keeps what is marked data-live fresh by reading the same page again. Without it the page still works.
 "use strict";
 const every = 2000;
+const shown = new WeakMap([...document.querySelectorAll("[data-live][id]")].map(e => [e, e.innerHTML])); // what each part was made from: what a reader opened since is no news
 const toEnd = () => { for (const box of document.querySelectorAll("[data-end]")) box.scrollTop = box.scrollHeight; };
 async function look() {
   if (!document.hidden) {
@@ -11,9 +12,12 @@ async function look() {
         document.title = fresh.title;
         for (const now of document.querySelectorAll("[data-live][id]")) {
           const next = fresh.getElementById(now.id);
-          if (next && next.innerHTML !== now.innerHTML && !now.contains(document.activeElement)) {
+          if (next && next.innerHTML !== shown.get(now) && !now.contains(document.activeElement)) {
             const bottom = now.scrollTop + now.clientHeight >= now.scrollHeight - 4;
+            const open = [...now.querySelectorAll("details")].map(d => d.open);
+            shown.set(now, next.innerHTML);
             now.innerHTML = next.innerHTML;
+            now.querySelectorAll("details").forEach((d, i) => { d.open = open[i] ?? false; });
             if (bottom) now.scrollTop = now.scrollHeight;
           }
         }

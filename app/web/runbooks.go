@@ -1,0 +1,131 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/ocpctl/ocpctl/docs"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// contents is the page that lists the others.
+const contents = "README"
+
+// runbook is one page, rendered.
+type runbook struct {
+	Title string
+	Index bool
+	Body  template.HTML // goldmark's: raw HTML and dangerous addresses were left out
+}
+
+// runbooks renders every page once. A page that cannot be rendered is a fault of the build, so it panics.
+func runbooks() map[string]runbook {
+	out, md := map[string]runbook{}, markdown()
+	pages := docs.Runbooks()
+	names, err := fs.Glob(pages, "*.md")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range names {
+		source, err := fs.ReadFile(pages, file)
+		if err != nil {
+			panic(err)
+		}
+		name := strings.TrimSuffix(file, ".md")
+		if out[name], err = render(md, source); err != nil {
+			panic(fmt.Errorf("render runbook %s: %w", file, err))
+		}
+	}
+	index := out[contents]
+	index.Index = true
+	out[contents] = index
+	return out
+}
+
+// markdown leaves raw HTML and dangerous addresses out, and aligns cells by attribute: our pages allow no inline style.
+func markdown() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(anchors{}, 100))),
+	)
+}
+
+func render(markdown goldmark.Markdown, source []byte) (runbook, error) {
+	doc := markdown.Parser().Parse(text.NewReader(source))
+	var body bytes.Buffer
+	if err := markdown.Renderer().Render(&body, source, doc); err != nil {
+		return runbook{}, err
+	}
+	page := runbook{Body: template.HTML(body.String())} //nolint:gosec // see runbook.Body
+	if heading, ok := doc.FirstChild().(*ast.Heading); ok {
+		page.Title = words(heading, source)
+	}
+	return page, nil
+}
+
+// anchors lets a link point at a word: what stands as code in a table's first column can be reached by its name in small
+// letters. Links between the pages' files become links between the pages.
+type anchors struct{}
+
+var (
+	anchor   = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+	pageLink = regexp.MustCompile(`^([a-zA-Z-]+)\.md(#.*)?$`)
+)
+
+// Transform implements parser.ASTTransformer.
+func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only where the function does
+		switch n := n.(type) {
+		case *ast.Link:
+			if m := pageLink.FindSubmatch(n.Destination); entering && m != nil {
+				n.Destination = []byte("/runbooks/" + strings.TrimPrefix(string(m[1]), contents) + string(m[2]))
+			}
+		case *ast.CodeSpan:
+			cell, in := n.Parent().(*east.TableCell)
+			if name := words(n, reader.Source()); entering && in && cell.PreviousSibling() == nil && anchor.MatchString(name) {
+				n.SetAttributeString("id", []byte(strings.ToLower(name)))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// words is the text below a node.
+func words(n ast.Node, source []byte) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(source))
+			continue
+		}
+		b.WriteString(words(c, source))
+	}
+	return b.String()
+}
+
+// runbook shows a page of the runbooks to anybody: they hold nothing that is anybody's.
+func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("page")
+	if name == "" {
+		name = contents
+	}
+	page, known := p.runbooks[name]
+	if !known {
+		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such runbook. The list of them is at /runbooks/.")
+		return
+	}
+	p.show(w, r, http.StatusOK, "runbook", page)
+}
