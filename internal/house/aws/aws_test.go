@@ -10,10 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	classic "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -39,6 +41,8 @@ type cloud struct {
 	route53 *route53.Client
 	tagging *tagging.Client
 	quotas  *servicequotas.Client
+	classic *classic.Client
+	secrets *secretsmanager.Client
 }
 
 func start(t *testing.T, cfg aws.Config) *cloud {
@@ -59,7 +63,8 @@ func clients(t *testing.T, s *aws.Server, region, key, secret string) *cloud {
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryMaxAttempts(1))
 	require.NoError(t, err)
 	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
-		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg)}
+		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg),
+		classic: classic.NewFromConfig(cfg), secrets: secretsmanager.NewFromConfig(cfg)}
 }
 
 // refused requires an API error of the code.

@@ -237,7 +237,7 @@ func (c *call) face(owner, subnet *Resource, kind, description string, groups []
 	if owner.Type == "instance" {
 		r.Attrs["attachment.instance-id"] = owner.ID
 	} else {
-		r.Attrs["requester-id"] = "amazon-" + owner.Type
+		r.Attrs["requester-id"] = "amazon-" + map[bool]string{true: "elb", false: owner.Type}[owner.Service == "elasticloadbalancing"]
 	}
 	made := c.add(r)
 	made.Attrs["private-ip-address"] = fmt.Sprintf("10.0.%d.%d", made.Seq/250%250, 4+made.Seq%250)

@@ -42,16 +42,9 @@ func createBalancer(c *call) ([]node, error) {
 	for _, m := range c.params.each("SubnetMappings") {
 		ids = append(ids, m.get("SubnetId"))
 	}
-	var subnets []*Resource
-	for _, id := range ids {
-		sub, err := c.get("subnet", id)
-		if err != nil {
-			return nil, fault("SubnetNotFound", "The subnet ID '%s' is not valid", id)
-		}
-		subnets = append(subnets, sub)
-	}
-	if len(subnets) == 0 {
-		return nil, fault("ValidationError", "At least one subnet must be specified")
+	subnets, err := c.subnets(ids)
+	if err != nil {
+		return nil, err
 	}
 	if kind == "network" {
 		if err := c.room("L-69A177A2", "", 1); err != nil {
@@ -75,6 +68,22 @@ func createBalancer(c *call) ([]node, error) {
 		c.face(r, sub, "network_load_balancer", "ELB "+strings.TrimPrefix(path, "loadbalancer/")+"/"+name+r.ID[strings.LastIndex(r.ID, "/"):], r.vals("groups"), "")
 	}
 	return []node{list("LoadBalancers", "member", [][]node{renderBalancer(r)})}, nil
+}
+
+// subnets are those a new balancer stands in, at least one.
+func (c *call) subnets(ids []string) ([]*Resource, error) {
+	var out []*Resource
+	for _, id := range ids {
+		sub, err := c.get("subnet", id)
+		if err != nil {
+			return nil, fault("SubnetNotFound", "The subnet ID '%s' is not valid", id)
+		}
+		out = append(out, sub)
+	}
+	if len(out) == 0 {
+		return nil, fault("ValidationError", "At least one subnet must be specified")
+	}
+	return out, nil
 }
 
 func renderBalancer(r *Resource) []node {
@@ -135,18 +144,22 @@ func describeListeners(c *call) ([]node, error) {
 	return elbList(c, "listener", "Listeners", "ListenerArns", "ListenerNotFound", renderListener)
 }
 
-// deleteBalancer succeeds when there is none, as the real call does. The interfaces stay a moment longer, which is why
-// a subnet's deletion right after fails.
+// withdraw removes a balancer. Its interfaces stay a moment longer, which is why a subnet's deletion right after fails.
+func (c *call) withdraw(r *Resource) {
+	for _, face := range c.all(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
+		face.Parent = ""
+		c.move(face, "in-use", "gone")
+	}
+	c.world.remove(r)
+}
+
+// deleteBalancer succeeds when there is none, as the real call does.
 func deleteBalancer(c *call) ([]node, error) {
 	for _, r := range c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == c.params.get("LoadBalancerArn") }) {
 		if c.pinned(r) {
 			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", r.ID)
 		}
-		for _, face := range c.all(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
-			face.Parent = ""
-			c.move(face, "in-use", "gone")
-		}
-		c.world.remove(r)
+		c.withdraw(r)
 	}
 	return nil, nil
 }
@@ -156,7 +169,7 @@ func (c *call) byARN() ([]*Resource, error) {
 	var out []*Resource
 	for _, arn := range c.params.list("ResourceArns") {
 		r := c.first(func(r *Resource) bool {
-			return r.Service == "elasticloadbalancing" && r.ID == arn && r.Account == c.Account && r.Alive()
+			return r.Service == "elasticloadbalancing" && r.Type != "classic" && r.ID == arn && r.Account == c.Account && r.Alive()
 		})
 		if r == nil && strings.Contains(arn, ":targetgroup/") {
 			return nil, fault("TargetGroupNotFound", "Target groups '%s' not found", arn)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -80,8 +81,14 @@ func (s *Server) Account() string {
 }
 
 // Plant puts a resource into the world as it is given. Service and Type are needed; an EC2 id, the account, the region
-// (the first one) and the time of creation are made when they are missing.
+// (the first one) and the time of creation are made when they are missing. Any service's resource can be planted with an
+// ARN as its ID, which then says the rest: with tags, the tagging API tells of it until Free.
 func (s *Server) Plant(r Resource) (Resource, error) {
+	if strings.HasPrefix(r.ID, "arn:") {
+		service, region, account, kind := arnParts(r.ID)
+		r.Service, r.Type = cmp.Or(r.Service, service), cmp.Or(r.Type, kind)
+		r.Region, r.Account = cmp.Or(r.Region, region), cmp.Or(r.Account, account)
+	}
 	if r.Service == "" || r.Type == "" {
 		return Resource{}, fmt.Errorf("plant a resource: it needs a service and a type")
 	}

@@ -92,7 +92,7 @@ func createKey(c *call) ([]node, error) {
 		return nil, err
 	}
 	secret := strings.ToLower(newUpper("", 40))
-	k := c.add(Resource{Service: "iam", Type: "access-key", ID: newUpper("AKIA", 16), Name: u.Name, Uses: []string{u.ID}, Attrs: map[string]string{"secret": secret}})
+	k := c.add(Resource{Service: "iam", Type: "access-key", ID: newUpper("AKIA", 16), Name: u.Name, Uses: []string{u.ID}, Secrets: map[string]string{"key": secret}})
 	return []node{group("AccessKey", append(renderKey(k), el("SecretAccessKey", secret))...)}, nil
 }
 

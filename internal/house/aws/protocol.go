@@ -16,14 +16,27 @@ type protocol struct {
 	handlers map[string]handler
 }
 
+// elbClassic is the older of the two APIs that sign as elasticloadbalancing; only the form's Version tells them apart.
+const elbClassic = "elasticloadbalancing 2012-06-01"
+
+func protocolOf(service string, body []byte) (protocol, bool) {
+	if form, err := url.ParseQuery(string(body)); service == "elasticloadbalancing" && err == nil && form.Get("Version") == "2012-06-01" {
+		service = elbClassic
+	}
+	p, known := protocols[service]
+	return p, known
+}
+
 // protocols are the services there are, by the name in a signature's scope.
 var protocols = map[string]protocol{
 	"sts":                  queryProtocol("https://sts.amazonaws.com/doc/2011-06-15/", stsCalls),
 	"ec2":                  ec2Protocol(ec2Calls),
 	"elasticloadbalancing": queryProtocol("http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/", elbCalls),
+	elbClassic:             queryProtocol("http://elasticloadbalancing.amazonaws.com/doc/2012-06-01/", classicCalls),
 	"iam":                  queryProtocol("https://iam.amazonaws.com/doc/2010-05-08/", iamCalls),
 	"route53":              restProtocol(route53Namespace, route53Routes, route53Calls),
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
+	"secretsmanager":       jsonProtocol("secretsmanager", secretCalls),
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
 }
 

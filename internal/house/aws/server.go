@@ -127,7 +127,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sc, who, f := s.authenticate(r, body)
-	p, known := protocols[sc.service]
+	p, known := protocolOf(sc.service, body)
 	if !known {
 		p = protocols["sts"]
 	}

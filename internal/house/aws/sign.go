@@ -164,5 +164,5 @@ func (s *Server) caller(key string) (caller, bool) {
 	if user == nil {
 		return caller{}, false
 	}
-	return caller{secret: minted.Attrs["secret"], userID: user.Attrs["uniqueId"], arn: user.ARN()}, true
+	return caller{secret: minted.Secrets["key"], userID: user.Attrs["uniqueId"], arn: user.ARN()}, true
 }

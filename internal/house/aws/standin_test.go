@@ -161,6 +161,27 @@ func TestPlantedAndPinnedThingsStayUntilTheyAreFreed(t *testing.T) {
 	require.Empty(t, c.Resources(""), "freed with everything in it")
 }
 
+func TestATaggedResourceOfAnyServiceIsToldOfByItsARN(t *testing.T) {
+	c := start(t, aws.Config{})
+	arn := "arn:aws:rds:us-east-1:123456789012:db:" + infra + "-db"
+	planted, err := c.Plant(aws.Resource{ID: arn, Tags: map[string]string{owned: "owned"}})
+	require.NoError(t, err)
+	require.Equal(t, "rds db us-east-1", planted.Service+" "+planted.Type+" "+planted.Region)
+	_, err = c.Plant(aws.Resource{ID: "arn:aws:rds:us-west-2:123456789012:db:other", Tags: map[string]string{owned: "owned"}})
+	require.NoError(t, err)
+	found, _ := c.arns(t, 50)
+	require.Equal(t, []string{arn}, found)
+	byType, err := c.tagging.GetResources(t.Context(), &tagging.GetResourcesInput{ResourceTypeFilters: []string{"rds:db"}})
+	require.NoError(t, err)
+	require.Len(t, byType.ResourceTagMappingList, 1)
+	byType, err = c.tagging.GetResources(t.Context(), &tagging.GetResourcesInput{ResourceTypeFilters: []string{"rds:cluster", "ec2"}})
+	require.NoError(t, err)
+	require.Empty(t, byType.ResourceTagMappingList)
+	require.NoError(t, c.Free(arn))
+	found, _ = c.arns(t, 50)
+	require.Empty(t, found)
+}
+
 func TestAKilledStandInLosesNothingItAnswered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "aws", "state.json")
 	cfg := aws.Config{StatePath: path, AccessKey: key, SecretKey: secret}

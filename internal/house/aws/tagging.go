@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -51,11 +50,7 @@ func getResources(c *call) ([]node, error) {
 		if !in.wants(r) {
 			continue
 		}
-		tags := []map[string]string{}
-		for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
-			tags = append(tags, map[string]string{"Key": k, "Value": r.Tags[k]})
-		}
-		list = append(list, map[string]any{"ResourceARN": r.ARN(), "Tags": tags})
+		list = append(list, map[string]any{"ResourceARN": r.ARN(), "Tags": tagsJSON(r)})
 	}
 	c.json = map[string]any{"PaginationToken": token, "ResourceTagMappingList": list}
 	return nil, nil
@@ -73,6 +68,7 @@ func (in taggingInput) wants(r *Resource) bool {
 	}
 	return slices.ContainsFunc(in.ResourceTypeFilters, func(t string) bool {
 		service, typ, typed := strings.Cut(t, ":")
-		return service == r.Service && (!typed || typ == r.Type || strings.HasPrefix(r.Type, typ+"/"))
+		of, _, _, kind := arnParts(r.ARN())
+		return service == of && (!typed || typ == kind)
 	})
 }

@@ -31,20 +31,23 @@ type Resource struct {
 	Attrs   map[string]string   `json:"attrs,omitempty"`
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted then, still told of for a while
-	Stands  bool                `json:"stands,omitempty"` // part of the world at the start, never a leftover
+	Gone    time.Time           `json:"gone,omitzero"`     // a tombstone: deleted then, still told of for a while
+	Stands  bool                `json:"stands,omitempty"`  // part of the world at the start, never a leftover
+	Secrets map[string]string   `json:"secrets,omitempty"` // in the state file alone: no copy that is handed out has them
 }
 
 // Alive says that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
 
-// ARN is the resource's name across services; empty for types that have none.
+// ARN is the resource's name across services: its ID where that is one, as it is for every service this package does
+// not know; empty for types that have none.
 func (r *Resource) ARN() string {
+	if strings.HasPrefix(r.ID, "arn:") {
+		return r.ID
+	}
 	switch r.Service {
 	case "ec2":
 		return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.ID)
-	case "elasticloadbalancing":
-		return r.ID
 	case "iam":
 		return fmt.Sprintf("arn:aws:iam::%s:%s/%s", r.Account, r.Type, r.Name)
 	case "route53":
@@ -55,12 +58,22 @@ func (r *Resource) ARN() string {
 	return ""
 }
 
+// arnParts are the service, the region, the account and the kind in an ARN: arn:aws:rds:us-east-1:123456789012:db:name.
+func arnParts(arn string) (service, region, account, kind string) {
+	parts := append(strings.SplitN(arn, ":", 6), make([]string, 6)...)
+	kind, _, _ = strings.Cut(parts[5], "/")
+	kind, _, _ = strings.Cut(kind, ":")
+	return parts[2], parts[3], parts[4], kind
+}
+
 func (r *Resource) vals(name string) []string { return r.Values[name] }
 
+// clone is a copy to hand out, without what is secret.
 func (r *Resource) clone() Resource {
 	out := *r
 	out.Tags, out.Attrs, out.Uses = maps.Clone(r.Tags), maps.Clone(r.Attrs), slices.Clone(r.Uses)
 	out.Values = maps.Clone(r.Values)
+	out.Secrets = nil
 	return out
 }
 
