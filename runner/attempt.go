@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
@@ -23,10 +24,18 @@ type attempt struct {
 	say   *reporter
 	cloud Cloud
 	store *artifacts.Store
-	tool  *installer.Tool
 	log   *os.File // every line the installer printed, redacted
 
-	account string // as the cloud told it
+	pull    secret.Text // looked up once
+	keys    cloud.Keys  // the cloud's; empty: those of the default chain
+	keyFile string      // … as a file
+
+	tools    *installer.Tools
+	tool     *installer.Tool // openshift-install, once it was needed
+	checksum string          // of the tool
+	release  string          // the image it installs, pinned (create)
+	ccoName  string          // of what ccoctl makes; empty: it makes nothing (create)
+	account  string          // as the cloud told it
 
 	dir       string // the install directory in use
 	renders   int
@@ -61,16 +70,22 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 				return contract.Result{Outcome: succeeded}
 			}
 		default:
-			err = failure{Reason: "UnknownKind", Message: fmt.Sprintf("this runner knows no attempt of kind %q; it is older than its server, upgrade it", a.spec.Kind)}
+			err = failure{
+				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner knows no attempt of kind %q: it is older than its server", a.spec.Kind),
+				Next: "an administrator of this installation upgrades ocpctl-runner",
+			}
 		}
 	}
 	return a.ending(ctx, err)
 }
 
-// prepare makes what every phase needs. It asks nobody anything.
+// prepare makes what every phase needs. It asks nobody anything but for the cloud's keys, where they are a reference.
 func (a *attempt) prepare(ctx context.Context) (err error) {
 	if !plainVersion.MatchString(a.spec.Version) {
-		return failure{Reason: "UnknownVersion", Message: fmt.Sprintf("%q is no OpenShift version; correct the profile", a.spec.Version)}
+		return failure{
+			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is no OpenShift version", a.spec.Version),
+			Next: "an administrator of this installation corrects the profile; a version looks like 4.20.3",
+		}
 	}
 	temp := filepath.Join(a.cfg.WorkDir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
@@ -80,17 +95,17 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("make the attempt's log: %w", err)
 	}
-	a.tool = &installer.Tool{
-		Binary: filepath.Join(a.cfg.Installers, a.spec.Version, "openshift-install"), Home: filepath.Join(a.cfg.WorkDir, "home"),
-		Env: a.cfg.Env, Redact: a.cfg.Redact, StopWait: a.cfg.Timings.StopWait,
-	}
 	a.store, err = artifacts.New(ctx, artifacts.Config{
 		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, TempDir: temp, Now: a.cfg.Now,
 	})
 	if err != nil {
 		return err
 	}
-	a.cloud, err = a.cfg.Cloud(ctx, a.spec.Region)
+	if err := a.useKeys(ctx); err != nil {
+		return err
+	}
+	a.makeTools()
+	a.cloud, err = a.cfg.Cloud(ctx, a.spec.Region, a.keys)
 	return err
 }
 
@@ -114,17 +129,6 @@ func (a *attempt) note(format string, args ...any) {
 	a.line("ocpctl: " + a.cfg.Redact.Text(fmt.Sprintf(format, args...)))
 }
 
-// needTool refuses an attempt whose installer is not there, before anything was begun with it.
-func (a *attempt) needTool() error {
-	if _, err := os.Stat(a.tool.Binary); err != nil {
-		return failure{
-			Reason:  "InstallerMissing",
-			Message: fmt.Sprintf("this installation has no openshift-install for version %s; an administrator has to add it", a.spec.Version),
-		}
-	}
-	return nil
-}
-
 // target is the cluster as the cloud has to look for it.
 func (a *attempt) target() cloud.Target {
 	return cloud.Target{
@@ -141,7 +145,11 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return failure{Reason: "CloudUnanswered", Retryable: true, Message: fmt.Sprintf("the cloud did not say which account the runner's credentials belong to (%v); nothing was begun, it is tried again", err)}
+		return failure{
+			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
+			Message: fmt.Sprintf("the cloud did not say which account the runner's credentials belong to (%v), so nothing was begun", err),
+			Next:    "wait for the next try; if it stays so, an administrator asks with the same credentials: aws sts get-caller-identity",
+		}
 	}
 	a.account = account
 	a.say.Account(account)
@@ -158,8 +166,11 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 }
 
 func wrongAccount(have, want string) failure {
-	return failure{Reason: "WrongAccount", Message: fmt.Sprintf(
-		"the runner's credentials belong to account %s, the cluster to account %s; nothing was done. An administrator has to give the runner credentials of account %s", have, want, want)}
+	return failure{
+		Reason: "WrongAccount", Whose: contract.WhoseOurs,
+		Message: fmt.Sprintf("the runner's credentials belong to account %s, the cluster to account %s; nothing was done", have, want),
+		Next:    "an administrator of this installation gives the runner credentials of account " + want,
+	}
 }
 
 // clean removes what the attempt left in its work directory: it holds secrets. Only the redacted log stays.

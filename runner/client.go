@@ -67,6 +67,16 @@ func (c *client) record(ctx context.Context, record contract.Record) (contract.A
 	return c.tell(ctx, "record", record, c.leaseOver)
 }
 
+// reserve asks the server to set room aside, again and again until it answers: without its word there is none.
+func (c *client) reserve(ctx context.Context, demand contract.Demand) (contract.Reservation, error) {
+	var out contract.Reservation
+	sent, err := c.ask(ctx, "reserve", demand, &out, c.leaseOver)
+	if err == nil {
+		c.heed(sent, out.Answer)
+	}
+	return out, err
+}
+
 // report tells progress until it is answered or the lease is over. A repeated seq changes nothing on the server.
 func (c *client) report(ctx context.Context, report contract.Report) (contract.Answer, error) {
 	return c.tell(ctx, "report", report, c.leaseOver)

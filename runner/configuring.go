@@ -56,8 +56,11 @@ func (a *attempt) keep(ctx context.Context, key string, data []byte, patience ti
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		err = failure{Reason: "ArtifactsUnavailable", Retryable: true, Message: fmt.Sprintf(
-			"the cluster is up, but its credentials could not be stored in the artifact bucket (%v); it is removed and tried again", err)}
+		err = failure{
+			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
+			Message: fmt.Sprintf("the cluster is up, but its credentials could not be stored in the artifact bucket (%v)", err),
+			Next:    "wait: it is removed and tried again; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
+		}
 	}
 	return ref, err
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
@@ -13,12 +14,12 @@ var errStale = errors.New("the install directory has grown too old before its re
 // renderTries bounds how often a stale directory is rendered again: whatever is slow then will be slow again.
 const renderTries = 3
 
-// create works through the phases of a create. Up to the acknowledged record nothing exists outside; from then on the
-// only way out but success leads through a teardown, which is another attempt's work.
+// create works through the phases of a create. Up to the first acknowledged record nothing exists outside; from then on
+// the only way out but success leads through a teardown, which is another attempt's work.
 func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
-		{"preflight", 1, "looking at the account, the zone and the name", a.preflight},
-		{"claiming", 3, "nothing of this cluster lives outside the installer", a.claiming},
+		{"preflight", 1, "looking at the account, its limits, the zone and the name", a.preflight},
+		{"claiming", 3, "making what lives outside the installer", a.claiming},
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			return nil, err
@@ -45,10 +46,17 @@ func (a *attempt) renderAndRecord(ctx context.Context) error {
 			return err
 		}
 		err := a.begin(ctx, phase{"recording", 8, "keeping the cluster's identity safe", a.recording})
+		if err == nil { // the signer's key lives in the cluster from now on
+			return os.RemoveAll(a.ccoDir(""))
+		}
 		if !errors.Is(err, errStale) {
 			return err
 		}
 		a.note("the install directory of %s has grown too old and is rendered again", a.identity.InfraID)
 	}
-	return failure{Reason: "ArtifactsTooSlow", Retryable: true, Message: "the install directory grew too old before it could be stored; nothing was created. It is tried again; an administrator should look at the artifact bucket"}
+	return failure{
+		Reason: "ArtifactsTooSlow", Whose: contract.WhoseOurs, Retryable: true,
+		Message: "the install directory grew too old before it could be stored, so nothing was installed",
+		Next:    "wait for the next try; if it stays so, an administrator looks at the artifact bucket",
+	}
 }

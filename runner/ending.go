@@ -18,6 +18,7 @@ const (
 	succeeded = "succeeded"
 	failed    = "failed"
 	stopped   = "stopped"
+	waiting   = "waiting"
 )
 
 // failure is an attempt that failed for a reason people can read.
@@ -36,6 +37,10 @@ func (f failure) Error() string { return f.Reason + ": " + f.Message }
 func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	if ctx.Err() != nil {
 		return a.interrupted(context.Cause(ctx))
+	}
+	var wait noRoom
+	if errors.As(err, &wait) {
+		return wait.result()
 	}
 	var f failure
 	if !errors.As(err, &f) {

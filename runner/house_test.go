@@ -52,13 +52,17 @@ type world struct {
 	verify  func(n int, t cloud.Target) contract.Pass                     // nil: clean
 	rebuild func(contract.Identity) ([]byte, error)                       // nil: refused
 	look    func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
+	quotas  func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
+	room    func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
 
 	calls     map[string]int
 	claims    []contract.Claim
+	demands   []contract.Demand
 	records   []contract.Record
 	reports   []contract.Report
 	results   []contract.Result
 	passes    int
+	keys      cloud.Keys // the cloud was opened with
 	swept     []cloud.Target
 	seenToken string
 }
@@ -75,21 +79,24 @@ func newWorld(t *testing.T, kind string) *world {
 		Attempt: "att_1", Number: 3, Kind: kind, Cluster: "clu_1", Job: "job_1", Installation: "test", Name: "shop",
 		BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: "4.20.3", Account: account,
 		InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\nmetadata: {name: shop}\ncontrolPlane: {name: master, replicas: 3, platform: {aws: {type: m6i.xlarge}}}\ncompute: [{name: worker, replicas: 0, platform: {aws: {type: m6i.large}}}]\n",
-		Zones:         []string{"us-east-1a"}, PullSecretRef: "file:" + pull, SSHKey: "ssh-ed25519 AAAA", Bucket: s3test.Bucket(t),
+		Zones:         []string{"us-east-1a"}, CredentialsMode: "Mint", PullSecretRef: "file:" + pull, SSHKey: "ssh-ed25519 AAAA", Bucket: s3test.Bucket(t),
 		Heartbeat: 50 * time.Millisecond, CreateDeadline: time.Minute, DestroyDeadline: time.Minute, SnapshotMaxAge: time.Hour,
 	}
 	redact := installer.NewRedactor()
 	redact.Add(secret.New(os.Getenv("AWS_SECRET_ACCESS_KEY")))
 	installers := filepath.Join(t.TempDir(), "installers")
-	script, err := filepath.Abs(filepath.Join("testdata", "openshift-install"))
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(installers, "4.20.3"), 0o755))
-	require.NoError(t, os.Symlink(script, filepath.Join(installers, "4.20.3", "openshift-install")))
+	for _, program := range []string{"openshift-install", "ccoctl", "oc"} {
+		link(t, program, filepath.Join(installers, "4.20.3", program))
+	}
 	w.cfg = runner.Config{
 		Server: w.server.URL, Attempt: "att_1", Token: secret.New("token-0"), Pod: "pod-1", WorkDir: t.TempDir(), Installers: installers,
-		Env:   append(os.Environ(), "OCPCTL_STANDIN_DIR="+w.dir),
-		Cloud: func(context.Context, string) (runner.Cloud, error) { return (*fakeCloud)(w), nil },
-		Log:   slog.New(slog.NewJSONHandler(redact.Lines(func(line string) { w.log.WriteString(line + "\n") }), nil)), Redact: redact,
+		Env:  append(os.Environ(), "OCPCTL_STANDIN_DIR="+w.dir),
+		Keys: cloud.Keys{ID: s3test.AccessKey, Secret: secret.New(s3test.SecretKey)},
+		Cloud: func(_ context.Context, _ string, keys cloud.Keys) (runner.Cloud, error) {
+			w.keys = keys
+			return (*fakeCloud)(w), nil
+		},
+		Log: slog.New(slog.NewJSONHandler(redact.Lines(func(line string) { w.log.WriteString(line + "\n") }), nil)), Redact: redact,
 		Timings: runner.Timings{
 			Call: 2 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond, ClaimPatience: 5 * time.Second,
 			Flush: 5 * time.Millisecond, Farewell: 200 * time.Millisecond, StopWait: 5 * time.Second, Save: 5 * time.Second,
@@ -102,6 +109,15 @@ func newWorld(t *testing.T, kind string) *world {
 		}
 	})
 	return w
+}
+
+// link puts one of the scripted programs somewhere.
+func link(t *testing.T, program, at string) {
+	t.Helper()
+	script, err := filepath.Abs(filepath.Join("testdata", program))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+	require.NoError(t, os.Symlink(script, at))
 }
 
 // on gives the script something to do at a command.
@@ -174,11 +190,19 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.tokens++
 	answer := contract.Answer{Stop: w.stop, Token: fmt.Sprintf("token-%d", w.tokens), Lease: w.lease}
-	if what == "claim" {
-		_ = json.NewEncoder(rw).Encode(contract.Claimed{Spec: w.spec, Answer: answer})
-	} else {
-		_ = json.NewEncoder(rw).Encode(answer)
+	var out any = answer
+	switch what {
+	case "claim":
+		out = contract.Claimed{Spec: w.spec, Answer: answer}
+	case "reserve":
+		room := contract.Reservation{}
+		if w.room != nil {
+			room = w.room(n)
+		}
+		room.Answer = answer
+		out = room
 	}
+	_ = json.NewEncoder(rw).Encode(out)
 	if what != "report" {
 		w.note("server: %s answered", what)
 	}
@@ -194,6 +218,10 @@ func (w *world) take(what string, body []byte) int {
 		}
 		w.pod = c.Pod
 		w.claims = append(w.claims, c)
+	case "reserve":
+		var c contract.Demand
+		_ = json.Unmarshal(body, &c)
+		w.demands = append(w.demands, c)
 	case "record":
 		var c contract.Record
 		_ = json.Unmarshal(body, &c)
@@ -263,8 +291,11 @@ func (c *fakeCloud) Preflight(_ context.Context, t cloud.Target, _, types []stri
 	return c.look(t, types)
 }
 
-func (c *fakeCloud) Quotas(context.Context, cloud.Target, cloud.Plan) ([]contract.Quota, error) {
-	return nil, nil
+func (c *fakeCloud) Quotas(_ context.Context, _ cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
+	if c.quotas == nil {
+		return nil, nil
+	}
+	return c.quotas(plan)
 }
 
 func (c *fakeCloud) Verify(_ context.Context, t cloud.Target) contract.Pass {

@@ -1,71 +1,155 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
-// preflight compares the account and asks what stands in the way. Only a proven shortfall ends the attempt; everything
-// else is said in the log and the install goes on.
+// The installer's credentials modes that make a difference here.
+const (
+	modeManual = "Manual" // ccoctl makes the roles
+	modeMint   = "Mint"   // the cluster makes users with the keys it was installed with
+)
+
+// preflight compares the account, asks what stands in the way and has room set aside. Only a proven shortfall ends the
+// attempt; everything else is said in the log and the install goes on.
 func (a *attempt) preflight(ctx context.Context) error {
-	if err := a.needTool(); err != nil {
+	if err := a.needTool(ctx); err != nil {
 		return err
 	}
 	if err := a.compareAccount(ctx); err != nil {
 		return err
 	}
-	problems, err := a.cloud.Preflight(ctx, a.target(), a.spec.Zones, instanceTypes(a.spec.InstallConfig))
+	if err := a.checkKeys(); err != nil {
+		return err
+	}
+	plan := readPlan(a.spec.InstallConfig, a.spec.Zones)
+	if err := a.checkProblems(ctx, plan); err != nil {
+		return err
+	}
+	if err := a.needRelease(ctx); err != nil {
+		return err
+	}
+	return a.reserve(ctx, plan)
+}
+
+// checkKeys refuses what the installer would refuse: with Mint the keys are copied into the cluster, so they must last.
+func (a *attempt) checkKeys() error {
+	if mode := a.spec.CredentialsMode; mode != modeMint && mode != "" || !a.keys.Empty() && !a.keys.Temporary() {
+		return nil
+	}
+	return failure{
+		Reason: "TemporaryCredentials", Whose: contract.WhoseOurs,
+		Message: "credentials mode Mint copies the runner's keys into the cluster, and these are temporary: the cluster would lose them",
+		Next:    "choose a profile with credentials mode Manual, or have an administrator give lasting keys with runner.cloud_credentials_ref",
+	}
+}
+
+// checkProblems asks the cloud what would make the install fail.
+func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
+	problems, err := a.cloud.Preflight(ctx, a.target(), a.spec.Zones, typesOf(plan))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		a.note("preflight could not be finished: %v", err)
 	}
-	var words []string
-	reason := ""
+	var words, next []string
+	var reason, whose string
 	for _, p := range problems {
 		a.note("preflight: %s: %s; %s", p.Code, p.Words, p.Next)
-		if p.Block {
-			words = append(words, p.Words+"; "+p.Next)
-			if reason == "" {
-				reason = p.Code
-			}
+		if !p.Block {
+			continue
+		}
+		if reason == "" {
+			reason, whose = p.Code, cmp.Or(p.Whose, contract.WhoseUser)
+		}
+		words = append(words, p.Words)
+		if !slices.Contains(next, p.Next) {
+			next = append(next, p.Next)
 		}
 	}
-	if reason != "" {
-		return failure{Reason: reason, Message: strings.Join(words, ". ")}
+	if reason == "" {
+		return nil
+	}
+	return failure{Reason: reason, Whose: whose, Message: strings.Join(words, "; "), Next: strings.Join(next, "; ")}
+}
+
+// noRoom ends an attempt that has to wait for quota. Nothing was begun, so it is no failure.
+type noRoom struct{ words string }
+
+func (n noRoom) Error() string { return n.words }
+
+// result tells that the attempt waits.
+func (n noRoom) result() contract.Result {
+	return contract.Result{
+		Outcome: waiting, Reason: "QuotaInUse", Message: n.words, Whose: contract.WhoseQuota, Retryable: true,
+		Next: "nothing: it goes on by itself when there is room. Destroy a cluster, or have the quota raised, to be sooner",
+	}
+}
+
+// reserve measures the account's limits and has the server set the room aside. What could not be measured blocks nothing.
+func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
+	quotas, err := a.cloud.Quotas(ctx, a.target(), plan)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		a.note("preflight: quotas could not be looked up: %v; the install goes on", err)
+	}
+	for _, q := range quotas {
+		if q.Unknown != "" {
+			a.note("preflight: quota %s (%s) could not be looked up: %s; the install goes on", q.Name, q.Code, q.Unknown)
+		}
+	}
+	if len(quotas) == 0 {
+		return nil
+	}
+	answer, err := a.api.reserve(ctx, contract.Demand{Account: a.account, Region: a.spec.Region, Quotas: quotas})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errRefused):
+		return failure{
+			Reason: "ReserveRefused", Whose: contract.WhoseOurs, Message: "the server refused to set room aside, so nothing was created: " + err.Error(),
+			Next: "report it: this is a fault of ocpctl",
+		}
+	case err != nil:
+		a.api.stop(err) // fenced, or the lease is over
+		return err
+	case answer.Answer.Stop != "":
+		return stopAsked{answer.Answer.Stop}
+	case answer.Never != "":
+		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
+	case answer.Wait != "":
+		words := answer.Wait
+		if answer.Position > 0 {
+			words += fmt.Sprintf("; number %d in line", answer.Position)
+		}
+		return noRoom{words}
 	}
 	return nil
 }
 
-// claiming is for names that live outside the installer. With credentials minted by the cluster itself there are none.
-func (a *attempt) claiming(context.Context) error { return nil }
-
-// instanceTypes reads from an install-config which machines it asks for.
-func instanceTypes(config string) []string {
-	type pool struct {
-		Platform struct {
-			AWS struct {
-				Type string `yaml:"type"`
-			} `yaml:"aws"`
-		} `yaml:"platform"`
-		Replicas *int `yaml:"replicas"`
-	}
-	var parsed struct {
-		ControlPlane pool   `yaml:"controlPlane"`
-		Compute      []pool `yaml:"compute"`
-	}
-	if yaml.Unmarshal([]byte(config), &parsed) != nil {
-		return nil // rendering will say what is wrong with it
-	}
-	seen, types := map[string]bool{"": true}, []string(nil)
-	for _, each := range append([]pool{parsed.ControlPlane}, parsed.Compute...) {
-		if name := each.Platform.AWS.Type; !seen[name] && (each.Replicas == nil || *each.Replicas > 0) {
-			seen[name] = true
-			types = append(types, name)
+// raise says which limits have to grow, and where that is asked for.
+func raise(quotas []contract.Quota, account, region string) string {
+	var asks []string
+	for _, q := range quotas {
+		if q.Unknown == "" && q.Need > q.Limit {
+			asks = append(asks, fmt.Sprintf("%s (%s) from %d to %d or more at https://%s.console.aws.amazon.com/servicequotas/home/services/%s/quotas/%s",
+				q.Name, q.Code, q.Limit, q.Need, region, q.Service, q.Code))
 		}
 	}
-	return types
+	if len(asks) == 0 {
+		asks = []string{"what is short at https://" + region + ".console.aws.amazon.com/servicequotas/home"}
+	}
+	slices.Sort(asks)
+	return fmt.Sprintf("choose a smaller profile or another region, or have whoever owns account %s raise %s", account, strings.Join(slices.Compact(asks), ", and "))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,32 +16,74 @@ import (
 // recording stores both archives, proves that they can be read back, and has the server remember the identity.
 // It returns nil only for an acknowledgement that did not say stop, which alone permits to create anything.
 func (a *attempt) recording(ctx context.Context) error {
+	if err := a.complete(); err != nil {
+		return err
+	}
 	saved, err := a.save(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return failure{Reason: "ArtifactsUnavailable", Retryable: true, Message: fmt.Sprintf(
-			"the cluster's state could not be stored in the artifact bucket (%v), so nothing was created; it is tried again", err)}
+		return failure{
+			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
+			Message: fmt.Sprintf("the cluster's state could not be stored in the artifact bucket (%v), so nothing was installed", err),
+			Next:    "wait for the next try; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
+		}
 	}
 	if a.stale() {
 		return errStale // not asked yet, so nothing is remembered of this identity
 	}
-	answer, err := a.api.record(ctx, contract.Record{Identity: a.identity, Snapshots: saved})
+	if err := a.acknowledged(ctx, contract.Record{Identity: a.identity, Snapshots: saved}); err != nil {
+		return err
+	}
+	if a.stale() { // it is remembered now, so it must not be replaced within this attempt
+		return failure{
+			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
+			Message: "the acknowledgement came too late to install from what was rendered, so nothing was installed", Next: "wait for the next try",
+		}
+	}
+	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
+	return nil
+}
+
+// complete refuses an identity with a hole in it: what cannot be found again must not be made.
+func (a *attempt) complete() error {
+	var missing []string
+	for _, each := range []struct{ name, value string }{
+		{"infraID", a.identity.InfraID}, {"clusterID", a.identity.ClusterUUID}, {"account", a.identity.Account}, {"region", a.identity.Region},
+		{"release digest", a.identity.ReleaseDigest}, {"installer checksum", a.identity.InstallerSHA256},
+	} {
+		if each.value == "" {
+			missing = append(missing, each.name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return failure{
+		Reason: "IdentityIncomplete", Whose: contract.WhoseInstaller, Retryable: true,
+		Message: "what the installer rendered has no " + strings.Join(missing, " and no ") + ", so nothing was installed",
+		Next:    "wait for the next try; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+	}
+}
+
+// acknowledged has the server remember an identity and returns nil only with its word to go on in hand.
+func (a *attempt) acknowledged(ctx context.Context, record contract.Record) error {
+	answer, err := a.api.record(ctx, record)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errRefused):
-		return failure{Reason: "RecordRefused", Message: "the server refused the record of the cluster's identity, so nothing was created: " + err.Error() + "; this is a fault of ocpctl, report it"}
+		return failure{
+			Reason: "RecordRefused", Whose: contract.WhoseOurs, Next: "report it: this is a fault of ocpctl",
+			Message: "the server refused the record of the cluster's identity, so nothing was created under it: " + err.Error(),
+		}
 	case err != nil:
 		a.api.stop(err) // fenced, or the lease is over
 		return err
 	case answer.Stop != "":
 		return stopAsked{answer.Stop}
-	case a.stale(): // it is remembered now, so it must not be replaced within this attempt
-		return failure{Reason: "RecordTooLate", Retryable: true, Message: "the acknowledgement came too late to install from what was rendered; nothing was created. It is tried again"}
 	}
-	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
 	return nil
 }
 

@@ -38,8 +38,10 @@ func (a *attempt) rendering(ctx context.Context) error {
 		return err
 	}
 	for _, target := range []string{"manifests", "ignition-configs"} {
+		var said []string
 		exit, err := a.tool.Run(ctx, installer.Command{
-			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: renderDeadline, OnLine: a.line,
+			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: renderDeadline,
+			OnLine: func(line string) { said = append(said, line); a.line(line) },
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -47,38 +49,50 @@ func (a *attempt) rendering(ctx context.Context) error {
 		case err != nil:
 			return err
 		case exit.Code != 0:
-			return renderFailure(target, exit)
+			return renderFailure(target, exit, said)
+		}
+		if target == "manifests" {
+			if err := a.addCredentials(); err != nil {
+				return err
+			}
 		}
 	}
-	return a.readIdentity(ctx)
+	return a.readIdentity()
 }
 
-func renderFailure(target string, exit installer.Exit) failure {
-	f := installer.Explain(exit)
-	if f.Reason == installer.InvalidInstallConfig {
-		return failure{Reason: f.Reason, Message: f.Words}
+// renderFailure says why nothing was installed. Rendering asks the cloud like an install and fails for the same reasons.
+func renderFailure(target string, exit installer.Exit, said []string) failure {
+	f := installer.Explain(exit, said...)
+	words := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Words, target, exit.Code)
+	if f.Line != "" {
+		words += ". The installer said: " + f.Line
 	}
-	return failure{Reason: f.Reason, Retryable: true, Message: fmt.Sprintf(
-		"openshift-install create %s ended with exit code %d before anything was created; it is tried again", target, exit.Code)}
+	return failure{Reason: f.Reason, Whose: f.Whose, Message: words, Next: f.Next, Retryable: f.Retryable}
 }
 
 // writeConfig pastes the secrets into the frozen install-config. From here on the redactor knows them.
 func (a *attempt) writeConfig(ctx context.Context) error {
-	pull, err := secret.Lookup(ctx, a.spec.PullSecretRef)
+	pull, err := a.pullSecret(ctx)
 	if err != nil {
-		return failure{Reason: "SecretMissing", Message: err.Error() + "; an administrator has to provide the pull secret"}
+		return err
 	}
-	a.cfg.Redact.AddPullSecret(pull)
-	if err := checkPullSecret(pull); err != nil {
+	key, err := a.publicKey(ctx)
+	if err != nil {
 		return err
 	}
 	var config map[string]any
 	if err := yaml.Unmarshal([]byte(a.spec.InstallConfig), &config); err != nil || config == nil {
-		return failure{Reason: installer.InvalidInstallConfig, Message: "the frozen install-config is no YAML object; the profile has to be corrected"}
+		return failure{
+			Reason: installer.InvalidInstallConfig, Whose: contract.WhoseOurs, Message: "the frozen install-config is no YAML object",
+			Next: "an administrator of this installation corrects the profile",
+		}
 	}
 	config["pullSecret"] = pull.Reveal()
-	if a.spec.SSHKey != "" {
-		config["sshKey"] = a.spec.SSHKey
+	if key != "" {
+		config["sshKey"] = key
+	}
+	if a.ccoName != "" {
+		config["credentialsMode"] = modeManual
 	}
 	raw, err := yaml.Marshal(config)
 	if err != nil {
@@ -94,19 +108,8 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 	)
 }
 
-// checkPullSecret looks at the shape before the installer does: its complaint prints the whole secret.
-func checkPullSecret(pull secret.Text) error {
-	var shape struct {
-		Auths map[string]map[string]any `json:"auths"`
-	}
-	if err := json.Unmarshal([]byte(pull.Reveal()), &shape); err != nil || len(shape.Auths) == 0 {
-		return failure{Reason: "InvalidPullSecret", Message: `the pull secret is not of the form {"auths":{"host":{"auth":"…"}}}; an administrator has to replace it`}
-	}
-	return nil
-}
-
 // readIdentity reads what the installer will tag everything with, and hides the password it made up.
-func (a *attempt) readIdentity(ctx context.Context) error {
+func (a *attempt) readIdentity() error {
 	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
 	if err != nil {
 		return fmt.Errorf("read what the installer rendered: %w", err)
@@ -118,18 +121,14 @@ func (a *attempt) readIdentity(ctx context.Context) error {
 	}
 	meta, err := parseMetadata(raw)
 	if err != nil {
-		return failure{Reason: "MetadataUnusable", Retryable: true, Message: err.Error() + "; nothing was created, it is tried again"}
-	}
-	digest, err := a.tool.Release(ctx)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		a.note("the release's digest is not known: %v", err)
+		return failure{
+			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
+			Next: "wait for the next try; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+		}
 	}
 	a.identity = contract.Identity{
-		InfraID: meta.InfraID, ClusterUUID: meta.ClusterID, Account: a.account, Region: a.spec.Region,
-		ReleaseDigest: digest, Metadata: string(raw),
+		InfraID: meta.InfraID, ClusterUUID: meta.ClusterID, CCOName: a.ccoName, Account: a.account, Region: a.spec.Region,
+		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, Metadata: string(raw),
 	}
 	return a.writeRecord()
 }

@@ -22,7 +22,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		a.note("nothing was ever recorded for this cluster; it is only counted")
 		return nil, nil
 	}
-	if err := a.needTool(); err != nil {
+	if err := a.needTool(ctx); err != nil {
 		return nil, err
 	}
 	var dirs []string

@@ -43,10 +43,11 @@ type Config struct {
 	Pod     string      // who claims: pod uid, or host:pid:start time
 
 	WorkDir    string // empty and ours alone; it will hold secrets
-	Installers string // directory of <version>/openshift-install
+	Installers string // directory of <version>/openshift-install, ccoctl and oc
 	Env        []string
+	Keys       cloud.Keys // the cloud's, where the default chain has some that do not renew themselves
 
-	Cloud   func(ctx context.Context, region string) (Cloud, error)
+	Cloud   func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error) // no keys: the default chain's
 	HTTP    *http.Client
 	Log     *slog.Logger
 	Redact  *installer.Redactor

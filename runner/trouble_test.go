@@ -34,7 +34,9 @@ func TestABlockingProblemEndsACreateInWords(t *testing.T) {
 		}, nil
 	}
 	require.NoError(t, w.run(t.Context()))
-	require.Equal(t, contract.Result{Outcome: "failed", Reason: "ZoneMissing", Message: "no zone for labs.example.com; choose another base domain"}, w.result())
+	require.Equal(t, contract.Result{
+		Outcome: "failed", Reason: "ZoneMissing", Whose: "user", Message: "no zone for labs.example.com", Next: "choose another base domain",
+	}, w.result())
 	require.Equal(t, []string{"m6i.xlarge"}, asked, "a pool of no machines asks for no type")
 	require.False(t, w.did("installer:"))
 	require.Contains(t, w.logText(), "quota was not told")
@@ -89,8 +91,11 @@ func TestAMissingInstallerIsSaidInWords(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.spec.Version = "4.19.9"
 	require.NoError(t, w.run(t.Context()))
-	require.Equal(t, "InstallerMissing", w.result().Reason)
-	require.Contains(t, w.result().Message, "4.19.9")
+	require.Equal(t, "UnknownVersion", w.result().Reason)
+	require.Contains(t, w.result().Message, "no openshift-install for version 4.19.9")
+	require.Contains(t, w.result().Message, "versions it has: 4.20.3")
+	require.Equal(t, "ocpctl", w.result().Whose)
+	require.Contains(t, w.result().Next, "add 4.19.9/openshift-install")
 }
 
 func TestABadPullSecretIsNotShownToTheInstaller(t *testing.T) {

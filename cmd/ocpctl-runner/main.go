@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -73,7 +75,7 @@ func run() error {
 		{&f.attempt, "attempt", "id of the attempt"},
 		{&f.tokenFile, "token-file", "file that holds the attempt's token"},
 		{&f.workDir, "work-dir", "empty directory to work in"},
-		{&f.installers, "installers", "directory of <version>/openshift-install"},
+		{&f.installers, "installers", "directory of <version>/openshift-install, ccoctl and oc"},
 	} {
 		cmd.Flags().StringVar(each.into, each.name, "", each.usage)
 		if err := cmd.MarkFlagRequired(each.name); err != nil {
@@ -88,7 +90,7 @@ func run() error {
 }
 
 func attempt(ctx context.Context, f flags) error {
-	token, err := secret.Lookup(ctx, "file:" + f.tokenFile)
+	token, err := secret.Lookup(ctx, "file:"+f.tokenFile)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -98,15 +100,15 @@ func attempt(ctx context.Context, f flags) error {
 	}
 	redact := installer.NewRedactor()
 	redact.Add(token)
-	if err := hideCredentials(ctx, redact); err != nil {
+	keys, err := chainKeys(ctx, redact)
+	if err != nil {
 		return err
 	}
 	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
 	defer lines.Close()
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
-		Env:    os.Environ(),
-		Cloud:  func(ctx context.Context, region string) (runner.Cloud, error) { return aws.New(ctx, region) },
+		Env: os.Environ(), Keys: keys, Cloud: openCloud,
 		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
 		Log:    slog.New(slog.NewJSONHandler(lines, nil)),
 		Redact: redact,
@@ -126,19 +128,33 @@ func podName() (string, error) {
 	return fmt.Sprintf("%s:%d:%d", host, os.Getpid(), time.Now().UnixNano()), nil
 }
 
-// hideCredentials lets the redactor know the cloud's keys as we have them now. Keys that are renewed later are found
-// by their looks.
-func hideCredentials(ctx context.Context, redact *installer.Redactor) error {
+// openCloud asks the cloud with the keys given or, without any, with those of the SDK's default chain.
+func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
+	var options []func(*config.LoadOptions) error
+	if !keys.Empty() {
+		options = append(options, config.WithCredentialsProvider(
+			credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal())))
+	}
+	return aws.New(ctx, region, options...)
+}
+
+// chainKeys lets the redactor know the cloud's keys as the SDK's default chain has them now, and returns those that do
+// not renew themselves. Keys that are renewed later are found by their looks, and every program finds them by itself.
+func chainKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	loaded, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return fmt.Errorf("load the AWS configuration: %w", err)
+		return cloud.Keys{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
-	keys, err := loaded.Credentials.Retrieve(ctx)
+	found, err := loaded.Credentials.Retrieve(ctx)
 	if err != nil {
-		return nil // preflight and the account's comparison will say so in words
+		return cloud.Keys{}, nil // preflight and the account's comparison will say so in words
 	}
-	redact.Add(secret.New(keys.SecretAccessKey), secret.New(keys.SessionToken))
-	return nil
+	keys := cloud.Keys{ID: found.AccessKeyID, Secret: secret.New(found.SecretAccessKey), Token: secret.New(found.SessionToken)}
+	redact.Add(keys.Secret, keys.Token)
+	if found.CanExpire {
+		return cloud.Keys{}, nil
+	}
+	return keys, nil
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// environment is what the installer sees: credentials and certificates as the runner has them, everything it writes
-// below Home, and nothing that would change what is installed.
+// environment is what a tool sees: credentials and certificates as the runner has them, everything it writes below Home,
+// and nothing that would change what is installed.
 func (t *Tool) environment() ([]string, error) {
 	tmp, cache := filepath.Join(t.Home, "tmp"), filepath.Join(t.Home, "cache")
 	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.MkdirAll(cache, 0o700)); err != nil {
@@ -18,7 +19,7 @@ func (t *Tool) environment() ([]string, error) {
 	env := map[string]string{}
 	for _, pair := range t.Env {
 		key, value, _ := strings.Cut(pair, "=")
-		if handedOn(key) {
+		if handedOn(key) && (t.Credentials == "" || !aboutCredentials(key)) {
 			env[key] = value
 		}
 	}
@@ -30,6 +31,9 @@ func (t *Tool) environment() ([]string, error) {
 			}
 		}
 	}
+	if t.Credentials != "" { // exactly these keys: a profile in a config file could take a role with them
+		env["AWS_SHARED_CREDENTIALS_FILE"], env["AWS_CONFIG_FILE"] = t.Credentials, os.DevNull
+	}
 	env["HOME"], env["TMPDIR"], env["XDG_CACHE_HOME"] = t.Home, tmp, cache
 	env["AWS_EC2_METADATA_DISABLED"] = "true"
 	env["OPENSHIFT_INSTALL_INVOKER"] = "ocpctl"
@@ -37,6 +41,7 @@ func (t *Tool) environment() ([]string, error) {
 	for key, value := range env {
 		pairs = append(pairs, key+"="+value)
 	}
+	slices.Sort(pairs)
 	return pairs, nil
 }
 
@@ -47,6 +52,16 @@ func handedOn(key string) bool {
 		return true
 	}
 	return strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_")
+}
+
+// aboutCredentials names what would hand keys on in the environment, or lead past those in the file.
+func aboutCredentials(key string) bool {
+	switch key {
+	case "AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
+		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE":
+		return true
+	}
+	return strings.HasPrefix(key, "AWS_CONTAINER_")
 }
 
 func valueOf(env []string, key string) string {

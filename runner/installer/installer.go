@@ -1,16 +1,19 @@
-// Package installer runs openshift-install as a child process and turns what it prints into redacted lines.
+// Package installer finds openshift-install, ccoctl and oc of a version, runs them as child processes and turns what
+// they print into redacted lines.
 //
-// It must never let a line out that was not redacted, never leave a process of the installer's behind, and never
-// give the installer a terminal to ask questions on.
+// It must never let a line out that was not redacted, never leave a process of theirs behind, never give them a terminal
+// to ask questions on, and never hand them a secret as an argument or, where it can be a file, in the environment.
 package installer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -20,18 +23,23 @@ import (
 // readPatience is how long output is still awaited after the whole process group is gone.
 const readPatience = 5 * time.Second
 
-// Tool is one openshift-install binary with the place it may write to.
+// Tool is one program (openshift-install, ccoctl or oc) with the place it may write to.
 type Tool struct {
-	Binary   string        // absolute path
-	Home     string        // becomes HOME; caches and temporary files go below it
-	Env      []string      // KEY=value of the runner; only what the installer needs is handed on
-	Redact   *Redactor     // what must not be seen
-	StopWait time.Duration // between SIGTERM and the end of the whole group; the installer needs up to 60 s
+	Binary      string        // absolute path
+	Home        string        // becomes HOME; caches and temporary files go below it
+	Env         []string      // KEY=value of the runner; only what the program needs is handed on
+	Credentials string        // path of a shared-credentials file with the cloud's keys; empty: as Env has them
+	Redact      *Redactor     // what must not be seen
+	StopWait    time.Duration // between SIGTERM and the end of the whole group; the installer needs up to 60 s
 }
+
+// name is what the program is called.
+func (t *Tool) name() string { return filepath.Base(t.Binary) }
 
 // Command is one run.
 type Command struct {
 	Args     []string
+	Dir      string            // the working directory; empty: Home
 	Deadline time.Duration     // stop politely after this; zero: none
 	OnLine   func(line string) // each line of output, redacted, one at a time; nil: nobody looks
 }
@@ -44,24 +52,24 @@ type Exit struct {
 	TimedOut bool // … because of the deadline
 }
 
-// Run runs the installer to its end. A context that ends, or the deadline, stops it politely: one SIGTERM to the
-// installer itself, which puts its own children down, and StopWait later SIGKILL to what is left of the group.
+// Run runs the program to its end. A context that ends, or the deadline, stops it politely: one SIGTERM to the
+// program itself, which puts its own children down, and StopWait later SIGKILL to what is left of the group.
 // Run returns only when no process of the group lives. An error means that it was never started.
 func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := ctx.Err(); err != nil {
-		return Exit{}, fmt.Errorf("run openshift-install: %w", context.Cause(ctx))
+		return Exit{}, fmt.Errorf("run %s: %w", t.name(), context.Cause(ctx))
 	}
 	env, err := t.environment()
 	if err != nil {
-		return Exit{}, fmt.Errorf("run openshift-install: %w", err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
 	}
 	read, write, err := os.Pipe()
 	if err != nil {
-		return Exit{}, fmt.Errorf("run openshift-install: %w", err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
 	}
 	defer read.Close()
 	cmd := exec.Command(t.Binary, c.Args...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, t.Home, write, write, processGroup() // Stdin nil: /dev/null
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, cmp.Or(c.Dir, t.Home), write, write, processGroup() // Stdin nil: /dev/null
 	started, ended := make(chan error, 1), make(chan struct{})
 	var owned sync.WaitGroup
 	owned.Go(func() { defer close(ended); runOnOneThread(cmd, started) })
@@ -69,7 +77,7 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	write.Close()
 	if err != nil {
 		owned.Wait()
-		return Exit{}, fmt.Errorf("run openshift-install: %w", err)
+		return Exit{}, fmt.Errorf("run %s: %w", t.name(), err)
 	}
 	owned.Go(func() { t.stream(read, c.OnLine) })
 	exit := t.await(ctx, cmd, c.Deadline, ended)
@@ -129,6 +137,6 @@ func (t *Tool) stream(from io.Reader, emit func(string)) {
 	_, err := io.Copy(lines, from)
 	lines.Close()
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		emit("level=error msg=the installer's output could not be read to its end")
+		emit("level=error msg=the output could not be read to its end")
 	}
 }

@@ -1,0 +1,146 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+const (
+	ccoDeadline = 15 * time.Minute
+	// A role of ccoctl is called <name>-<namespace>-<secret>, cut to 64; with 20 the longest of them stays unique.
+	ccoNamePart = 9
+	ccoHashPart = 10
+)
+
+// claiming makes what lives outside the installer: the roles and the identity provider a cluster without lasting keys
+// takes its own credentials from. The name they go by is recorded before the first of them exists, because no teardown
+// of the installer ever removes them.
+func (a *attempt) claiming(ctx context.Context) error {
+	if a.spec.CredentialsMode != modeManual {
+		a.note("credentials mode %s: nothing of this cluster lives outside the installer, so claiming has nothing to do", modeMint)
+		return nil
+	}
+	tool, err := a.ccoctl(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.credentialsRequests(ctx); err != nil {
+		return err
+	}
+	a.ccoName = ccoName(a.spec)
+	if err := a.acknowledged(ctx, contract.Record{Identity: contract.Identity{
+		CCOName: a.ccoName, Account: a.account, Region: a.spec.Region, ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum,
+	}}); err != nil {
+		return err
+	}
+	a.cfg.Log.Info("name of the credentials recorded", "name", a.ccoName)
+	return a.createCredentials(ctx, tool)
+}
+
+// ccoName is the same for an attempt however often it is asked, and no other attempt's.
+func ccoName(spec contract.Spec) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", spec.Installation, spec.Cluster, spec.Number))
+	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:ccoHashPart]
+	return strings.TrimRight(spec.Name[:min(len(spec.Name), ccoNamePart)], "-") + "-" + hash
+}
+
+// ccoDir is outside every install directory: what ccoctl made stays valid when a stale one is rendered again.
+func (a *attempt) ccoDir(name string) string { return filepath.Join(a.cfg.WorkDir, "cco", name) }
+
+// credentialsRequests writes what the release's operators ask for. It changes nothing anywhere.
+func (a *attempt) credentialsRequests(ctx context.Context) error {
+	config := a.ccoDir("install-config.yaml")
+	if err := os.MkdirAll(a.ccoDir(""), 0o700); err != nil {
+		return fmt.Errorf("make a folder for ccoctl: %w", err)
+	}
+	if err := os.WriteFile(config, []byte(a.spec.InstallConfig), 0o600); err != nil { // without secrets: oc reads platform and capabilities
+		return fmt.Errorf("write the install-config for oc: %w", err)
+	}
+	if err := a.tools.CredentialsRequests(ctx, config, a.ccoDir("credentials-requests")); err != nil {
+		return a.noTool(ctx, "oc", err)
+	}
+	return nil
+}
+
+// createCredentials runs ccoctl. From its first moment things may exist, so every way out but success leads through a
+// teardown by the recorded name.
+func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) error {
+	if a.api.leaseOver() {
+		a.api.stop(errLeaseOver)
+		return errLeaseOver
+	}
+	last := ""
+	exit, err := tool.Run(ctx, installer.Command{
+		Args: []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
+			"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")},
+		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	case exit.TimedOut:
+		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", ccoDeadline))
+	case exit.Code != 0:
+		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
+	}
+	for _, name := range []string{"manifests", "tls"} {
+		if made, err := os.ReadDir(a.ccoDir("out/" + name)); err != nil || len(made) == 0 {
+			return ccoFailed("ccoctl ended well, but wrote no " + name)
+		}
+	}
+	return nil
+}
+
+func ccoFailed(words string) failure {
+	return failure{
+		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be made: " + words, Retryable: true,
+		Next: "wait for the next try; if it stays so, an administrator gives the runner's identity the rights ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
+	}
+}
+
+// addCredentials puts what ccoctl made where the installer takes it from, and the requests where the archives do.
+func (a *attempt) addCredentials() error {
+	if a.ccoName == "" {
+		return nil
+	}
+	for _, each := range []struct{ from, to string }{
+		{"out/manifests", "manifests"}, {"out/tls", "tls"}, {"credentials-requests", "credentials-requests"},
+	} {
+		if err := copyFiles(a.ccoDir(each.from), filepath.Join(a.dir, each.to)); err != nil {
+			return fmt.Errorf("add what ccoctl made: %w", err)
+		}
+	}
+	return nil
+}
+
+// copyFiles copies a folder's files over what is there, readable by us alone: the signer's key is among them.
+func copyFiles(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o750); err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		raw, err := os.ReadFile(filepath.Join(from, entry.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, entry.Name()), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package installer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// extractDeadline bounds one program's way out of a release image: half a gigabyte from a registry.
+const extractDeadline = 15 * time.Minute
+
+// DefaultRepository holds OpenShift's releases. A digest is the same image in any mirror of it.
+const DefaultRepository = "quay.io/openshift-release-dev/ocp-release"
+
+// The programs of a version.
+const (
+	installerName = "openshift-install"
+	ccoctlName    = "ccoctl"
+	ocName        = "oc"
+)
+
+// ErrNoTool means that a program is neither in the directory nor to be had from an image.
+var ErrNoTool = errors.New("the program is not there")
+
+// Tools finds the programs of one version: <Dir>/<Version>/{openshift-install,ccoctl,oc}, and what is missing there is
+// extracted from the release image with oc.
+type Tools struct {
+	Dir     string
+	Version string
+	Image   string // pinned release image to extract from; empty: none
+	Into    string // a folder of ours for what is extracted
+
+	Registry func(context.Context) (string, error) // path of a registry config (the pull secret) for oc
+	Tool     Tool                                  // all but the Binary
+	OnLine   func(line string)                     // what oc says
+}
+
+// Known lists the versions the directory has an openshift-install of.
+func (t *Tools) Known() []string {
+	entries, _ := os.ReadDir(t.Dir) // no directory: no version
+	var known []string
+	for _, entry := range entries {
+		if runs(filepath.Join(t.Dir, entry.Name(), installerName)) {
+			known = append(known, entry.Name())
+		}
+	}
+	slices.Sort(known)
+	return known
+}
+
+// Installed is the directory's openshift-install. Without one it fails with ErrNoTool.
+func (t *Tools) Installed() (*Tool, error) {
+	path := filepath.Join(t.Dir, t.Version, installerName)
+	if !runs(path) {
+		return nil, fmt.Errorf("%s of %s: %w", installerName, t.Version, ErrNoTool)
+	}
+	return t.at(path), nil
+}
+
+// Extracted is the release image's own openshift-install. Without an image or oc it fails with ErrNoTool.
+func (t *Tools) Extracted(ctx context.Context) (*Tool, error) {
+	into := filepath.Join(t.Into, installerName+"-of-release")
+	path := filepath.Join(into, installerName)
+	if runs(path) {
+		return t.at(path), nil
+	}
+	err := t.oc(ctx, into, nil, "adm", "release", "extract", "--command="+installerName, "--from="+t.Image, "--to="+into)
+	if err != nil {
+		return nil, err
+	}
+	return t.extracted(path)
+}
+
+// CCOCtl is the version's ccoctl, from the directory or out of the release image's cloud-credential-operator.
+func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
+	if path := filepath.Join(t.Dir, t.Version, ccoctlName); runs(path) {
+		return t.at(path), nil
+	}
+	into := filepath.Join(t.Into, ccoctlName+"-of-release")
+	path := filepath.Join(into, ccoctlName)
+	if runs(path) {
+		return t.at(path), nil
+	}
+	image := ""
+	hear := func(line string) {
+		if imageLine.MatchString(line) {
+			image = line
+		}
+	}
+	if err := t.oc(ctx, into, hear, "adm", "release", "info", "--image-for=cloud-credential-operator", t.Image); err != nil {
+		return nil, err
+	}
+	if image == "" {
+		return nil, fmt.Errorf("oc named no image of the cloud-credential-operator in %s", t.Image)
+	}
+	if err := t.oc(ctx, into, nil, "image", "extract", image, "--file=/usr/bin/"+ccoctlName); err != nil {
+		return nil, err
+	}
+	return t.extracted(path)
+}
+
+// CredentialsRequests writes the release's credentials requests for an install-config to a folder.
+func (t *Tools) CredentialsRequests(ctx context.Context, installConfig, to string) error {
+	return t.oc(ctx, to, nil, "adm", "release", "extract", "--credentials-requests", "--included", "--install-config="+installConfig,
+		"--from="+t.Image, "--to="+to)
+}
+
+// oc runs oc with the registry config in a folder of its own. What it said last tells why it failed.
+func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...string) error {
+	tool, err := t.findOC()
+	if err != nil {
+		return err
+	}
+	if t.Image == "" {
+		return fmt.Errorf("no release image of %s is known: %w", t.Version, ErrNoTool)
+	}
+	registry, err := t.Registry(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder for oc: %w", err)
+	}
+	last := ""
+	exit, err := tool.Run(ctx, Command{
+		Args: append(args, "--registry-config="+registry), Dir: dir, Deadline: extractDeadline, OnLine: func(line string) {
+			last = line
+			if t.OnLine != nil {
+				t.OnLine(line)
+			}
+			if hear != nil {
+				hear(line)
+			}
+		},
+	})
+	if err == nil && exit.Code != 0 {
+		err = fmt.Errorf("oc ended with exit code %d: %s", exit.Code, last)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir)) // half a program must not be taken for one
+	}
+	return nil
+}
+
+// findOC takes the version's own oc first, then one for all versions, then the runner's.
+func (t *Tools) findOC() (*Tool, error) {
+	places := []string{filepath.Join(t.Dir, t.Version), t.Dir}
+	for _, place := range append(places, filepath.SplitList(valueOf(t.Tool.Env, "PATH"))...) {
+		if path := filepath.Join(place, ocName); runs(path) && filepath.IsAbs(path) {
+			return t.at(path), nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", ocName, ErrNoTool)
+}
+
+func (t *Tools) extracted(path string) (*Tool, error) {
+	if err := os.Chmod(path, 0o700); err != nil {
+		return nil, fmt.Errorf("what oc extracted: %w", err)
+	}
+	return t.at(path), nil
+}
+
+func (t *Tools) at(path string) *Tool {
+	tool := t.Tool
+	tool.Binary = path
+	return &tool
+}
+
+// runs reports whether a path is a program, through links.
+func runs(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}

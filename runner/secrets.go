@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// lookUp resolves a reference and hides what it finds before anything else can see it.
+func (a *attempt) lookUp(ctx context.Context, what, ref string) (secret.Text, error) {
+	value, err := secret.Lookup(ctx, ref)
+	if ctx.Err() != nil {
+		return value, context.Cause(ctx)
+	}
+	if err == nil && value.Empty() {
+		err = fmt.Errorf("secret reference %q names something empty", ref)
+	}
+	if err != nil {
+		return value, failure{
+			Reason: "SecretMissing", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%s cannot be had: %v", what, err),
+			Next:      "an administrator of this installation provides it, or lets the runner's identity read it",
+			Retryable: !strings.HasPrefix(ref, "file:"), // a file that is not there will not come by waiting
+		}
+	}
+	a.cfg.Redact.Add(value)
+	return value, nil
+}
+
+// pullSecret looks the pull secret up, once, and refuses one the installer would complain of: its complaint prints it.
+func (a *attempt) pullSecret(ctx context.Context) (secret.Text, error) {
+	if !a.pull.Empty() {
+		return a.pull, nil
+	}
+	pull, err := a.lookUp(ctx, "the pull secret", a.spec.PullSecretRef)
+	if err != nil {
+		return pull, err
+	}
+	a.cfg.Redact.AddPullSecret(pull)
+	var shape struct {
+		Auths map[string]map[string]any `json:"auths"`
+	}
+	if err := json.Unmarshal([]byte(pull.Reveal()), &shape); err != nil || len(shape.Auths) == 0 {
+		return secret.Text{}, failure{
+			Reason: "InvalidPullSecret", Whose: contract.WhoseOurs, Message: `the pull secret is not of the form {"auths":{"host":{"auth":"…"}}}`,
+			Next: "an administrator of this installation replaces it with one from console.redhat.com/openshift/install/pull-secret",
+		}
+	}
+	a.pull = pull
+	return pull, nil
+}
+
+// registryFile is the pull secret as a file for oc, which must not see it among its arguments.
+func (a *attempt) registryFile(ctx context.Context) (string, error) {
+	pull, err := a.pullSecret(ctx)
+	if err != nil {
+		return "", err
+	}
+	return a.secretFile("registry.json", pull)
+}
+
+// useKeys makes the cloud's keys those of the reference or, without one, those the runner was started with, and writes
+// them to a file: an environment can be read by whoever may look at the process.
+func (a *attempt) useKeys(ctx context.Context) error {
+	a.keys = a.cfg.Keys
+	if ref := a.spec.CloudCredentialsRef; ref != "" {
+		document, err := a.lookUp(ctx, "the cloud's credentials", ref)
+		if err != nil {
+			return err
+		}
+		if a.keys, err = cloud.ParseKeys(document); err != nil {
+			return failure{
+				Reason: "InvalidCloudCredentials", Whose: contract.WhoseOurs, Message: err.Error(),
+				Next: "an administrator of this installation corrects what runner.cloud_credentials_ref names",
+			}
+		}
+	}
+	if a.keys.Empty() {
+		return nil // the chain's own renew themselves, in every program
+	}
+	a.cfg.Redact.Add(a.keys.Secret, a.keys.Token)
+	var err error
+	a.keyFile, err = a.secretFile("aws-credentials", a.keys.File())
+	return err
+}
+
+// sshKeyFile is the private key with which a bootstrap machine is looked into, as a file. Without one, or without the
+// chance to have it, it is empty: what cannot be looked into is still installed and removed.
+func (a *attempt) sshKeyFile(ctx context.Context) string {
+	if a.spec.SSHKeyRef == "" {
+		return ""
+	}
+	key, err := a.lookUp(ctx, "the ssh key", a.spec.SSHKeyRef)
+	if err == nil {
+		var path string
+		if path, err = a.secretFile("ssh-key", secret.New(strings.TrimSpace(key.Reveal())+"\n")); err == nil {
+			return path
+		}
+	}
+	a.note("bootstrap machines cannot be looked into: %v", err)
+	return ""
+}
+
+// publicKey is what the nodes let in: the requester's key or, without one, the public half of ours.
+func (a *attempt) publicKey(ctx context.Context) (string, error) {
+	if a.spec.SSHKey != "" || a.spec.SSHKeyRef == "" {
+		return a.spec.SSHKey, nil
+	}
+	private, err := a.lookUp(ctx, "the ssh key", a.spec.SSHKeyRef)
+	if err != nil {
+		return "", err
+	}
+	signer, err := ssh.ParsePrivateKey([]byte(private.Reveal() + "\n"))
+	if err != nil {
+		words := "it is no private key in PEM form"
+		var locked *ssh.PassphraseMissingError
+		if errors.As(err, &locked) {
+			words = "it is locked with a passphrase"
+		}
+		return "", failure{
+			Reason: "InvalidSSHKey", Whose: contract.WhoseOurs, Message: "the ssh key cannot be used: " + words,
+			Next: "an administrator of this installation puts a key without a passphrase there (ssh-keygen -t rsa -N '')",
+		}
+	}
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
+}
+
+// secretFile writes a secret where the attempt's own programs read it; the attempt's end removes it.
+func (a *attempt) secretFile(name string, value secret.Text) (string, error) {
+	dir := filepath.Join(a.cfg.WorkDir, "secrets")
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder for secrets: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(value.Reveal()), 0o600); err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	return path, nil
+}
