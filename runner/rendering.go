@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
@@ -80,23 +78,16 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var config map[string]any
-	if err := yaml.Unmarshal([]byte(a.spec.InstallConfig), &config); err != nil || config == nil {
+	pasted := installer.Pasted{PullSecret: pull, SSHKey: key}
+	if a.ccoName != "" {
+		pasted.CredentialsMode = modeManual
+	}
+	raw, err := installer.Paste(a.spec.InstallConfig, pasted)
+	if err != nil {
 		return failure{
-			Reason: installer.InvalidInstallConfig, Whose: contract.WhoseOurs, Message: "the frozen install-config is no YAML object",
+			Reason: installer.InvalidInstallConfig, Whose: contract.WhoseOurs, Message: err.Error(),
 			Next: "an administrator of this installation corrects the profile",
 		}
-	}
-	config["pullSecret"] = pull.Reveal()
-	if key != "" {
-		config["sshKey"] = key
-	}
-	if a.ccoName != "" {
-		config["credentialsMode"] = modeManual
-	}
-	raw, err := yaml.Marshal(config)
-	if err != nil {
-		return fmt.Errorf("render install-config: %w", err)
 	}
 	record := filepath.Join(a.dir, artifacts.RecordDir)
 	if err := os.MkdirAll(record, 0o750); err != nil {

@@ -1,0 +1,35 @@
+package installer
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+// Pasted are the fields of an install-config that are not frozen with it. An empty one leaves what stands there.
+type Pasted struct {
+	PullSecret      secret.Text
+	SSHKey          string // public
+	CredentialsMode string
+}
+
+// Paste makes a frozen install-config the one openshift-install reads. What it returns holds the pull secret.
+func Paste(frozen string, p Pasted) ([]byte, error) {
+	var config map[string]any
+	if err := yaml.Unmarshal([]byte(frozen), &config); err != nil || config == nil {
+		return nil, errors.New("the frozen install-config is no YAML object")
+	}
+	for field, value := range map[string]string{"pullSecret": p.PullSecret.Reveal(), "sshKey": p.SSHKey, "credentialsMode": p.CredentialsMode} {
+		if value != "" {
+			config[field] = value
+		}
+	}
+	raw, err := yaml.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("render install-config: %w", err)
+	}
+	return raw, nil
+}
