@@ -25,7 +25,7 @@ var iamCalls = map[string]handler{
 	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
 
 	"CreateOpenIDConnectProvider": createProvider, "GetOpenIDConnectProvider": getProvider, "DeleteOpenIDConnectProvider": deleteProvider,
-	"ListOpenIDConnectProviders": listProviders,
+	"ListOpenIDConnectProviders": listProviders, "TagOpenIDConnectProvider": tagProvider,
 }
 
 // entity is what the generic IAM calls must know about one type.

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -162,6 +163,14 @@ func getProvider(c *call) ([]node, error) {
 	}
 	return []node{el("Url", r.Name), el("CreateDate", r.Created), texts("ClientIDList", "member", r.vals("clients")),
 		texts("ThumbprintList", "member", r.vals("thumbprints")), tagMembers(r)}, nil
+}
+
+func tagProvider(c *call) ([]node, error) {
+	r, err := c.provider()
+	if err == nil {
+		maps.Copy(r.Tags, c.params.tags("Tags"))
+	}
+	return nil, err
 }
 
 func deleteProvider(c *call) ([]node, error) {
