@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 
 DEMO_DIR  ?= .demo
-PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/house/installer/cmd/openshift-install
+PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/house/installer/cmd/openshift-install ./internal/house/installer/cmd/ccoctl ./internal/house/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Rooms whose tests also run under the race detector in make test; make check runs all of them under it.
 RACED     := ./lifecycle/... ./policy/... ./profiles/... ./chatops ./store

@@ -62,7 +62,7 @@ func (h *House) statusKey(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
 }
 
-// installers puts the stand-in where every allowed version's openshift-install is looked for.
+// installers puts the stand-ins where every allowed version's openshift-install, ccoctl and oc are looked for.
 func (h *House) installers() error {
 	catalogue, err := profiles.Embedded()
 	if err != nil {
@@ -71,19 +71,25 @@ func (h *House) installers() error {
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
 		for _, version := range profile.Versions.Allow {
-			link := h.path("installers", version, "openshift-install")
-			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-				return err
-			}
-			if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			if err := os.Symlink(filepath.Join(h.Bin, "openshift-install"), link); err != nil {
-				return err
+			for _, tool := range []string{"openshift-install", "ccoctl", "oc"} {
+				if err := h.tool(version, tool); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+func (h *House) tool(version, name string) error {
+	link := h.path("installers", version, name)
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(filepath.Join(h.Bin, name), link)
 }
 
 func (h *House) writeConfig() error {

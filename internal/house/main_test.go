@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/ocpctl/ocpctl/internal/house/installer"
 )
 
 // programs are built once for all lives, as make build does.
@@ -25,7 +27,7 @@ func withPrograms(run func() int) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./internal/house/installer/cmd/openshift-install")
+	build := exec.Command("go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner"}, installer.Programs()...)...)
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build the programs: %w\n%s", err, out)

@@ -31,8 +31,6 @@ import (
 	"path/filepath"
 )
 
-const program = "github.com/ocpctl/ocpctl/internal/house/installer/cmd/openshift-install"
-
 // Environment variables the stand-in reads.
 const (
 	PaceVariable   = "OCPCTL_STANDIN_PACE"
@@ -43,15 +41,21 @@ const (
 // Versions are those of the catalogue, the default first.
 func Versions() []string { return []string{"4.20.3", "4.20.1"} }
 
-// Build compiles the stand-in to dir/openshift-install and returns that path. It needs the go command and must be called
-// from within the module.
+// Programs are the stand-ins' packages, for a build of one's own.
+func Programs() []string {
+	const folder = "github.com/ocpctl/ocpctl/internal/house/installer/cmd/"
+	return []string{folder + "openshift-install", folder + "ccoctl", folder + "oc"}
+}
+
+// Build compiles the stand-ins to dir and returns dir/openshift-install; ccoctl and oc lie beside it. It needs the go
+// command and must be called from within the module.
 func Build(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "openshift-install")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make a place for the stand-in installer: %w", err)
 	}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, program).CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", dir}, Programs()...)...)
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the stand-in installer: %w: %s", err, out)
 	}
-	return path, nil
+	return filepath.Join(dir, "openshift-install"), nil
 }

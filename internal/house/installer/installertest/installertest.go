@@ -113,14 +113,35 @@ type Result struct {
 func (w *World) Command(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(w.Binary, append(args, "--dir", dir)...)
-	cmd.Env = append(os.Environ(), "OCPCTL_STANDIN_PACE=5ms", "OCPCTL_STANDIN_FAULTS="+w.Faults, "TMPDIR="+t.TempDir())
+	cmd.Env = w.env(t)
 	return cmd
+}
+
+func (w *World) env(t testing.TB) []string {
+	t.Helper()
+	return append(os.Environ(), "OCPCTL_STANDIN_PACE=5ms", "OCPCTL_STANDIN_FAULTS="+w.Faults, "TMPDIR="+t.TempDir())
+}
+
+// Tool calls a program beside the installer, "ccoctl" or "oc", in a working directory.
+func (w *World) Tool(t testing.TB, name, dir string, args ...string) Result {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
+	cmd.Dir = dir
+	return w.ended(t, cmd)
 }
 
 // Run calls the program with a command line like "create cluster" and waits for its end.
 func (w *World) Run(t testing.TB, dir, command string, flags ...string) Result {
 	t.Helper()
-	cmd := w.Command(t, dir, append(strings.Fields(command), flags...)...)
+	return w.ended(t, w.Command(t, dir, append(strings.Fields(command), flags...)...))
+}
+
+// ended runs a program under the world's faults and waits for its end.
+func (w *World) ended(t testing.TB, cmd *exec.Cmd) Result {
+	t.Helper()
+	if cmd.Env == nil {
+		cmd.Env = w.env(t)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())

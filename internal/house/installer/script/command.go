@@ -4,19 +4,16 @@ package script
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"regexp"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/internal/house/installer/act"
+	"github.com/ocpctl/ocpctl/internal/house/installer/release"
 )
 
 // The real one's exit codes (cmd/openshift-install/command/waitfor.go and create.go there).
@@ -56,7 +53,7 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "level=fatal msg=%s\n", err)
 		return exitGeneric
 	}
-	r := &run{Act: command, version: versionOf(args[0]), started: time.Now(), out: stdout}
+	r := &run{Act: command, version: release.VersionOf(args[0]), started: time.Now(), out: stdout}
 	r.Failing, r.Log = failing, func(level, line string) {
 		if log := r.opened.Load(); log != nil {
 			log.say(level, "%s", line)
@@ -127,22 +124,9 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	destroy.AddCommand(leaf("cluster", "destroy", r.destroyCluster))
 	version := &cobra.Command{Use: "version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 		_, err := fmt.Fprintf(r.out, "openshift-install %s\nbuilt from commit c805b240dc\nrelease image %s\nrelease architecture amd64\n"+
-			"stand-in: ocpctl's scripted openshift-install; it installs nothing and speaks to this machine only\n", r.version, releaseImage(r.version))
+			"stand-in: ocpctl's scripted openshift-install; it installs nothing and speaks to this machine only\n", r.version, release.Image(r.version))
 		return err
 	}}
 	root.AddCommand(create, destroy, version)
 	return root
-}
-
-// versionOf reads the version from the folder the program was called in: one binary stands for all.
-func versionOf(program string) string {
-	folder := filepath.Base(filepath.Dir(program))
-	if regexp.MustCompile(`^\d+\.\d+\.\d+([-.][0-9a-z.-]+)?$`).MatchString(folder) {
-		return folder
-	}
-	return installer.Versions()[0]
-}
-
-func releaseImage(version string) string {
-	return fmt.Sprintf("quay.io/openshift-release-dev/ocp-release@sha256:%x", sha256.Sum256([]byte("ocp-release:"+version+"-x86_64")))
 }

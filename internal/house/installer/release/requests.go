@@ -1,0 +1,75 @@
+package release
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Request is a CredentialsRequest: what an operator wants to be allowed in the cloud, and the Secret where it looks for it.
+type Request struct {
+	Name, Namespace, Secret string // of the request; of the Secret
+	Cloud                   string // "AWS", "GCP", "Azure"
+	ServiceAccounts         []string
+	Actions                 []string
+}
+
+// File is the name of the Secret's manifest that ccoctl writes.
+func (r Request) File() string { return r.Namespace + "-" + r.Secret + "-credentials.yaml" }
+
+// Requests are those of a release, for every cloud.
+func Requests() []Request {
+	return append(AWSRequests(),
+		Request{"cloud-credential-operator-gcp-ro-creds", "openshift-cloud-credential-operator", "cloud-credential-operator-gcp-ro-creds", "GCP", []string{"cloud-credential-operator"}, []string{"iam.roles.get"}},
+		Request{"openshift-machine-api-azure", "openshift-machine-api", "azure-cloud-credentials", "Azure", []string{"machine-api-controllers"}, []string{"Microsoft.Compute/virtualMachines/read"}},
+	)
+}
+
+// AWSRequests are those of the operators that run on AWS.
+func AWSRequests() []Request {
+	return []Request{
+		{"cloud-credential-operator-iam-ro", "openshift-cloud-credential-operator", "cloud-credential-operator-iam-ro-creds", "AWS",
+			[]string{"cloud-credential-operator"}, []string{"iam:GetUser", "iam:GetUserPolicy", "iam:ListAccessKeys"}},
+		{"openshift-cluster-api-aws", "openshift-cluster-api", "capa-manager-bootstrap-credentials", "AWS",
+			[]string{"capa-controller-manager"}, []string{"ec2:CreateTags", "ec2:DescribeInstances", "ec2:RunInstances", "ec2:TerminateInstances"}},
+		{"openshift-cloud-network-config-controller-aws", "openshift-cloud-network-config-controller", "cloud-credentials", "AWS",
+			[]string{"cloud-network-config-controller"}, []string{"ec2:AssignPrivateIpAddresses", "ec2:DescribeInstances", "ec2:DescribeSubnets"}},
+		{"aws-ebs-csi-driver-operator", "openshift-cluster-csi-drivers", "ebs-cloud-credentials", "AWS",
+			[]string{"aws-ebs-csi-driver-operator", "aws-ebs-csi-driver-controller-sa"}, []string{"ec2:AttachVolume", "ec2:CreateVolume", "ec2:CreateSnapshot", "ec2:DeleteVolume"}},
+		{"openshift-image-registry", "openshift-image-registry", "installer-cloud-credentials", "AWS",
+			[]string{"cluster-image-registry-operator", "registry"}, []string{"s3:CreateBucket", "s3:DeleteBucket", "s3:PutBucketTagging", "s3:PutObject"}},
+		{"openshift-ingress", "openshift-ingress-operator", "cloud-credentials", "AWS",
+			[]string{"ingress-operator"}, []string{"elasticloadbalancing:DescribeLoadBalancers", "route53:ChangeResourceRecordSets", "tag:GetResources"}},
+		{"openshift-machine-api-aws", "openshift-machine-api", "aws-cloud-credentials", "AWS",
+			[]string{"machine-api-controllers"}, []string{"ec2:CreateTags", "ec2:RunInstances", "ec2:TerminateInstances", "iam:PassRole"}},
+	}
+}
+
+// YAML is the request as the release image holds it.
+func (r Request) YAML() string {
+	list := func(items []string, indent string) string {
+		var b strings.Builder
+		for _, item := range items {
+			fmt.Fprintf(&b, "%s- %s\n", indent, item)
+		}
+		return b.String()
+	}
+	return fmt.Sprintf(`---
+apiVersion: cloudcredential.openshift.io/v1
+kind: CredentialsRequest
+metadata:
+  name: %s
+  namespace: openshift-cloud-credential-operator
+spec:
+  providerSpec:
+    apiVersion: cloudcredential.openshift.io/v1
+    kind: %sProviderSpec
+    statementEntries:
+    - effect: Allow
+      action:
+%s      resource: '*'
+  secretRef:
+    name: %s
+    namespace: %s
+  serviceAccountNames:
+%s`, r.Name, r.Cloud, list(r.Actions, "      "), r.Secret, r.Namespace, list(r.ServiceAccounts, "  "))
+}

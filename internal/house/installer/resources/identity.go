@@ -1,0 +1,181 @@
+package resources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// Identity is what ccoctl makes for one cluster's operators: a bucket that serves the cluster's public keys, the account's
+// identity provider that trusts it, and a role per operator. All carry the name's tag; openshift-install knows none of them.
+type Identity struct {
+	*Cloud
+	Name string
+	Say  func(format string, args ...any)
+}
+
+// Bucket is the name of the bucket.
+func (i *Identity) Bucket() string { return i.Name + "-oidc" }
+
+// Issuer is where the operators' tokens say that they come from.
+func (i *Identity) Issuer() string {
+	return fmt.Sprintf("https://%s.s3.%s.amazonaws.com", i.Bucket(), i.Region)
+}
+
+// Tag is the key that everything of this name carries.
+func (i *Identity) Tag() string { return "openshift.io/cloud-credential-operator/" + i.Name }
+
+func (i *Identity) iamTags() []iamtypes.Tag {
+	return []iamtypes.Tag{{Key: aws.String(i.Tag()), Value: aws.String("owned")}, {Key: aws.String("Name"), Value: aws.String(i.Name)}}
+}
+
+// CreateBucket makes the bucket and lets everybody read it. Its tags are a second call. The real one also lifts the block
+// on public access, which the stand-in S3 does not have.
+func (i *Identity) CreateBucket(ctx context.Context) error {
+	bucket := i.Bucket()
+	_, err := i.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
+	var ours *s3types.BucketAlreadyOwnedByYou
+	if errors.As(err, &ours) {
+		i.Say("Bucket %s already exists and is owned by the user", bucket)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("failed to create a bucket to store OpenID Connect configuration: %w", err)
+	}
+	i.Say("Bucket %s created", bucket)
+	_, err = i.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{
+		{Key: aws.String(i.Tag()), Value: aws.String("owned")}, {Key: aws.String("Name"), Value: aws.String(i.Name)},
+	}}})
+	if err != nil {
+		return fmt.Errorf("failed to tag the bucket %s: %w", bucket, err)
+	}
+	_, err = i.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: aws.String(fmt.Sprintf(
+		`{"Version":"2012-10-17","Statement":[{"Sid":"AllowReadPublicAccess","Principal":"*","Effect":"Allow","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, bucket))})
+	if err != nil {
+		return fmt.Errorf("failed to apply public access policy to the bucket %s: %w", bucket, err)
+	}
+	return nil
+}
+
+// Put stores a document, tagged in the same call: what says is how the log calls it.
+func (i *Identity) Put(ctx context.Context, key, says, document string) error {
+	bucket := i.Bucket()
+	_, err := i.s3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &bucket, Key: &key, Body: strings.NewReader(document), Tagging: aws.String(url.QueryEscape(i.Tag()) + "=owned&Name=" + url.QueryEscape(i.Name)),
+	})
+	if err != nil {
+		return fmt.Errorf("failed to upload %s in the S3 bucket %s: %w", says, bucket, err)
+	}
+	i.Say("%s in the S3 bucket %s at %s updated", says, bucket, key)
+	return nil
+}
+
+// CreateProvider makes the identity provider, or takes the one that is there. Its tags are a second call.
+func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
+	if arn, err = i.provider(ctx); err != nil {
+		return "", err
+	}
+	if arn != "" {
+		i.Say("Existing Identity Provider found with ARN: %s", arn)
+		return arn, nil
+	}
+	out, err := i.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
+		Url: aws.String(i.Issuer()), ClientIDList: []string{"openshift", "sts.amazonaws.com"}, ThumbprintList: []string{strings.Repeat("A9", 20)},
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create Identity Provider: %w", err)
+	}
+	arn = aws.ToString(out.OpenIDConnectProviderArn)
+	_, err = i.iam.TagOpenIDConnectProvider(ctx, &iam.TagOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, Tags: i.iamTags()})
+	if err != nil {
+		return "", fmt.Errorf("failed to tag the identity provider with arn: %s: %w", arn, err)
+	}
+	i.Say("Identity Provider created with ARN: %s", arn)
+	return arn, nil
+}
+
+// provider finds the account's identity provider with this name's tag; "" is none. It reads every one of the account.
+func (i *Identity) provider(ctx context.Context) (arn string, err error) {
+	list, err := i.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
+	if err != nil {
+		return "", fmt.Errorf("failed to fetch list of Identity Providers: %w", err)
+	}
+	for _, entry := range list.OpenIDConnectProviderList {
+		out, err := i.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: entry.Arn})
+		if err != nil {
+			return "", fmt.Errorf("failed to check existing Identity Provider %s: %w", aws.ToString(entry.Arn), err)
+		}
+		if i.tagged(out.Tags) {
+			return aws.ToString(entry.Arn), nil
+		}
+	}
+	return "", nil
+}
+
+func (i *Identity) tagged(tags []iamtypes.Tag) bool {
+	for _, t := range tags {
+		if aws.ToString(t.Key) == i.Tag() {
+			return true
+		}
+	}
+	return false
+}
+
+// Access is one operator's role.
+type Access struct {
+	Namespace, Secret string
+	ServiceAccounts   []string
+	Policy            string
+	Boundary          string // ARN; empty is none
+}
+
+// CreateRole makes an operator's role, or takes the one that is there, and gives it its policy.
+func (i *Identity) CreateRole(ctx context.Context, provider string, a Access) (arn string, err error) {
+	name := fmt.Sprintf("%.64s", i.Name+"-"+a.Namespace+"-"+a.Secret)
+	found, err := i.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	switch {
+	case err == nil:
+		arn = aws.ToString(found.Role.Arn)
+		i.Say("Existing role %s found", arn)
+	case !missing(err):
+		return "", err
+	default:
+		if arn, err = i.newRole(ctx, name, provider, a); err != nil {
+			return "", err
+		}
+	}
+	if _, err := i.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &name, PolicyName: &name, PolicyDocument: &a.Policy}); err != nil {
+		return "", fmt.Errorf("Failed to put role policy: %w", err) //nolint:staticcheck // the real one's words
+	}
+	i.Say("Updated Role policy for Role %s", name)
+	return arn, nil
+}
+
+func (i *Identity) newRole(ctx context.Context, name, provider string, a Access) (arn string, err error) {
+	subjects := make([]string, len(a.ServiceAccounts))
+	for n, account := range a.ServiceAccounts {
+		subjects[n] = fmt.Sprintf("%q", "system:serviceaccount:"+a.Namespace+":"+account)
+	}
+	trust := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":%q},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"%s:sub":[%s]}}}]}`,
+		provider, strings.TrimPrefix(i.Issuer(), "https://"), strings.Join(subjects, ","))
+	in := &iam.CreateRoleInput{
+		RoleName: &name, AssumeRolePolicyDocument: &trust, Tags: i.iamTags(), Description: aws.String("OpenShift role for " + a.Namespace + "/" + a.Secret),
+	}
+	if a.Boundary != "" {
+		in.PermissionsBoundary = &a.Boundary
+	}
+	out, err := i.iam.CreateRole(ctx, in)
+	if err != nil {
+		return "", fmt.Errorf("Failed to create role: %w", err) //nolint:staticcheck // the real one's words
+	}
+	i.Say("Role %s created", aws.ToString(out.Role.Arn))
+	return aws.ToString(out.Role.Arn), nil
+}
