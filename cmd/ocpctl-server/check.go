@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 // What only other roles need may be missing.
 func (c config) check(r roles) []error {
 	bad := c.checkNeeds(r)
+	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkAddresses(r)...)
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.checkRepositories()...)
@@ -26,7 +30,7 @@ func (c config) check(r roles) []error {
 
 // checkNeeds looks for what the roles cannot do without.
 func (c config) checkNeeds(r roles) []error {
-	const file = "file:/path of a file with "
+	const a = "a reference (" + secret.References + ") to "
 	every, inner, worker := roles{hooksRole, apiRole, workerRole}, roles{apiRole, workerRole}, roles{workerRole}
 	var bad []error
 	for _, need := range []struct {
@@ -34,16 +38,16 @@ func (c config) checkNeeds(r roles) []error {
 		by           roles
 		accepted     string
 	}{
-		{"database_url_ref", c.DatabaseURLRef, every, file + "a postgres:// URL"},
+		{"database_url_ref", c.DatabaseURLRef, every, a + "a postgres:// URL"},
 		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
-		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, file + "the App's webhook secret"},
+		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, a + "the App's webhook secret"},
 		{"ui_url", c.UIURL, inner, "the address at which people reach the private listener, e.g. https://ocpctl.example.com"},
 		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
-		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, file + "an Ed25519 key (PKCS#8 PEM)"},
-		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, file + "the pull secret, where runners find it"},
-		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker, file + "the App's private key (PEM)"},
+		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, a + "an Ed25519 key (PKCS#8 PEM)"},
+		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, a + "the pull secret, as runners find it"},
+		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker, a + "the App's private key (PEM)"},
 		{"runner.program", c.Runner.Program, worker, "the path of ocpctl-runner"},
-		{"runner.installers", c.Runner.Installers, worker, "a directory of <version>/openshift-install"},
+		{"runner.installers", c.Runner.Installers, worker, "a directory of <version>/openshift-install, ccoctl and oc"},
 		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for the attempts"},
 		{"runner.status_url", c.Runner.StatusURL, worker, "the address at which runners reach the private listener"},
 	} {
@@ -58,6 +62,35 @@ func (c config) checkNeeds(r roles) []error {
 	}
 	if r.has(workerRole) && c.GitHub.AppID <= 0 {
 		bad = append(bad, fmt.Errorf("github.app_id is %d; the role worker needs the GitHub App's id", c.GitHub.AppID))
+	}
+	return bad
+}
+
+// version is how OpenShift's releases are called.
+var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+
+// pinned is an image that is the same one tomorrow.
+var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$`)
+
+// checkRunner looks at what runners are told.
+func (c config) checkRunner() []error {
+	var bad []error
+	for _, r := range []struct{ field, ref, what string }{
+		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the cloud's keys: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
+		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
+	} {
+		if r.ref != "" && !isRef(r.ref) {
+			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or leave it out", r.field, r.ref, secret.References, r.what))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {
+		if !version.MatchString(name) {
+			bad = append(bad, fmt.Errorf("runner.releases has the version %q; give one like 4.20.3", name))
+		}
+		if image := c.Runner.Releases[name]; !pinned.MatchString(image) {
+			bad = append(bad, fmt.Errorf("runner.releases[%s] is %q; give the release image by digest, e.g. quay.io/openshift-release-dev/ocp-release@sha256:<64 hex digits>",
+				name, image))
+		}
 	}
 	return bad
 }

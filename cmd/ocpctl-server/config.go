@@ -6,7 +6,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// config is the server's file. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path").
+// config is the server's file. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path", "aws-sm:name").
 // docs/configuration.md explains every field.
 type config struct {
 	Installation string `yaml:"installation"` // tells two control planes in one cloud account apart
@@ -57,15 +57,18 @@ type artifactsConfig struct {
 }
 
 type runnerConfig struct {
-	Program       string        `yaml:"program"`
-	Installers    string        `yaml:"installers"` // <installers>/<version>/openshift-install
-	WorkDir       string        `yaml:"work_dir"`
-	StatusURL     string        `yaml:"status_url"`     // where runners reach the Status API
-	StatusKeyRef  string        `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
-	PullSecretRef string        `yaml:"pull_secret_ref"`
-	SSHKey        string        `yaml:"ssh_key"`
-	Lease         time.Duration `yaml:"lease"`
-	Heartbeat     time.Duration `yaml:"heartbeat"`
+	Program       string            `yaml:"program"`
+	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
+	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for what the directory lacks
+	WorkDir       string            `yaml:"work_dir"`
+	StatusURL     string            `yaml:"status_url"`     // where runners reach the Status API
+	StatusKeyRef  string            `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
+	PullSecretRef string            `yaml:"pull_secret_ref"`
+	CloudCredsRef string            `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	SSHKey        string            `yaml:"ssh_key"`               // public
+	SSHKeyRef     string            `yaml:"ssh_key_ref"`           // private, to look into failed bootstraps with
+	Lease         time.Duration     `yaml:"lease"`
+	Heartbeat     time.Duration     `yaml:"heartbeat"`
 }
 
 type limitsConfig struct {

@@ -61,6 +61,24 @@ func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
 	require.Equal(t, 3*time.Hour, cfg.Limits.sweeps().StillFor)
 }
 
+func TestEverySecretMayStandInSecretsManager(t *testing.T) {
+	noStandIns(t)
+	image := "quay.io/openshift-release-dev/ocp-release@sha256:" + strings.Repeat("0f", 32)
+	cfg, err := load(t, everything, strings.ReplaceAll(sound, "file:/run/secrets/", "aws-sm:ocpctl/"))
+	require.NoError(t, err)
+	require.Equal(t, "aws-sm:ocpctl/pull-secret", cfg.Runner.PullSecretRef)
+	cfg, err = load(t, everything, strings.Replace(sound, "  work_dir:", `  cloud_credentials_ref: aws-sm:arn:aws:secretsmanager:us-east-1:123456789012:secret:cloud-AbCdEf
+  ssh_key_ref: aws-sm:ocpctl/ssh#private
+  releases: {"4.20.3": `+image+`}
+  work_dir:`, 1))
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"4.20.3": image}, cfg.Runner.Releases)
+	runs := inner{cfg: cfg}.runs()
+	require.Equal(t, cfg.Runner.CloudCredsRef, runs.CloudCredsRef)
+	require.Equal(t, "aws-sm:ocpctl/ssh#private", runs.SSHKeyRef)
+	require.Equal(t, cfg.Runner.Releases, runs.Releases)
+}
+
 func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 	noStandIns(t)
 	for name, c := range map[string]struct{ text, want string }{
@@ -93,17 +111,29 @@ databse_url_ref: file:/x
 github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com}
 listen: {public: "8081", private: "8081"}
 oidc: [{issuer: here}]
-runner: {lease: 20s, heartbeat: 15s, status_url: "ftp://x"}
+runner:
+  lease: 20s
+  heartbeat: 15s
+  status_url: "ftp://x"
+  cloud_credentials_ref: "env:KEYS"
+  ssh_key_ref: /run/ssh-key
+  releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
 limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, verify_gap: -1m, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
 `)
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
-		"line 8: often is no duration",
-		"database_url_ref is empty; the roles hooks, api and worker need file:/path of a file with a postgres:// URL",
-		"github.webhook_secret_ref is empty; the role hooks needs file:/path",
-		`github.private_key_ref is "/run/key.pem"; the role worker needs file:/path`,
+		"line 14: often is no duration",
+		`runner.cloud_credentials_ref is "env:KEYS"; give a reference (file:/path, or aws-sm:<name`,
+		`to the cloud's keys: {"aws_access_key_id"`,
+		`runner.ssh_key_ref is "/run/ssh-key"; give a reference`,
+		`runner.releases has the version "4.20"; give one like 4.20.3`,
+		`runner.releases[4.20] is "quay.io/openshift-release-dev/ocp-release@sha256:0123"; give the release image by digest`,
+		`runner.releases[4.20.3] is "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"; give the release image by digest`,
+		"database_url_ref is empty; the roles hooks, api and worker need a reference (file:/path, or aws-sm:",
+		"github.webhook_secret_ref is empty; the role hooks needs a reference (file:/path",
+		`github.private_key_ref is "/run/key.pem"; the role worker needs a reference (file:/path`,
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
 		`listen.public is "8081"; give host:port`,
@@ -190,7 +220,7 @@ func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
 		{true, "", "is empty"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(c.value+"\n"), 0o600))
-		found, err := config{Demo: c.demo}.secret("github.webhook_secret_ref", "file:"+path)
+		found, err := config{Demo: c.demo}.secret(t.Context(), "github.webhook_secret_ref", "file:"+path)
 		if c.want != "" {
 			require.ErrorContains(t, err, c.want)
 			continue
@@ -198,7 +228,7 @@ func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.value, found.Reveal())
 	}
-	_, err := config{}.secret("database_url_ref", "env:URL")
+	_, err := config{}.secret(t.Context(), "database_url_ref", "env:URL")
 	require.ErrorContains(t, err, `database_url_ref: secret reference "env:URL": want file:/path`)
 }
 

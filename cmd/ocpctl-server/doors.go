@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -21,14 +22,14 @@ const (
 )
 
 // wireHooks builds the public listener: webhooks and nothing else.
-func wireHooks(cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
+func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{Store: s, Log: log}
 	var err error
-	if c.GitHubSecret, err = cfg.secret("github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
+	if c.GitHubSecret, err = cfg.secret(ctx, "github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
 		return nil, err
 	}
 	if cfg.Slack.SigningSecretRef != "" {
-		if c.SlackSecret, err = cfg.secret("slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
+		if c.SlackSecret, err = cfg.secret(ctx, "slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
 			return nil, err
 		}
 	}

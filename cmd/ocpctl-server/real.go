@@ -83,8 +83,8 @@ func standIn(raw string) bool {
 }
 
 // secret looks a reference up. Nothing empty and, outside the demo, none of the demo's secrets comes through.
-func (c config) secret(field, ref string) (secret.Text, error) {
-	found, err := secret.Lookup(context.Background(), ref)
+func (c config) secret(ctx context.Context, field, ref string) (secret.Text, error) {
+	found, err := secret.Lookup(ctx, ref)
 	switch {
 	case err != nil:
 		return secret.Text{}, fmt.Errorf("%s: %w", field, err)

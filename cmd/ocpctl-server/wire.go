@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,7 +45,7 @@ func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logg
 }
 
 func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, error) {
-	url, err := cfg.secret("database_url_ref", cfg.DatabaseURLRef)
+	url, err := cfg.secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, err
 
 func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if r.has(hooksRole) {
-		if s.public, err = wireHooks(cfg, s.store, s.log); err != nil {
+		if s.public, err = wireHooks(ctx, cfg, s.store, s.log); err != nil {
 			return err
 		}
 	}
@@ -103,7 +102,11 @@ func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	if err != nil {
 		return in, err
 	}
-	key, err := token.LoadKey(strings.TrimPrefix(cfg.Runner.StatusKeyRef, "file:"))
+	pem, err := cfg.secret(ctx, "runner.status_key_ref", cfg.Runner.StatusKeyRef)
+	if err != nil {
+		return in, err
+	}
+	key, err := token.ParseKey([]byte(pem.Reveal()))
 	if err != nil {
 		return in, fmt.Errorf("runner.status_key_ref: %w", err)
 	}
@@ -123,8 +126,15 @@ func (in inner) desk(gh app.GitHub) *app.Desk {
 	return app.New(app.Config{
 		Store: in.store, Catalogue: in.catalogue, GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, Installation: cfg.Installation},
-		Runs: app.Runs{
-			DefaultProfile: "aws-minimal-test", PullSecretRef: cfg.Runner.PullSecretRef, SSHKey: cfg.Runner.SSHKey, Account: cfg.Account,
-		},
+		Runs:   in.runs(),
 	})
+}
+
+// runs is what every cluster's spec is frozen with.
+func (in inner) runs() app.Runs {
+	r := in.cfg.Runner
+	return app.Runs{
+		DefaultProfile: "aws-minimal-test", PullSecretRef: r.PullSecretRef, SSHKey: r.SSHKey, SSHKeyRef: r.SSHKeyRef,
+		CloudCredsRef: r.CloudCredsRef, Releases: r.Releases, Account: in.cfg.Account,
+	}
 }

@@ -19,7 +19,7 @@ import (
 
 // wireWorkers builds the half that acts: the inbox's worker and the controller.
 func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) {
-	client, err := wireGitHub(in.cfg)
+	client, err := wireGitHub(ctx, in.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	})
 }
 
-func wireGitHub(cfg config) (*github.Client, error) {
-	key, err := cfg.secret("github.private_key_ref", cfg.GitHub.PrivateKeyRef)
+func wireGitHub(ctx context.Context, cfg config) (*github.Client, error) {
+	key, err := cfg.secret(ctx, "github.private_key_ref", cfg.GitHub.PrivateKeyRef)
 	if err != nil {
 		return nil, err
 	}

@@ -19,17 +19,26 @@ func LoadKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the token key: %w", err)
 	}
+	key, err := ParseKey(raw)
+	if err != nil {
+		return nil, fmt.Errorf("token key %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// ParseKey reads an Ed25519 private key from PKCS #8 PEM.
+func ParseKey(raw []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(raw)
 	if block == nil || block.Type != pemType {
-		return nil, fmt.Errorf("token key %s: want a PEM block of type %q (openssl genpkey -algorithm ed25519)", path, pemType)
+		return nil, fmt.Errorf("want a PEM block of type %q (openssl genpkey -algorithm ed25519)", pemType)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("token key %s: not PKCS #8", path)
+		return nil, errors.New("not PKCS #8")
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("token key %s: a %T, want an Ed25519 key", path, parsed)
+		return nil, fmt.Errorf("a %T, want an Ed25519 key", parsed)
 	}
 	return key, nil
 }
