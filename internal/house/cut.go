@@ -10,10 +10,11 @@ import (
 // Cut is a TCP proxy that can be cut off: while cut it refuses new connections and breaks the open ones.
 type Cut struct {
 	listener net.Listener
-	to       string
 	off      atomic.Bool
+	refused  atomic.Int64
 
 	mu    sync.Mutex
+	to    string
 	conns map[net.Conn]struct{}
 	wg    sync.WaitGroup
 }
@@ -39,6 +40,16 @@ func (c *Cut) Off() {
 // On mends the line.
 func (c *Cut) On() { c.off.Store(false) }
 
+// Refused is how many connections were refused so far: that the line was cut and somebody met it.
+func (c *Cut) Refused() int { return int(c.refused.Load()) }
+
+// Lead sends new connections to another address from now on; open ones stay with the old.
+func (c *Cut) Lead(to string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.to = to
+}
+
 // Stop ends the proxy and waits for its connections.
 func (c *Cut) Stop() error {
 	err := c.listener.Close()
@@ -55,6 +66,7 @@ func (c *Cut) accept() {
 			return
 		}
 		if c.off.Load() {
+			c.refused.Add(1)
 			conn.Close()
 			continue
 		}
@@ -65,13 +77,19 @@ func (c *Cut) accept() {
 
 func (c *Cut) forward(near net.Conn) {
 	defer c.wg.Done()
-	far, err := net.Dial("tcp", c.to)
+	c.mu.Lock()
+	to := c.to
+	c.mu.Unlock()
+	far, err := net.Dial("tcp", to)
 	if err != nil {
 		near.Close()
 		return
 	}
 	c.hold(near, far)
 	defer c.drop(near, far)
+	if c.off.Load() { // cut between the accept and here
+		return
+	}
 	var both sync.WaitGroup
 	both.Add(2)
 	pipe := func(dst, src net.Conn) {

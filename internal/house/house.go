@@ -1,6 +1,7 @@
 package house
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ const (
 	SlackSecret   = "demo-slack-signing-secret"
 	AccessKey     = "AKIADEMO0000EXAMPLE1"
 	SecretKey     = "demo-secret-access-key"
+	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
 	Account       = "123456789012"
 	Bucket        = "cluster-ops-artifacts"
 )
@@ -31,7 +33,7 @@ const (
 type Config struct {
 	Dir      string // state; made when missing, continued when there
 	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of eight consecutive ports; 0: free ones
+	BasePort int    // first of ten consecutive ports; 0: free ones
 	Fast     bool   // PostgreSQL without fsync: tests only
 
 	Hour      time.Duration // how long an hour of a TTL lasts
@@ -42,6 +44,17 @@ type Config struct {
 	RetryBase time.Duration // wait after a failed attempt
 	LookAgain time.Duration // how soon a running cluster is looked at again
 
+	LeaseGrace time.Duration // after a lease ran out, before its runner counts as gone
+
+	Secrets Secrets  // what is not given is the demo's
+	Env     []string // KEY=value, for the server and so for runners and installers, after the house's own
+}
+
+// Secrets are what must never be seen outside. A test that looks for them gives its own.
+type Secrets struct {
+	Webhook, Slack string
+	Pull           string // pull secret, JSON
+	CloudKey       string // secret of AccessKey
 }
 
 // House is a running house.
@@ -51,6 +64,7 @@ type House struct {
 	PG     *postgres.Server
 	S3     *s3.Server
 	S3Cut  *Cut // between everybody and S3
+	Status *Cut // between runners and the Status API
 	AWS    *aws.Server
 	GitHub *github.Server
 	OIDC   *oidc.Issuer
@@ -85,6 +99,7 @@ func Start(ctx context.Context, cfg Config) (h *House, err error) {
 		{"the stand-in AWS", h.startAWS},
 		{"the OIDC issuer", h.startOIDC},
 		{"the stand-in GitHub", h.startGitHub},
+		{"the line to the Status API", h.startStatus},
 		{"ocpctl-server", h.StartServer},
 	} {
 		if err := step.run(ctx); err != nil {
@@ -107,6 +122,11 @@ func (c Config) withDefaults() Config {
 	set(&c.Lease, 20*time.Second)
 	set(&c.RetryBase, 2*time.Second)
 	set(&c.LookAgain, 2*time.Second)
+	set(&c.LeaseGrace, 5*time.Second)
+	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
+	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
+	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
+	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	return c
 }
 
@@ -115,10 +135,17 @@ func (h *House) startPostgres(ctx context.Context) (err error) {
 	return err
 }
 
+// KillPostgres ends the database as the death of its machine's process would, with no time to say anything. What was
+// committed is there again after StartPostgres.
+func (h *House) KillPostgres() error { return h.PG.Kill() }
+
+// StartPostgres starts the database again on the same data and port.
+func (h *House) StartPostgres(ctx context.Context) error { return h.startPostgres(ctx) }
+
 // startS3 puts a line that can be cut between everybody and the server.
 func (h *House) startS3(ctx context.Context) (err error) {
 	h.S3, err = s3.Start(ctx, s3.Config{
-		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: SecretKey, Buckets: []string{Bucket},
+		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
 	})
 	if err != nil {
 		return err
@@ -127,9 +154,15 @@ func (h *House) startS3(ctx context.Context) (err error) {
 	return err
 }
 
+// startStatus puts a line that can be cut between runners and the server; people's line stays whole.
+func (h *House) startStatus(context.Context) (err error) {
+	h.Status, err = StartCut(addr(h.Ports.Status), addr(h.Ports.Private))
+	return err
+}
+
 func (h *House) startAWS(ctx context.Context) (err error) {
 	h.AWS, err = aws.Start(ctx, aws.Config{
-		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: SecretKey, Account: Account, StatePath: h.path("aws.json"),
+		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.path("aws.json"),
 	})
 	return err
 }
@@ -144,7 +177,7 @@ func (h *House) startOIDC(ctx context.Context) (err error) {
 
 func (h *House) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
-		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: WebhookSecret,
+		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
 		StatePath: h.path("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	return err
@@ -156,6 +189,9 @@ func (h *House) Stop() error {
 	if h.server != nil {
 		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
 		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
+	}
+	if h.Status != nil {
+		errs = append(errs, h.Status.Stop())
 	}
 	if h.GitHub != nil {
 		errs = append(errs, h.GitHub.Stop())
@@ -184,6 +220,9 @@ func (h *House) PublicURL() string { return "http://" + addr(h.Ports.Public) }
 // PrivateURL is the API's and the pages' listener.
 func (h *House) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
 
+// StatusURL is where runners find the Status API: the private listener, behind a line that can be cut.
+func (h *House) StatusURL() string { return "http://" + addr(h.Ports.Status) }
+
 // DatabaseURL is the server's database.
 func (h *House) DatabaseURL() string { return h.PG.URL("postgres") }
 
@@ -196,7 +235,7 @@ func (h *House) Places() (story.Places, error) {
 	auditor, err := h.Token("auditor")
 	return story.Places{
 		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), AWS: h.AWS.URL(),
-		WebhookSecret: WebhookSecret, SlackSecret: SlackSecret, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
 	}, err
 }
 

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"text/template"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -29,16 +31,22 @@ func (h *House) layOut(context.Context) error {
 		}
 	}
 	for name, value := range map[string]string{
-		"github-webhook": WebhookSecret, "slack-signing": SlackSecret,
-		"database-url": fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
-		"pull-secret":  `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`,
+		"github-webhook": h.Secrets.Webhook, "slack-signing": h.Secrets.Slack, "pull-secret": h.Secrets.Pull,
+		"database-url":      fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
+		"aws-credentials":   fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", AccessKey, h.Secrets.CloudKey),
+		"cloud-credentials": fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, AccessKey, h.Secrets.CloudKey),
 	} {
 		if err := os.WriteFile(h.path("secrets", name), []byte(value+"\n"), 0o600); err != nil {
 			return err
 		}
 	}
-	if err := h.statusKey(h.path("secrets", "status-key.pem")); err != nil {
-		return err
+	for name, encode := range map[string]func(ed25519.PrivateKey) (*pem.Block, error){
+		"status-key.pem": pkcs8, // signs the attempts' tokens: a restarted server knows its runners
+		"ssh-key":        openSSH,
+	} {
+		if err := keyFile(h.path("secrets", name), encode); err != nil {
+			return err
+		}
 	}
 	if err := h.installers(); err != nil {
 		return err
@@ -46,8 +54,8 @@ func (h *House) layOut(context.Context) error {
 	return h.writeConfig()
 }
 
-// statusKey makes the key that signs the attempts' tokens, once, so that a restarted server knows its runners.
-func (h *House) statusKey(path string) error {
+// keyFile makes a private key, once.
+func keyFile(path string, encode func(ed25519.PrivateKey) (*pem.Block, error)) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -55,11 +63,20 @@ func (h *House) statusKey(path string) error {
 	if err != nil {
 		return err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	block, err := encode(key)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
+}
+
+func pkcs8(key ed25519.PrivateKey) (*pem.Block, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	return &pem.Block{Type: "PRIVATE KEY", Bytes: der}, err
+}
+
+func openSSH(key ed25519.PrivateKey) (*pem.Block, error) {
+	return ssh.MarshalPrivateKey(key, "ocpctl demo")
 }
 
 // installers puts the stand-ins where every allowed version's openshift-install, ccoctl and oc are looked for.

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house/child"
+	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 )
 
@@ -27,7 +30,7 @@ func (h *House) StartServer(ctx context.Context) error {
 		return err
 	}
 	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", h.path("server.yaml"))
-	cmd.Env = append(os.Environ(), h.Env()...)
+	cmd.Env = h.environment()
 	cmd.Stdout, cmd.Stderr = log, log
 	exited, err := child.Start(cmd, syscall.SIGTERM)
 	log.Close() // the child has its own
@@ -41,19 +44,25 @@ func (h *House) StartServer(ctx context.Context) error {
 // ServerPID is the process of the server that was started last.
 func (h *House) ServerPID() int { return h.server.cmd.Process.Pid }
 
-// Env is what server, runners and installers need to reach the stand-ins: the SDK's own variables, nothing of ours.
-func (h *House) Env() []string {
-	return []string{
-		"AWS_ENDPOINT_URL=http://" + addr(h.Ports.AWS),
-		"AWS_ENDPOINT_URL_S3=http://" + addr(h.Ports.S3),
-		"AWS_ACCESS_KEY_ID=" + AccessKey,
-		"AWS_SECRET_ACCESS_KEY=" + SecretKey,
+// environment is what the server starts with, and runners and installers after it: the machine's own without its clouds,
+// the SDK's variables that lead to the stand-ins, and the keys as the name of a file, never as a value.
+func (h *House) environment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
+	env = append(env,
+		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
+		"AWS_ENDPOINT_URL_S3=http://"+addr(h.Ports.S3),
+		"AWS_SHARED_CREDENTIALS_FILE="+h.path("secrets", "aws-credentials"),
+		"AWS_CONFIG_FILE=/dev/null",
 		"AWS_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
-		"OCPCTL_STANDIN_PACE=" + h.Pace.String(),
-		"OCPCTL_STANDIN_FAULTS=" + h.path("faults.json"),
-	}
+		installer.PaceVariable+"="+h.Pace.String(),
+		installer.FaultsVariable+"="+h.Faults(),
+	)
+	return append(env, h.Env...)
 }
+
+// Faults is the file that tells the stand-in installer what to do wrong.
+func (h *House) Faults() string { return h.path("faults.json") }
 
 // ready waits until the server says so, or has ended.
 func (h *House) ready(ctx context.Context) error {
@@ -115,6 +124,6 @@ func (h *House) StopRunners() error {
 // Dispatcher looks at the same runners as the server's own.
 func (h *House) Dispatcher() (*dispatch.Process, error) {
 	return dispatch.NewProcess(dispatch.Config{
-		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.PrivateURL(),
+		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.StatusURL(),
 	})
 }

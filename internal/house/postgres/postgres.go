@@ -31,7 +31,7 @@ const (
 type Config struct {
 	Dir  string // holds data/ and postgres.log; created when missing
 	Port int    // on 127.0.0.1; 0: a free one
-	Fast bool   // give up durability for speed: for tests only
+	Fast bool   // do not wait for the disk: what is committed outlives the server, but not the machine; for tests only
 }
 
 // Server is a running PostgreSQL.
@@ -105,6 +105,15 @@ func (s *Server) Stop() error {
 	return fmt.Errorf("PostgreSQL %d did not stop within %s and was ended at once", s.pid, stopPatience)
 }
 
+// Kill ends the server at once, as a crash does. Start on the same directory recovers what was committed.
+func (s *Server) Kill() error {
+	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("kill PostgreSQL: %w", err)
+	}
+	<-s.exited
+	return nil
+}
+
 // run starts the server and waits until it answers.
 func (h home) run(ctx context.Context, bin string, who identity, port int, fast bool) (*Server, error) {
 	deadline := time.Now().Add(startPatience)
@@ -134,7 +143,7 @@ func (h home) launch(ctx context.Context, bin string, who identity, port int, fa
 	defer log.Close()
 	args := []string{"-D", h.data, "-p", strconv.Itoa(port), "-h", "127.0.0.1", "-k", "", "-c", "max_connections=300", "-c", "timezone=UTC"}
 	if fast {
-		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+		args = append(args, "-c", "fsync=off")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "postgres"), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = h.data, log, log, environment()
