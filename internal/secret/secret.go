@@ -1,7 +1,11 @@
 // Package secret holds values that must never be seen, and finds them by reference.
 package secret
 
-import "log/slog"
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
 
 const masked = "***"
 
@@ -20,8 +24,8 @@ func (t Text) Empty() bool { return t.value == "" }
 // String implements fmt.Stringer with a mask.
 func (t Text) String() string { return masked }
 
-// GoString implements fmt.GoStringer, so that %#v shows the mask too.
-func (t Text) GoString() string { return masked }
+// Format implements fmt.Formatter, so that every verb shows the mask, wrong ones too.
+func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
 
 // LogValue implements slog.LogValuer with a mask.
 func (t Text) LogValue() slog.Value { return slog.StringValue(masked) }
