@@ -22,7 +22,7 @@ func TestASecretShowsItselfNowhere(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("held", "token", held.Token)
 	raw, err := json.Marshal(held)
 	require.NoError(t, err)
-	shown := fmt.Sprintf("%v %+v %#v %s %q %d %x", held, held, held, held.Token, held.Token, held, held.Token)
+	shown := fmt.Sprintf("%v %+v %#v %s %q %d %x", held, held, held, held.Token, held.Token, held.Token, held.Token)
 	for name, text := range map[string]string{"printed": shown, "logged": log.String(), "as JSON": string(raw)} {
 		require.NotContains(t, text, "CANARY", name)
 		require.NotContains(t, text, fmt.Sprintf("%x", "CANARY"), name)
