@@ -37,12 +37,12 @@ type attempt struct {
 	ccoName  string          // of what ccoctl makes; empty: it makes nothing (create)
 	account  string          // as the cloud told it
 
-	dir       string // the install directory in use
-	renders   int
-	rendered  time.Time         // when dir was begun; what is in it goes stale
-	identity  contract.Identity // of dir
-	console   string            // URL, read from the log
-	complaint string            // the last error the installer told of
+	dir      string // the install directory in use
+	renders  int
+	rendered time.Time         // when dir was begun; what is in it goes stale
+	identity contract.Identity // of dir
+	console  string            // URL, read from the log
+	heard    []string          // the last lines the installer printed
 }
 
 // phase is one step of an attempt.

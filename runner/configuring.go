@@ -40,7 +40,7 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 	}{
 		{&out.KubeconfigRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeconfig"), kubeconfig},
 		{&out.KubeadminRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeadmin-password"), password},
-		{&out.MetadataRef, artifacts.MetadataKey(a.spec.Cluster), []byte(a.identity.Metadata)},
+		{&out.MetadataRef, artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, at), []byte(a.identity.Metadata)},
 	} {
 		if *each.ref, err = a.keep(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 // keep writes one output, patiently. The key is this attempt's own, so writing it again changes nothing.
 func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) (ref string, err error) {
 	err = a.persist(ctx, patience, key, func(ctx context.Context) error {
-		ref, err = a.store.Put(ctx, key, data)
+		ref, err = a.store.PutOnce(ctx, key, data)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {

@@ -2,15 +2,14 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
-
-// tailLines is how much of the installer's own log is shown after a failure.
-const tailLines = 40
 
 // installing runs the installer. It is the only place where a create changes a cloud, and is reached only with the
 // record's acknowledgement in hand.
@@ -20,45 +19,88 @@ func (a *attempt) installing(ctx context.Context) error {
 		return errLeaseOver
 	}
 	moments, stopSnapshots := a.snapshotAtMoments(ctx)
-	exit, err := a.tool.Run(ctx, installer.Command{
-		Args:     []string{"create", "cluster", "--dir", a.dir, "--log-level=info", "--skip-password-print"},
-		Deadline: a.spec.CreateDeadline,
-		OnLine: func(line string) {
-			a.line(line)
-			a.progress(line, moments)
-		},
-	})
+	began := time.Now()
+	exit, err := a.createCluster(ctx, moments)
+	if err == nil && late(exit) && ctx.Err() == nil {
+		exit, err = a.waiting(ctx, exit, began)
+	}
 	stopSnapshots()
-	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+	if ctx.Err() != nil && err != nil {
+		return context.Cause(ctx)
+	}
+	var hopeless noUse
+	if err != nil && !errors.As(err, &hopeless) {
 		return err
 	}
-	a.cfg.Log.Info("installer ended", "code", exit.Code, "stopped", exit.Stopped)
 	a.say.Fact(contract.Report{ToolExit: &contract.ToolExit{Code: exit.Code, At: exit.At}})
 	a.lastSnapshot(ctx)
-	if exit.Code == 0 {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return explained(hopeless.Failure, "stopped early because it went on trying")
+	case exit.Code == 0:
 		return nil
 	}
-	a.showTail()
+	log := a.logTail()
+	a.show(log)
+	a.gathering(ctx, exit)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	f := installer.Explain(exit)
-	if a.complaint != "" {
-		f.Words += ". The installer said: " + a.complaint
+	return explained(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
+}
+
+// createCluster runs the installer's create. It is stopped early for what it says again and again and can never get
+// past; then the error is noUse.
+func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Moment) (installer.Exit, error) {
+	run, stop := context.WithCancelCause(ctx)
+	var owned sync.WaitGroup
+	owned.Go(func() { a.followLog(run, stop) })
+	defer owned.Wait()
+	defer stop(nil)
+	watch := a.watch()
+	exit, err := a.tool.Run(run, installer.Command{
+		Args:     []string{"create", "cluster", "--dir", a.dir, "--log-level=info", "--skip-password-print"},
+		Deadline: a.spec.CreateDeadline,
+		OnLine: func(line string) {
+			a.hear(line)
+			a.progress(line, moments)
+			if f, fatal := watch.Line(time.Now(), line); fatal {
+				stop(noUse{f})
+			}
+		},
+	})
+	a.cfg.Log.Info("installer ended", "code", exit.Code, "stopped", exit.Stopped)
+	var hopeless noUse
+	if ctx.Err() == nil && errors.As(context.Cause(run), &hopeless) {
+		return exit, hopeless
 	}
-	return failure{Reason: f.Reason, Message: f.Words, Retryable: f.Retryable}
+	return exit, err
+}
+
+// followLog reads the installer's own log while it grows: Cluster API's controllers complain there and nowhere else, and
+// the cluster's operators tell there how far they are.
+func (a *attempt) followLog(ctx context.Context, stop context.CancelCauseFunc) {
+	watch := a.watch()
+	a.tool.Follow(ctx, a.dir, a.cfg.Timings.LogPoll, func(line string) {
+		if f, fatal := watch.Line(time.Now(), line); fatal {
+			stop(noUse{f})
+		}
+		if p, ok := installer.ReadOperators(line); ok {
+			a.say.Step(p.Percent, p.Step)
+		}
+	})
+}
+
+func (a *attempt) watch() *installer.Watch {
+	return installer.NewWatch(a.cfg.Timings.FatalTimes, a.cfg.Timings.FatalOver)
 }
 
 // progress reads a line's meaning. It runs between two lines of output and must not wait.
 func (a *attempt) progress(line string, moments chan<- installer.Moment) {
 	if url, ok := installer.ReadConsole(line); ok {
 		a.console = url
-	}
-	if words, ok := installer.ReadComplaint(line); ok {
-		a.complaint = words
 	}
 	p, ok := installer.ReadProgress(line)
 	if !ok {
@@ -109,18 +151,4 @@ func (a *attempt) snapshot(ctx context.Context, why string, patience time.Durati
 	}
 	a.cfg.Log.Info("snapshot taken", "why", why)
 	a.say.Fact(contract.Report{Snapshots: saved})
-}
-
-// showTail shows the end of the installer's own log, which says more than it prints.
-func (a *attempt) showTail() {
-	lines, err := a.tool.Tail(a.dir, tailLines)
-	if err != nil {
-		a.cfg.Log.Warn("installer log not read", "err", err.Error())
-	}
-	if len(lines) > 0 {
-		a.note("the last lines of the installer's own log:")
-	}
-	for _, line := range lines {
-		a.line(line)
-	}
 }

@@ -68,6 +68,12 @@ type Timings struct {
 	LastSave      time.Duration // … and the snapshots taken at the very end: 30 s
 	Restore       time.Duration // how long S3 may be away before a teardown goes on without it: 1 min
 	UncleanPasses int           // verification passes that may count something before the attempt gives up: 5
+	LogPoll       time.Duration // how often the installer's own log is looked at while it grows: 2 s
+	FatalTimes    int           // an install that repeats a fatal line that often …: 5
+	FatalOver     time.Duration // … over at least that long is stopped: 5 min
+	Gather        time.Duration // how long the logs of a failed bootstrap are gathered: 10 min
+	CCODelete     time.Duration // how long ccoctl may take to remove what it made: 10 min
+	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 }
 
 func (t Timings) orDefault() Timings {
@@ -78,13 +84,19 @@ func (t Timings) orDefault() Timings {
 		{&t.Call, 10 * time.Second}, {&t.RetryMin, 200 * time.Millisecond}, {&t.RetryMax, 5 * time.Second},
 		{&t.ClaimPatience, 5 * time.Minute}, {&t.Flush, time.Second}, {&t.Farewell, 20 * time.Second},
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
+		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value
 		}
 	}
-	if t.UncleanPasses == 0 {
-		t.UncleanPasses = 5
+	for _, each := range []struct {
+		field *int
+		value int
+	}{{&t.UncleanPasses, 5}, {&t.FatalTimes, 5}, {&t.StuckTimes, 30}} {
+		if *each.field == 0 {
+			*each.field = each.value
+		}
 	}
 	return t
 }

@@ -51,14 +51,24 @@ func TestAPreflightThatIsNotAnsweredBlocksNothing(t *testing.T) {
 
 func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
-	w.on("create", `echo 'time="2026" level=error msg="no etcd quorum"' >>"$dir/.openshift_install.log"; echo "level=error msg=Bootstrap failed, password: CANARY-pull" >&2; exit 5`)
+	w.on("create", `echo 'time="2026" level=debug msg="a trace of password: CANARY-pull"' >>"$dir/.openshift_install.log"; echo "level=error msg=Bootstrap failed to complete, password: CANARY-pull" >&2; exit 5`)
 	require.NoError(t, w.run(t.Context()))
-	result := w.result()
-	require.Equal(t, "InstallFailed", result.Reason)
-	require.True(t, result.Retryable)
-	require.Contains(t, result.Message, "exit code 5")
-	require.Contains(t, result.Message, "The installer said: Bootstrap failed, password:[redacted]")
-	require.Contains(t, w.logText(), "no etcd quorum")
+	require.Equal(t, contract.Result{
+		Outcome: "failed", Reason: "BootstrapFailed", Whose: contract.WhoseInstaller, Retryable: true,
+		Message: "the control plane never took over from the bootstrap machine (openshift-install create cluster, exit code 5). The installer said: Bootstrap failed to complete, password:[redacted]",
+		Next:    "read the log bundle for what its machines said; it is tried again by itself",
+	}, w.result())
+	require.Contains(t, w.logText(), "a trace of password:[redacted]")
+}
+
+func TestWhatTheInstallersOwnLogSaysExplainsAFailureToo(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("create", `echo 'time="2026" level=debug msg="failed to run instance: VcpuLimitExceeded: limit of 32"' >>"$dir/.openshift_install.log"; echo "level=error msg=failed to provision control-plane machines: machines are not ready" >&2; exit 4`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "VcpuLimitExceeded", w.result().Reason)
+	require.Equal(t, contract.WhoseQuota, w.result().Whose)
+	require.False(t, w.result().Retryable)
+	require.Contains(t, w.result().Message, "The installer said: failed to run instance: VcpuLimitExceeded: limit of 32")
 }
 
 func TestARefusedInstallConfigIsNotTriedAgain(t *testing.T) {

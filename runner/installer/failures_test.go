@@ -105,9 +105,9 @@ func TestABrokenListOfFailuresIsRefusedWithEveryFault(t *testing.T) {
 func TestAMessageIsWhatALineSays(t *testing.T) {
 	for line, want := range map[string]string{
 		`time="2026-02-27T10:00:00Z" level=debug msg="a \"quoted\"\nword" controller=x`: `a "quoted" word`,
-		`level=error msg=plain words: here`:                                            `plain words: here`,
-		`something else`:                                                               `something else`,
-		`time="2026" level=error msg="password:[redacted]`:                             `password:[redacted]`,
+		`level=error msg=plain words: here`:                                             `plain words: here`,
+		`something else`:                                                                `something else`,
+		`time="2026" level=error msg="password:[redacted]`:                              `password:[redacted]`,
 	} {
 		require.Equal(t, want, Message(line))
 	}

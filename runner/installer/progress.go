@@ -1,6 +1,10 @@
 package installer
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // Moment is a point of an install at which more is known to exist than before.
 type Moment string
@@ -18,6 +22,14 @@ type Progress struct {
 	Moment  Moment // usually empty
 }
 
+// Between these two the cluster's own operators tell how far they are, in the installer's log alone.
+const (
+	initializing = 68
+	settled      = 92
+)
+
+var operatorsDone = regexp.MustCompile(`Working towards \S+: \d+ of \d+ done \((\d{1,3})% complete\)`)
+
 // marks are the lines that tell something, in the order of an install (openshift.md §3).
 // The percentages share out the time an AWS install takes, of which half is waiting for operators.
 var marks = []struct {
@@ -33,8 +45,8 @@ var marks = []struct {
 	{"msg=API v", Progress{Percent: 50, Step: "the Kubernetes API is up"}},
 	{"for bootstrapping to complete", Progress{Percent: 52, Step: "waiting for the bootstrap to complete"}},
 	{"Destroying the bootstrap resources...", Progress{Percent: 64, Step: "the control plane stands; removing the bootstrap machine", Moment: BootstrapComplete}},
-	{"to initialize...", Progress{Percent: 68, Step: "waiting for the cluster's operators"}},
-	{"All cluster operators have completed progressing", Progress{Percent: 92, Step: "all cluster operators are up"}},
+	{"to initialize...", Progress{Percent: initializing, Step: "waiting for the cluster's operators"}},
+	{"All cluster operators have completed progressing", Progress{Percent: settled, Step: "all cluster operators are up"}},
 	{"Install complete!", Progress{Percent: 95, Step: "the installer is done"}},
 }
 
@@ -45,7 +57,17 @@ func ReadProgress(line string) (p Progress, ok bool) {
 			return m.Progress, true
 		}
 	}
-	return Progress{}, false
+	return ReadOperators(line)
+}
+
+// ReadOperators tells how far the cluster's operators say they are; only the installer's own log has it.
+func ReadOperators(line string) (p Progress, ok bool) {
+	found := operatorsDone.FindStringSubmatch(line)
+	if found == nil {
+		return Progress{}, false
+	}
+	done, _ := strconv.Atoi(found[1]) // at most three digits
+	return Progress{Percent: initializing + min(done, 100)*(settled-initializing)/100, Step: "the cluster's operators are " + found[1] + "% complete"}, true
 }
 
 const consoleText = "Access the OpenShift web-console here: "

@@ -1,21 +1,24 @@
 package installer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // LogName is the installer's own log in its directory: every line at trace level, more than it prints.
 const LogName = ".openshift_install.log"
 
-// tailBytes is how much of the log's end is looked at; a trace line is seldom longer than 300 bytes.
-const tailBytes = 64 << 10
+// tailBytes is how much of the log's end is looked at: some thousand lines. What went wrong stands there, sometimes
+// long before the words the installer ends with.
+const tailBytes = 512 << 10
 
 // Tail returns the last lines of the installer's own log, redacted. A log that was never written has none.
-func (t *Tool) Tail(dir string, lines int) ([]string, error) {
+func (t *Tool) Tail(dir string) ([]string, error) {
 	file, err := os.Open(filepath.Join(dir, LogName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -38,5 +41,36 @@ func (t *Tool) Tail(dir string, lines int) ([]string, error) {
 	if start > 0 && len(kept) > 0 {
 		kept = kept[1:] // its beginning is cut off, and with it perhaps what shows a secret to be one
 	}
-	return kept[max(len(kept)-lines, 0):], nil
+	return kept, nil
+}
+
+// Follow hands each line that is added to the installer's own log to emit, redacted, until ctx ends. It looks every so
+// often; a log that is not there yet is waited for.
+func (t *Tool) Follow(ctx context.Context, dir string, every time.Duration, emit func(line string)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	out := t.Redact.Lines(emit)
+	path, read := filepath.Join(dir, LogName), int64(0)
+	for {
+		read += copyFrom(path, read, out)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// copyFrom copies what a file holds beyond an offset and says how much that was. What cannot be read now is read later.
+func copyFrom(path string, offset int64, to io.Writer) int64 {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return 0
+	}
+	n, _ := io.Copy(to, file)
+	return n
 }

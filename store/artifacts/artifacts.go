@@ -30,6 +30,7 @@ type Type string
 const (
 	Destroy Type = "INSTALL_DIR_SNAPSHOT" // what a teardown needs; no secret
 	Operate Type = "AUTH_BUNDLE"          // what operating the cluster needs; secrets, under a prefix and key of its own
+	Log     Type = "LOG"                  // the installer's own bundle of logs; secrets, beside the operate bundles
 )
 
 // Snapshot is one immutable archive in the bucket.
@@ -48,7 +49,7 @@ type Config struct {
 	Bucket        string
 	KMSKey        string        // for destroy bundles, logs and outputs; empty: the bucket's default
 	OperateKMSKey string        // for everything under operate/; empty: the bucket's default
-	Timeout       time.Duration // of one call, its body included; default one minute
+	Timeout       time.Duration // of one call with a small body, default one minute; large ones get more
 	TempDir       string        // where archives are built; default os.TempDir
 	Now           func() time.Time
 }

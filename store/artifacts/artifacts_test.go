@@ -303,7 +303,7 @@ func TestAnS3ThatDoesNotAnswerIsNotAMissingSnapshot(t *testing.T) {
 
 func TestOnlyReferencesToTheBucketAreRead(t *testing.T) {
 	s, _, bucket := newStore(t)
-	ref, err := s.Put(t.Context(), "clusters/c/outputs/metadata.json", []byte("{}"))
+	ref, err := s.PutOnce(t.Context(), "clusters/c/outputs/metadata.json", []byte("{}"))
 	require.NoError(t, err)
 	require.Equal(t, "s3://"+bucket+"/clusters/c/outputs/metadata.json", ref)
 	got, err := s.Read(t.Context(), ref)

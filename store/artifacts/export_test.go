@@ -9,5 +9,5 @@ func PackAndPut(ctx context.Context, s *Store, t Type, dir, key string) error {
 		return err
 	}
 	defer p.discard()
-	return s.put(ctx, key, p.file, p.size, p.sum, true)
+	return s.put(ctx, key, p.file, p.size, p.sum)
 }

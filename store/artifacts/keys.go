@@ -40,8 +40,16 @@ func LogKey(cluster, kind string, attempt int, at time.Time) string {
 	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + kind + ".log"
 }
 
-// MetadataKey is where the metadata.json of the newest successful create goes.
-func MetadataKey(cluster string) string { return "clusters/" + cluster + "/outputs/metadata.json" }
+// LogBundleKey is where one of the installer's own bundles of logs goes, under its file name. It is full of secrets: what
+// the machines were started with, and what the controllers kept.
+func LogBundleKey(cluster string, attempt int, at time.Time, file string) string {
+	return CredentialKey(cluster, attempt, at, file)
+}
+
+// MetadataKey is where the metadata.json of a successful create goes.
+func MetadataKey(cluster string, attempt int, at time.Time) string {
+	return "clusters/" + cluster + "/outputs/" + stamp(at, attempt) + "/metadata.json"
+}
 
 // SpoolKey is where a document for the Status API waits while the API is away; kind is "report" or "result".
 func SpoolKey(attempt string, seq int, kind string) string {

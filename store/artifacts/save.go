@@ -71,7 +71,7 @@ func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (M
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return m, err
 	}
-	if err := s.put(ctx, key, p.file, p.size, p.sum, true); err != nil {
+	if err := s.put(ctx, key, p.file, p.size, p.sum); err != nil {
 		return m, err
 	}
 	if err := s.check(ctx, key, raw, nil); err != nil {
@@ -94,5 +94,5 @@ func (s *Store) check(ctx context.Context, key string, manifest []byte, root *os
 	if err != nil {
 		return err
 	}
-	return s.get(ctx, key, func(body io.Reader) error { return r.read(body, root) })
+	return s.get(ctx, key, r.manifest.Size, func(body io.Reader) error { return r.read(body, root) })
 }

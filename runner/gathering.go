@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// bundles are the archives of logs the installer leaves in its directory when something failed.
+var bundles = []string{"log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
+
+// gathering keeps the installer's bundles of logs of an install that failed by itself, and fetches one where machines
+// failed and none is there. Nothing of it fails the attempt: it failed already.
+func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
+	found := a.bundles()
+	if machinesFailed(exit, a.heard) && !slices.ContainsFunc(found, isBootstrapBundle) {
+		a.gatherBootstrap(ctx)
+		found = a.bundles()
+	}
+	at := a.cfg.Now()
+	for _, path := range found {
+		var saved artifacts.Snapshot
+		key := artifacts.LogBundleKey(a.spec.Cluster, a.spec.Number, at, filepath.Base(path))
+		err := a.persist(ctx, a.cfg.Timings.LastSave, key, func(ctx context.Context) (err error) {
+			saved, err = a.store.Keep(ctx, artifacts.Log, key, path)
+			return err
+		})
+		if err != nil {
+			a.note("%s could not be kept: %v", filepath.Base(path), err)
+			continue
+		}
+		saved.InfraID = a.identity.InfraID
+		a.note("%s is kept, encrypted, as s3://%s/%s", filepath.Base(path), a.spec.Bucket, key)
+		a.say.Fact(contract.Report{Snapshots: []contract.Snapshot{toContract(saved)}})
+	}
+}
+
+// machinesFailed reports whether the machines are what failed: then their journals are worth having.
+func machinesFailed(exit installer.Exit, said []string) bool {
+	if exit.Stopped {
+		return false // by us; there is nothing to find out
+	}
+	return exit.Code == 5 || exit.Code == 4 && slices.ContainsFunc(said, func(line string) bool {
+		return strings.Contains(line, "failed to provision control-plane machines")
+	})
+}
+
+// gatherBootstrap fetches the journals of the machines through the bootstrap machine, in a time of its own.
+func (a *attempt) gatherBootstrap(ctx context.Context) {
+	a.say.Step(0, "fetching the machines' own logs")
+	args := []string{"gather", "bootstrap", "--dir", a.dir, "--log-level=info"}
+	if key := a.sshKeyFile(ctx); key != "" {
+		args = append(args, "--key", key)
+	}
+	exit, err := a.tool.Run(ctx, installer.Command{Args: args, Deadline: a.cfg.Timings.Gather, OnLine: a.line})
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		a.note("the machines' own logs could not be fetched: %v", err)
+	case exit.Code != 0:
+		a.note("the machines' own logs could not be fetched: openshift-install gather bootstrap ended with %d", exit.Code)
+	}
+}
+
+// bundles lists the bundles in the install directory.
+func (a *attempt) bundles() []string {
+	var found []string
+	for _, pattern := range bundles {
+		names, _ := filepath.Glob(filepath.Join(a.dir, pattern)) // the patterns are sound
+		found = append(found, names...)
+	}
+	return found
+}
+
+func isBootstrapBundle(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), "log-bundle-")
+}

@@ -1,0 +1,37 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+// late reports whether an install ended with a cluster that is up and operators that are not (openshift.md §3).
+func late(e installer.Exit) bool { return e.Code == 6 || e.Code == 7 }
+
+// waiting gives a cluster whose operators were late what is left of the create's deadline: an hour's work is not thrown
+// away for some minutes. Where that does not help, the exit it returns is the first one, whose words say what was late.
+func (a *attempt) waiting(ctx context.Context, first installer.Exit, began time.Time) (installer.Exit, error) {
+	left := time.Duration(0) // no deadline
+	if a.spec.CreateDeadline > 0 {
+		if left = a.spec.CreateDeadline - time.Since(began); left <= 0 {
+			return first, nil
+		}
+	}
+	a.note("the cluster is up, but its operators are late (exit code %d); they get the rest of the deadline", first.Code)
+	a.say.Step(0, "the operators are late; waiting on")
+	exit, err := a.tool.Run(ctx, installer.Command{
+		Args: []string{"wait-for", "install-complete", "--dir", a.dir, "--log-level=info"}, Deadline: left,
+		OnLine: func(line string) {
+			a.hear(line)
+			a.progress(line, nil)
+		},
+	})
+	a.cfg.Log.Info("waiting ended", "code", exit.Code, "stopped", exit.Stopped)
+	if err != nil || exit.Code == 0 {
+		return exit, err
+	}
+	first.At = exit.At
+	return first, nil
+}
