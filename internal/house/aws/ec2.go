@@ -2,7 +2,7 @@ package aws
 
 import (
 	"cmp"
-	"slices"
+	"maps"
 )
 
 // kind is what the generic EC2 calls must know about one type of resource.
@@ -14,29 +14,31 @@ type kind struct {
 	notFound string
 	inUse    string // the code of a refused deletion; empty: DependencyViolation
 	set      string // the element around a list
+	names    string // the parameter that names it by name; empty: none does
 	ghosts   bool   // describes go on listing the deleted
+	whole    bool   // describes have no pages
 	render   func(*call, *Resource) []node
 }
 
 // kinds are EC2's types by the name their ARN and their tag specification use.
-var kinds = map[string]kind{
-	"vpc":               {"vpc-", "available", "VpcId", "vpc-id", "InvalidVpcID.NotFound", "", "vpcSet", false, renderVPC},
-	"subnet":            {"subnet-", "available", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound", "", "subnetSet", false, renderSubnet},
-	"internet-gateway":  {"igw-", "available", "InternetGatewayId", "internet-gateway-id", "InvalidInternetGatewayID.NotFound", "", "internetGatewaySet", false, renderGateway},
-	"natgateway":        {"nat-", "available", "NatGatewayId", "nat-gateway-id", "NatGatewayNotFound", "", "natGatewaySet", true, renderNAT},
-	"elastic-ip":        {"eipalloc-", "", "AllocationId", "allocation-id", "InvalidAllocationID.NotFound", "InvalidIPAddress.InUse", "addressesSet", false, renderAddress},
-	"route-table":       {"rtb-", "", "RouteTableId", "route-table-id", "InvalidRouteTableID.NotFound", "", "routeTableSet", false, renderRouteTable},
-	"security-group":    {"sg-", "", "GroupId", "group-id", "InvalidGroup.NotFound", "", "securityGroupInfo", false, renderGroup},
-	"vpc-endpoint":      {"vpce-", "available", "VpcEndpointId", "vpc-endpoint-id", "InvalidVpcEndpointId.NotFound", "", "vpcEndpointSet", false, renderEndpoint},
-	"instance":          {"i-", "running", "InstanceId", "instance-id", "InvalidInstanceID.NotFound", "", "reservationSet", true, renderInstance},
-	"volume":            {"vol-", "available", "VolumeId", "volume-id", "InvalidVolume.NotFound", "VolumeInUse", "volumeSet", false, renderVolume},
-	"network-interface": {"eni-", "in-use", "NetworkInterfaceId", "network-interface-id", "InvalidNetworkInterfaceID.NotFound", "", "networkInterfaceSet", false, renderInterface},
-	"snapshot":          {"snap-", "completed", "SnapshotId", "snapshot-id", "InvalidSnapshot.NotFound", "InvalidSnapshot.InUse", "snapshotSet", false, renderSnapshot},
-	"image":             {"ami-", "available", "ImageId", "image-id", "InvalidAMIID.NotFound", "", "imagesSet", false, renderImage},
-}
+var kinds = joined(rareKinds(), map[string]kind{
+	"vpc":               {"vpc-", "available", "VpcId", "vpc-id", "InvalidVpcID.NotFound", "", "vpcSet", "", false, false, renderVPC},
+	"subnet":            {"subnet-", "available", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound", "", "subnetSet", "", false, false, renderSubnet},
+	"internet-gateway":  {"igw-", "available", "InternetGatewayId", "internet-gateway-id", "InvalidInternetGatewayID.NotFound", "", "internetGatewaySet", "", false, false, renderGateway},
+	"natgateway":        {"nat-", "available", "NatGatewayId", "nat-gateway-id", "NatGatewayNotFound", "", "natGatewaySet", "", true, false, renderNAT},
+	"elastic-ip":        {"eipalloc-", "", "AllocationId", "allocation-id", "InvalidAllocationID.NotFound", "InvalidIPAddress.InUse", "addressesSet", "", false, true, renderAddress},
+	"route-table":       {"rtb-", "", "RouteTableId", "route-table-id", "InvalidRouteTableID.NotFound", "", "routeTableSet", "", false, false, renderRouteTable},
+	"security-group":    {"sg-", "", "GroupId", "group-id", "InvalidGroup.NotFound", "", "securityGroupInfo", "", false, false, renderGroup},
+	"vpc-endpoint":      {"vpce-", "available", "VpcEndpointId", "vpc-endpoint-id", "InvalidVpcEndpointId.NotFound", "", "vpcEndpointSet", "", false, false, renderEndpoint},
+	"instance":          {"i-", "running", "InstanceId", "instance-id", "InvalidInstanceID.NotFound", "", "reservationSet", "", true, false, renderInstance},
+	"volume":            {"vol-", "available", "VolumeId", "volume-id", "InvalidVolume.NotFound", "VolumeInUse", "volumeSet", "", false, false, renderVolume},
+	"network-interface": {"eni-", "in-use", "NetworkInterfaceId", "network-interface-id", "InvalidNetworkInterfaceID.NotFound", "", "networkInterfaceSet", "", false, false, renderInterface},
+	"snapshot":          {"snap-", "completed", "SnapshotId", "snapshot-id", "InvalidSnapshot.NotFound", "InvalidSnapshot.InUse", "snapshotSet", "", false, false, renderSnapshot},
+	"image":             {"ami-", "available", "ImageId", "image-id", "InvalidAMIID.NotFound", "", "imagesSet", "", false, false, renderImage},
+})
 
 // ec2Calls are EC2's operations.
-var ec2Calls = map[string]handler{
+var ec2Calls = joined(rareCalls(), map[string]handler{
 	"DescribeRegions": describeRegions, "DescribeAvailabilityZones": describeZones, "DescribeInstanceTypeOfferings": describeOfferings, "DescribeInstanceTypes": describeTypes,
 	"CreateTags": createTags, "DeleteTags": deleteTags,
 
@@ -56,8 +58,14 @@ var ec2Calls = map[string]handler{
 	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "DescribeInstances": describe("instance"),
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
 	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
-	"CopyImage": copyImage, "DeregisterImage": remove("image"), "DescribeImages": describe("image"),
+	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describe("image"),
 	"DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),
+})
+
+func joined[V any](a, b map[string]V) map[string]V {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 // here says whether the caller sees the resource where it asks.
@@ -134,9 +142,9 @@ func describe(typ string) handler {
 			return nil, err
 		}
 		found := c.all(func(r *Resource) bool {
-			return c.here(r, typ) && (r.Alive() || k.ghosts) && (len(ids) == 0 || slices.Contains(ids, r.ID)) && c.passes(r, k, filters)
+			return c.here(r, typ) && (r.Alive() || k.ghosts) && wanted(ids, r.ID) && k.asked(c, r) && c.passes(r, k, filters)
 		})
-		found, next, err := page(c, found, len(ids) > 0, bySeq)
+		found, next, err := page(c, found, k.whole || len(ids) > 0, bySeq)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 )
 
@@ -159,9 +160,26 @@ func renderVolume(_ *call, r *Resource) []node {
 // untagged moments.
 func copyImage(c *call) ([]node, error) {
 	name := c.params.get("Name")
-	snap := c.made("snapshot", Resource{Attrs: map[string]string{"description": "Copied for " + name + " from " + c.params.get("SourceImageId")}})
+	snap := c.made("snapshot", Resource{Attrs: map[string]string{"size": "16"}})
 	r := c.made("image", Resource{Name: name, Uses: []string{snap.ID}, Attrs: map[string]string{"name": name, "snapshot-id": snap.ID, "description": c.params.get("Description")}})
+	c.move(r, "pending", "available")
+	snap.Attrs["description"] = fmt.Sprintf("Copied for DestinationAmi %s from SourceAmi %s. Task created on %d.", r.ID, c.params.get("SourceImageId"), c.now().UnixMilli())
 	return []node{el("imageId", r.ID)}, nil
+}
+
+// deregisterImage leaves the snapshot behind, unless it is told not to.
+func deregisterImage(c *call) ([]node, error) {
+	r, err := c.get("image", c.params.get("ImageId"))
+	if err != nil {
+		return nil, err
+	}
+	out, err := remove("image")(c)
+	if err == nil && c.params.get("DeleteAssociatedSnapshots") == "true" {
+		if snap, err := c.get("snapshot", r.Attrs["snapshot-id"]); err == nil {
+			c.world.remove(snap)
+		}
+	}
+	return out, err
 }
 
 func renderImage(_ *call, r *Resource) []node {

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,6 +19,7 @@ type filter struct {
 var known = []string{
 	"attachment.instance-id", "attachment.vpc-id", "association.subnet-id", "association.main", "association.route-table-id", "availability-zone",
 	"cidr", "cidr-block", "cidrBlock", "description", "domain", "group-name", "iam-instance-profile.arn", "image-id", "instance-type", "interface-type",
+	"requester-vpc-info.vpc-id", "accepter-vpc-info.vpc-id", "launch-template-name", "dhcp-options-id", "strategy",
 	"is-default", "isDefault", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
 	"subnet-id", "vpc-endpoint-type", "volume-id", "snapshot-id", "group-id", "instance-id", "network-interface-id", "allocation-id", "nat-gateway-id",
 }
@@ -26,7 +28,7 @@ func (c *call) filters(k kind) ([]filter, error) {
 	var out []filter
 	for _, given := range c.params.each("Filter") {
 		name := given.get("Name")
-		general := []string{"tag-key", "vpc-id", "resource-id", "state", "status", "instance-state-name", "vpc-endpoint-state", k.filter}
+		general := []string{"tag-key", "vpc-id", "resource-id", "state", "status", "instance-state-name", "vpc-endpoint-state", "status-code", k.filter}
 		if !strings.HasPrefix(name, "tag:") && !slices.Contains(general, name) && !slices.Contains(known, name) {
 			return nil, fault("InvalidParameterValue", "The filter '%s' is invalid", name)
 		}
@@ -68,7 +70,7 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 		return []string{r.ID}
 	case "tag-key":
 		return slices.Collect(maps.Keys(r.Tags))
-	case "state", "status", "instance-state-name", "vpc-endpoint-state":
+	case "state", "status", "instance-state-name", "vpc-endpoint-state", "status-code":
 		return []string{r.State}
 	case "vpc-id", "attachment.vpc-id":
 		if r.Type == "instance" && !r.Alive() {
@@ -79,6 +81,10 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 		return []string{r.Account}
 	case "group-id":
 		return r.vals("groups")
+	case "launch-template-name":
+		return []string{r.Name}
+	case "group-name":
+		return orNone(cmp.Or(r.Attrs[name], r.Name)) // a placement group has no other name
 	case "association.subnet-id":
 		return c.associations(r, func(a *Resource) string { return a.Parent })
 	}

@@ -1,7 +1,7 @@
 package aws
 
 import (
-	"fmt"
+	"cmp"
 	"net/netip"
 )
 
@@ -24,7 +24,7 @@ func createVPC(c *call) ([]node, error) {
 }
 
 func renderVPC(c *call, r *Resource) []node {
-	return []node{el("vpcId", r.ID), el("ownerId", r.Account), el("state", r.State), el("cidrBlock", r.Attrs["cidr"]), el("dhcpOptionsId", "default"),
+	return []node{el("vpcId", r.ID), el("ownerId", r.Account), el("state", r.State), el("cidrBlock", r.Attrs["cidr"]), el("dhcpOptionsId", cmp.Or(r.Attrs["dhcp-options-id"], "default")),
 		el("instanceTenancy", "default"), el("isDefault", false), tagSet(r)}
 }
 
@@ -154,109 +154,4 @@ func deleteGateway(c *call) ([]node, error) {
 		return nil, fault("DependencyViolation", "The internetGateway '%s' has dependencies and cannot be deleted.", g.ID)
 	}
 	return remove("internet-gateway")(c)
-}
-
-func allocateAddress(c *call) ([]node, error) {
-	if err := c.room("L-0263D0A3", "", 1); err != nil {
-		return nil, err
-	}
-	r := c.made("elastic-ip", Resource{Attrs: map[string]string{"domain": "vpc"}})
-	r.Attrs["public-ip"] = fmt.Sprintf("203.0.%d.%d", 113+r.Seq/250%100, 1+r.Seq%250)
-	return []node{el("publicIp", r.Attrs["public-ip"]), el("allocationId", r.ID), el("domain", "vpc")}, nil
-}
-
-func renderAddress(c *call, r *Resource) []node {
-	out := []node{el("allocationId", r.ID), el("publicIp", r.Attrs["public-ip"]), el("domain", "vpc"), tagSet(r)}
-	if by := c.user(r.ID); by != nil {
-		out = append(out, el("associationId", "eipassoc-"+by.ID), el("networkInterfaceOwnerId", r.Account))
-	}
-	return out
-}
-
-func createNAT(c *call) ([]node, error) {
-	sub, err := c.get("subnet", c.params.get("SubnetId"))
-	if err != nil {
-		return nil, err
-	}
-	zone := sub.Attrs["availability-zone"]
-	if err := c.room("L-FE5A380F", zone, 1); err != nil {
-		return nil, err
-	}
-	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}
-	if id := c.params.get("AllocationId"); id != "" {
-		ip, err := c.get("elastic-ip", id)
-		if err != nil {
-			return nil, err
-		}
-		if c.user(ip.ID) != nil {
-			return nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID)
-		}
-		r.Uses = []string{ip.ID}
-		r.Attrs["public-ip"] = ip.Attrs["public-ip"]
-		r.Attrs["allocation-id"] = ip.ID
-	}
-	made := c.made("natgateway", r)
-	c.move(made, "pending", "available")
-	c.face(made, sub, "nat_gateway", "Interface for NAT Gateway "+made.ID, nil, made.Attrs["public-ip"])
-	return []node{{name: "natGateway", kids: renderNAT(c, made)}}, nil
-}
-
-func renderNAT(c *call, r *Resource) []node {
-	out := []node{el("natGatewayId", r.ID), el("state", r.State), el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("createTime", r.Created), tagSet(r)}
-	if r.Attrs["allocation-id"] != "" {
-		out = append(out, list("natGatewayAddressSet", "item", [][]node{{el("allocationId", r.Attrs["allocation-id"]), el("publicIp", r.Attrs["public-ip"])}}))
-	}
-	if !r.Alive() {
-		out = append(out, el("deleteTime", r.Gone))
-	}
-	return out
-}
-
-func deleteNAT(c *call) ([]node, error) {
-	r, err := c.get("natgateway", c.params.get("NatGatewayId"))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.removable(r); err != nil {
-		return nil, err
-	}
-	if r.Alive() {
-		c.move(r, "deleting", "deleted")
-	}
-	return []node{el("natGatewayId", r.ID)}, nil
-}
-
-// face gives a resource a network interface, which is what really keeps subnets and security groups from being deleted.
-func (c *call) face(owner, subnet *Resource, kind, description string, groups []string, public string) *Resource {
-	r := Resource{Service: "ec2", Type: "network-interface", Region: subnet.Region, ID: newID("eni-"), VPC: subnet.VPC, Parent: owner.ID, State: "in-use"}
-	r.Uses = append([]string{subnet.ID}, groups...)
-	r.Tags = c.params.tagsFor("network-interface")
-	r.Values = map[string][]string{"groups": groups}
-	r.Attrs = map[string]string{"subnet-id": subnet.ID, "interface-type": kind, "description": description, "public-ip": public,
-		"availability-zone": subnet.Attrs["availability-zone"]}
-	if owner.Type == "instance" {
-		r.Attrs["attachment.instance-id"] = owner.ID
-	} else {
-		r.Attrs["requester-id"] = "amazon-" + map[bool]string{true: "elb", false: owner.Type}[owner.Service == "elasticloadbalancing"]
-	}
-	made := c.add(r)
-	made.Attrs["private-ip-address"] = fmt.Sprintf("10.0.%d.%d", made.Seq/250%250, 4+made.Seq%250)
-	return made
-}
-
-func renderInterface(c *call, r *Resource) []node {
-	var groups [][]node
-	for _, id := range r.vals("groups") {
-		groups = append(groups, []node{el("groupId", id)})
-	}
-	out := []node{el("networkInterfaceId", r.ID), el("subnetId", r.Attrs["subnet-id"]), el("vpcId", r.VPC), el("availabilityZone", r.Attrs["availability-zone"]),
-		el("description", r.Attrs["description"]), el("ownerId", r.Account), el("requesterId", r.Attrs["requester-id"]), el("requesterManaged", r.Attrs["requester-id"] != ""),
-		el("status", r.State), el("interfaceType", r.Attrs["interface-type"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), tagSet(r)}
-	if id := r.Attrs["attachment.instance-id"]; id != "" {
-		out = append(out, group("attachment", el("instanceId", id), el("status", "attached"), el("deleteOnTermination", true)))
-	}
-	if ip := r.Attrs["public-ip"]; ip != "" {
-		out = append(out, group("association", el("publicIp", ip)))
-	}
-	return out
 }

@@ -12,20 +12,23 @@ var iamCalls = map[string]handler{
 	"CreateRole": createIAM(role), "GetRole": getIAM(role), "DeleteRole": deleteIAM(role), "ListRoles": listIAM(role),
 	"TagRole": tagIAM(role), "UntagRole": untagIAM(role), "ListRoleTags": tagsIAM(role),
 	"PutRolePolicy": putPolicy(role), "GetRolePolicy": getPolicy(role), "DeleteRolePolicy": deletePolicy(role), "ListRolePolicies": listPolicies(role),
-	"ListAttachedRolePolicies": noAttached(role),
+	"AttachRolePolicy": attach(role), "DetachRolePolicy": detach(role), "ListAttachedRolePolicies": listAttached(role),
+	"UpdateAssumeRolePolicy": updateTrust,
 
 	"CreateInstanceProfile": createIAM(profile), "GetInstanceProfile": getIAM(profile), "DeleteInstanceProfile": deleteIAM(profile), "ListInstanceProfiles": listIAM(profile),
 	"AddRoleToInstanceProfile": addRole, "RemoveRoleFromInstanceProfile": dropRole, "ListInstanceProfilesForRole": profilesOf,
-	"TagInstanceProfile": tagIAM(profile), "ListInstanceProfileTags": tagsIAM(profile),
+	"TagInstanceProfile": tagIAM(profile), "UntagInstanceProfile": untagIAM(profile), "ListInstanceProfileTags": tagsIAM(profile),
 
 	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
-	"TagUser": tagIAM(user), "ListUserTags": tagsIAM(user),
+	"TagUser": tagIAM(user), "UntagUser": untagIAM(user), "ListUserTags": tagsIAM(user),
 	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),
-	"ListAttachedUserPolicies": noAttached(user),
-	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
+	"AttachUserPolicy": attach(user), "DetachUserPolicy": detach(user), "ListAttachedUserPolicies": listAttached(user),
+	"CreateAccessKey": createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
 
 	"CreateOpenIDConnectProvider": createProvider, "GetOpenIDConnectProvider": getProvider, "DeleteOpenIDConnectProvider": deleteProvider,
-	"ListOpenIDConnectProviders": listProviders, "TagOpenIDConnectProvider": tagProvider,
+	"ListOpenIDConnectProviders": listProviders, "ListOpenIDConnectProviderTags": providerTags,
+	"TagOpenIDConnectProvider": tagProvider, "UntagOpenIDConnectProvider": untagProvider, "UpdateOpenIDConnectProviderThumbprint": setThumbprints,
+	"AddClientIDToOpenIDConnectProvider": addClient, "RemoveClientIDFromOpenIDConnectProvider": dropClient,
 }
 
 // entity is what the generic IAM calls must know about one type.
@@ -97,6 +100,9 @@ func deleteIAM(e entity) handler {
 		if err != nil {
 			return nil, err
 		}
+		if len(r.vals("attached")) > 0 {
+			return nil, fault("DeleteConflict", "Cannot delete entity, must detach all policies first.")
+		}
 		if c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0) {
 			return nil, fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first.")
 		}
@@ -119,13 +125,14 @@ func listIAM(e entity) handler {
 		found := c.all(func(r *Resource) bool {
 			return r.Service == "iam" && r.Type == e.typ && r.Account == c.Account && r.Alive() && strings.HasPrefix(r.Attrs["path"], prefix)
 		})
-		return c.iamPage(found, e.set, func(r *Resource) node { return group("member", e.render(c, r, false)...) })
+		return iamPage(c, found, e.set, byID, func(r *Resource) node { return group("member", e.render(c, r, false)...) })
 	}
 }
 
-func (c *call) iamPage(found []*Resource, set string, render func(*Resource) node) ([]node, error) {
-	limit := cmp.Or(c.params.number("MaxItems"), 100)
-	found, marker, err := after(found, c.params.get("Marker"), limit, func(r *Resource) string { return r.ID })
+func byID(r *Resource) string { return r.ID }
+
+func iamPage[T any](c *call, found []T, set string, key func(T) string, render func(T) node) ([]node, error) {
+	found, marker, err := after(found, c.params.get("Marker"), c.limited(c.params.number("MaxItems"), 100), key)
 	if err != nil {
 		return nil, fault("ValidationError", "Invalid Marker.")
 	}
@@ -146,6 +153,7 @@ func createIAM(e entity) handler {
 			return nil, err
 		}
 		if e.typ == "role" {
+			r.Attrs["boundary"] = c.params.get("PermissionsBoundary")
 			r.Attrs["trust"], r.Attrs["description"] = c.params.get("AssumeRolePolicyDocument"), c.params.get("Description")
 		}
 		return []node{group(e.element, e.render(c, r, true)...)}, nil
@@ -158,6 +166,9 @@ func (e entity) render(c *call, r *Resource, tags bool) []node {
 	switch e.typ {
 	case "role":
 		out = append(out, el("AssumeRolePolicyDocument", url.QueryEscape(r.Attrs["trust"])), el("Description", r.Attrs["description"]), el("MaxSessionDuration", 3600))
+		if boundary := r.Attrs["boundary"]; boundary != "" && tags {
+			out = append(out, group("PermissionsBoundary", el("PermissionsBoundaryType", "Policy"), el("PermissionsBoundaryArn", boundary)))
+		}
 	case "instance-profile":
 		roles := node{name: "Roles"}
 		for _, id := range r.Uses {
@@ -173,47 +184,12 @@ func (e entity) render(c *call, r *Resource, tags bool) []node {
 	return out
 }
 
-func addRole(c *call) ([]node, error) {
-	p, err := c.entity(profile)
-	if err != nil {
-		return nil, err
-	}
+func updateTrust(c *call) ([]node, error) {
 	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.Attrs["trust"] = c.params.get("PolicyDocument")
 	}
-	if len(p.Uses) > 0 {
-		return nil, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
-	}
-	p.Uses = []string{r.ID}
-	return nil, nil
-}
-
-func dropRole(c *call) ([]node, error) {
-	p, err := c.entity(profile)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(p.Uses, r.ID) {
-		return nil, fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name)
-	}
-	p.Uses = nil
-	return nil, nil
-}
-
-func profilesOf(c *call) ([]node, error) {
-	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
-	}
-	found := c.all(func(p *Resource) bool {
-		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
-	})
-	return c.iamPage(found, "InstanceProfiles", func(p *Resource) node { return group("member", profile.render(c, p, false)...) })
+	return nil, err
 }
 
 func tagIAM(e entity) handler {
@@ -245,6 +221,13 @@ func tagsIAM(e entity) handler {
 		if err != nil {
 			return nil, err
 		}
-		return []node{tagMembers(r), el("IsTruncated", false)}, nil
+		return tagPage(c, r)
 	}
+}
+
+func tagPage(c *call, r *Resource) ([]node, error) {
+	keys := slices.Sorted(maps.Keys(r.Tags))
+	return iamPage(c, keys, "Tags", func(k string) string { return k }, func(k string) node {
+		return group("member", el("Key", k), el("Value", r.Tags[k]))
+	})
 }

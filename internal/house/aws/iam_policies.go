@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -72,17 +71,52 @@ func listPolicies(e entity) handler {
 		found := c.all(func(r *Resource) bool {
 			return r.Type == "policy" && r.Account == c.Account && slices.Contains(r.Uses, owner.ID)
 		})
-		return c.iamPage(found, "PolicyNames", func(r *Resource) node { return el("member", r.Name) })
+		return iamPage(c, found, "PolicyNames", byID, func(r *Resource) node { return el("member", r.Name) })
 	}
 }
 
-// noAttached answers the lists of managed policies: there are none in this world.
-func noAttached(e entity) handler {
+// attach gives a role or user a managed policy. AWS's own are all there; customers' are not part of this world.
+func attach(e entity) handler {
 	return func(c *call) ([]node, error) {
-		if _, err := c.entity(e); err != nil {
+		owner, err := c.entity(e)
+		if err != nil {
 			return nil, err
 		}
-		return c.iamPage(nil, "AttachedPolicies", nil)
+		arn := c.params.get("PolicyArn")
+		if !strings.HasPrefix(arn, "arn:aws:iam::aws:policy/") {
+			return nil, fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn)
+		}
+		if !slices.Contains(owner.vals("attached"), arn) {
+			owner.Values["attached"] = append(owner.Values["attached"], arn)
+		}
+		return nil, nil
+	}
+}
+
+func detach(e entity) handler {
+	return func(c *call) ([]node, error) {
+		owner, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		arn := c.params.get("PolicyArn")
+		if !slices.Contains(owner.vals("attached"), arn) {
+			return nil, fault("NoSuchEntity", "Policy %s was not found.", arn)
+		}
+		owner.Values["attached"] = slices.DeleteFunc(owner.Values["attached"], func(a string) bool { return a == arn })
+		return nil, nil
+	}
+}
+
+func listAttached(e entity) handler {
+	return func(c *call) ([]node, error) {
+		owner, err := c.entity(e)
+		if err != nil {
+			return nil, err
+		}
+		return iamPage(c, owner.vals("attached"), "AttachedPolicies", func(arn string) string { return arn }, func(arn string) node {
+			return group("member", el("PolicyName", arn[strings.LastIndex(arn, "/")+1:]), el("PolicyArn", arn))
+		})
 	}
 }
 
@@ -112,7 +146,7 @@ func listKeys(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.iamPage(c.keys(u), "AccessKeyMetadata", func(k *Resource) node { return group("member", renderKey(k)...) })
+	return iamPage(c, c.keys(u), "AccessKeyMetadata", byID, func(k *Resource) node { return group("member", renderKey(k)...) })
 }
 
 func deleteKey(c *call) ([]node, error) {
@@ -128,67 +162,4 @@ func deleteKey(c *call) ([]node, error) {
 		}
 	}
 	return nil, fault("NoSuchEntity", "The Access Key with id %s cannot be found.", id)
-}
-
-func createProvider(c *call) ([]node, error) {
-	name := strings.TrimPrefix(c.params.get("Url"), "https://")
-	if name == c.params.get("Url") || name == "" {
-		return nil, fault("ValidationError", "Invalid Open ID Connect Provider URL")
-	}
-	if c.named("oidc-provider", name) != nil {
-		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
-	}
-	if err := c.room("L-858F3967", "", 1); err != nil {
-		return nil, err
-	}
-	r := c.add(Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
-	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
-	return []node{el("OpenIDConnectProviderArn", r.ARN()), tagMembers(r)}, nil
-}
-
-func (c *call) provider() (*Resource, error) {
-	arn := c.params.get("OpenIDConnectProviderArn")
-	_, name, _ := strings.Cut(arn, ":oidc-provider/")
-	r := c.named("oidc-provider", name)
-	if r == nil || r.ARN() != arn {
-		return nil, fault("NoSuchEntity", "OpenIDConnect Provider not found for arn %s", arn)
-	}
-	return r, nil
-}
-
-func getProvider(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err != nil {
-		return nil, err
-	}
-	return []node{el("Url", r.Name), el("CreateDate", r.Created), texts("ClientIDList", "member", r.vals("clients")),
-		texts("ThumbprintList", "member", r.vals("thumbprints")), tagMembers(r)}, nil
-}
-
-func tagProvider(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err == nil {
-		maps.Copy(r.Tags, c.params.tags("Tags"))
-	}
-	return nil, err
-}
-
-func deleteProvider(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err != nil {
-		return nil, err
-	}
-	if c.pinned(r) {
-		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
-	}
-	c.world.remove(r)
-	return nil, nil
-}
-
-func listProviders(c *call) ([]node, error) {
-	out := node{name: "OpenIDConnectProviderList"}
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account && r.Alive() }) {
-		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
-	}
-	return []node{out}, nil
 }

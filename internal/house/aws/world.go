@@ -47,6 +47,9 @@ func (r *Resource) ARN() string {
 	}
 	switch r.Service {
 	case "ec2":
+		if r.Type == "placement-group" {
+			return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.Name)
+		}
 		return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.ID)
 	case "iam":
 		return fmt.Sprintf("arn:aws:iam::%s:%s/%s", r.Account, r.Type, r.Name)
@@ -146,7 +149,8 @@ func (w *world) move(r *Resource, through, to string) {
 var ended = map[string]bool{"terminated": true, "deleted": true, "gone": true}
 
 // leavesTombstone are the types the tagging API goes on telling about for a while, as the real one does.
-var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "volume": true, "vpc-endpoint": true, "targetgroup": true}
+var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "volume": true, "vpc-endpoint": true, "targetgroup": true,
+	"vpc-peering-connection": true}
 
 // tick lets time pass: states that were on their way are reached, old tombstones are forgotten.
 func (w *world) tick() {

@@ -1,0 +1,175 @@
+package aws
+
+import (
+	"cmp"
+)
+
+// rareKinds are what no install makes by itself, but a destroyer must know, or what a user makes beside a cluster.
+func rareKinds() map[string]kind {
+	return map[string]kind{
+		"vpc-peering-connection":       {"pcx-", "active", "VpcPeeringConnectionId", "vpc-peering-connection-id", "InvalidVpcPeeringConnectionID.NotFound", "", "vpcPeeringConnectionSet", "", true, false, renderPeering},
+		"egress-only-internet-gateway": {"eigw-", "", "EgressOnlyInternetGatewayId", "egress-only-internet-gateway-id", "InvalidGatewayID.NotFound", "", "egressOnlyInternetGatewaySet", "", false, false, renderEgress},
+		"carrier-gateway":              {"cagw-", "available", "CarrierGatewayId", "carrier-gateway-id", "InvalidCarrierGatewayID.NotFound", "", "carrierGatewaySet", "", false, false, renderCarrier},
+		"dhcp-options":                 {"dopt-", "", "DhcpOptionsId", "dhcp-options-id", "InvalidDhcpOptionID.NotFound", "", "dhcpOptionsSet", "", false, false, renderDHCP},
+		"launch-template":              {"lt-", "", "LaunchTemplateId", "launch-template-id", "InvalidLaunchTemplateId.NotFound", "", "launchTemplates", "LaunchTemplateName", false, false, renderTemplate},
+		"placement-group":              {"pg-", "available", "GroupId", "group-id", "InvalidPlacementGroup.Unknown", "InvalidPlacementGroup.InUse", "placementGroupSet", "GroupName", false, true, renderPlacement},
+	}
+}
+
+// rareCalls are their operations.
+func rareCalls() map[string]handler {
+	return map[string]handler{
+		"CreateVpcPeeringConnection": createPeering, "DeleteVpcPeeringConnection": remove("vpc-peering-connection"), "DescribeVpcPeeringConnections": describe("vpc-peering-connection"),
+		"CreateEgressOnlyInternetGateway": inVPC("egress-only-internet-gateway", "egressOnlyInternetGateway"), "DeleteEgressOnlyInternetGateway": deleteEgress,
+		"DescribeEgressOnlyInternetGateways": describe("egress-only-internet-gateway"),
+		"CreateCarrierGateway":               inVPC("carrier-gateway", "carrierGateway"), "DeleteCarrierGateway": remove("carrier-gateway"), "DescribeCarrierGateways": describe("carrier-gateway"),
+		"CreateDhcpOptions": createDHCP, "DeleteDhcpOptions": remove("dhcp-options"), "DescribeDhcpOptions": describe("dhcp-options"), "AssociateDhcpOptions": associateDHCP,
+		"CreateLaunchTemplate": createNamed("launch-template", "launchTemplate", "LaunchTemplateName", "InvalidLaunchTemplateName.AlreadyExistsException"),
+		"DeleteLaunchTemplate": removeNamed("launch-template"), "DescribeLaunchTemplates": describe("launch-template"),
+		"CreatePlacementGroup": createNamed("placement-group", "placementGroup", "GroupName", "InvalidPlacementGroup.Duplicate"),
+		"DeletePlacementGroup": removeNamed("placement-group"), "DescribePlacementGroups": describe("placement-group"),
+	}
+}
+
+// createPeering accepts at once: both sides are in the caller's account. It ends with the VPC that asked for it.
+func createPeering(c *call) ([]node, error) {
+	mine, err := c.get("vpc", c.params.get("VpcId"))
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := c.get("vpc", c.params.get("PeerVpcId"))
+	if err != nil {
+		return nil, err
+	}
+	r := c.made("vpc-peering-connection", Resource{Parent: mine.ID, Attrs: map[string]string{"requester-vpc-info.vpc-id": mine.ID, "accepter-vpc-info.vpc-id": theirs.ID}})
+	return []node{{name: "vpcPeeringConnection", kids: renderPeering(c, r)}}, nil
+}
+
+func renderPeering(_ *call, r *Resource) []node {
+	side := func(name, attr string) node {
+		return group(name, el("vpcId", r.Attrs[attr]), el("ownerId", r.Account), el("region", r.Region))
+	}
+	state := r.State
+	if !r.Alive() {
+		state = "deleted"
+	}
+	return []node{el("vpcPeeringConnectionId", r.ID), group("status", el("code", state), el("message", state)),
+		side("requesterVpcInfo", "requester-vpc-info.vpc-id"), side("accepterVpcInfo", "accepter-vpc-info.vpc-id"), tagSet(r)}
+}
+
+// inVPC makes a gateway that keeps its VPC from being deleted.
+func inVPC(typ, element string) handler {
+	return func(c *call) ([]node, error) {
+		v, err := c.get("vpc", c.params.get("VpcId"))
+		if err != nil {
+			return nil, err
+		}
+		r := c.made(typ, Resource{VPC: v.ID, Uses: []string{v.ID}})
+		return []node{{name: element, kids: kinds[typ].render(c, r)}}, nil
+	}
+}
+
+func renderEgress(_ *call, r *Resource) []node {
+	attached := [][]node{{el("vpcId", r.VPC), el("state", "attached")}}
+	return []node{el("egressOnlyInternetGatewayId", r.ID), list("attachmentSet", "item", attached), tagSet(r)}
+}
+
+func deleteEgress(c *call) ([]node, error) {
+	if _, err := remove("egress-only-internet-gateway")(c); err != nil {
+		return nil, err
+	}
+	return []node{el("returnCode", true)}, nil
+}
+
+func renderCarrier(_ *call, r *Resource) []node {
+	return []node{el("carrierGatewayId", r.ID), el("vpcId", r.VPC), el("state", r.State), el("ownerId", r.Account), tagSet(r)}
+}
+
+func createDHCP(c *call) ([]node, error) {
+	r := c.made("dhcp-options", Resource{})
+	for _, o := range c.params.each("DhcpConfiguration") {
+		r.Values[o.get("Key")] = o.list("Value")
+	}
+	return []node{{name: "dhcpOptions", kids: renderDHCP(c, r)}}, nil
+}
+
+func renderDHCP(_ *call, r *Resource) []node {
+	var options [][]node
+	for key, values := range r.Values {
+		var items [][]node
+		for _, v := range values {
+			items = append(items, []node{el("value", v)})
+		}
+		options = append(options, []node{el("key", key), list("valueSet", "item", items)})
+	}
+	return []node{el("dhcpOptionsId", r.ID), el("ownerId", r.Account), list("dhcpConfigurationSet", "item", options), tagSet(r)}
+}
+
+// associateDHCP gives a VPC its options, which then cannot be deleted; "default" takes them away.
+func associateDHCP(c *call) ([]node, error) {
+	v, err := c.get("vpc", c.params.get("VpcId"))
+	if err != nil {
+		return nil, err
+	}
+	uses, attr := []string(nil), "default"
+	if id := c.params.get("DhcpOptionsId"); id != "default" {
+		o, err := c.get("dhcp-options", id)
+		if err != nil {
+			return nil, err
+		}
+		uses, attr = []string{o.ID}, o.ID
+	}
+	v.Uses, v.Attrs["dhcp-options-id"] = uses, attr
+	return []node{el("return", true)}, nil
+}
+
+// createNamed makes what has a name of its own, unique in the region.
+func createNamed(typ, element, param, taken string) handler {
+	return func(c *call) ([]node, error) {
+		name := c.params.get(param)
+		if name == "" {
+			return nil, fault("MissingParameter", "The request must contain the parameter %s", param)
+		}
+		if c.first(func(r *Resource) bool { return c.here(r, typ) && r.Alive() && r.Name == name }) != nil {
+			return nil, fault(taken, "The %s '%s' already exists", typ, name)
+		}
+		r := c.made(typ, Resource{Name: name, Attrs: map[string]string{"strategy": cmp.Or(c.params.get("Strategy"), "cluster")}})
+		return []node{{name: element, kids: kinds[typ].render(c, r)}}, nil
+	}
+}
+
+// removeNamed deletes by id or by name.
+func removeNamed(typ string) handler {
+	k := rareKinds()[typ]
+	return func(c *call) ([]node, error) {
+		id, name := c.params.get(k.param), c.params.get(k.names)
+		r := c.first(func(r *Resource) bool {
+			return c.here(r, typ) && r.Alive() && (r.ID == id || (id == "" && r.Name == name))
+		})
+		if r == nil {
+			return nil, fault(k.notFound, "The %s '%s' does not exist", typ, cmp.Or(id, name))
+		}
+		if err := c.removable(r); err != nil {
+			return nil, err
+		}
+		c.world.remove(r)
+		if typ == "launch-template" {
+			return []node{{name: "launchTemplate", kids: renderTemplate(c, r)}}, nil
+		}
+		return []node{el("return", true)}, nil
+	}
+}
+
+func renderTemplate(_ *call, r *Resource) []node {
+	return []node{el("launchTemplateId", r.ID), el("launchTemplateName", r.Name), el("createTime", r.Created), el("createdBy", r.Account),
+		el("defaultVersionNumber", 1), el("latestVersionNumber", 1), tagSet(r)}
+}
+
+func renderPlacement(_ *call, r *Resource) []node {
+	return []node{el("groupId", r.ID), el("groupName", r.Name), el("groupArn", r.ARN()), el("state", r.State), el("strategy", r.Attrs["strategy"]), tagSet(r)}
+}
+
+// asked says whether a describe call that names resources by name means this one.
+func (k kind) asked(c *call, r *Resource) bool {
+	return k.names == "" || wanted(c.params.list(k.names), r.Name)
+}

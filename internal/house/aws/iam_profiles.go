@@ -1,0 +1,46 @@
+package aws
+
+import "slices"
+
+func addRole(c *call) ([]node, error) {
+	p, err := c.entity(profile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Uses) > 0 {
+		return nil, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
+	}
+	p.Uses = []string{r.ID}
+	return nil, nil
+}
+
+func dropRole(c *call) ([]node, error) {
+	p, err := c.entity(profile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(p.Uses, r.ID) {
+		return nil, fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name)
+	}
+	p.Uses = nil
+	return nil, nil
+}
+
+func profilesOf(c *call) ([]node, error) {
+	r, err := c.entity(role)
+	if err != nil {
+		return nil, err
+	}
+	found := c.all(func(p *Resource) bool {
+		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
+	})
+	return iamPage(c, found, "InstanceProfiles", byID, func(p *Resource) node { return group("member", profile.render(c, p, false)...) })
+}

@@ -1,0 +1,97 @@
+package aws
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+func createProvider(c *call) ([]node, error) {
+	name := strings.TrimPrefix(c.params.get("Url"), "https://")
+	if name == c.params.get("Url") || name == "" {
+		return nil, fault("ValidationError", "Invalid Open ID Connect Provider URL")
+	}
+	if c.named("oidc-provider", name) != nil {
+		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
+	}
+	if err := c.room("L-858F3967", "", 1); err != nil {
+		return nil, err
+	}
+	r := c.add(Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
+	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
+	return []node{el("OpenIDConnectProviderArn", r.ARN()), tagMembers(r)}, nil
+}
+
+func (c *call) provider() (*Resource, error) {
+	arn := c.params.get("OpenIDConnectProviderArn")
+	_, name, _ := strings.Cut(arn, ":oidc-provider/")
+	r := c.named("oidc-provider", name)
+	if r == nil || r.ARN() != arn {
+		return nil, fault("NoSuchEntity", "OpenIDConnect Provider not found for arn %s", arn)
+	}
+	return r, nil
+}
+
+func getProvider(c *call) ([]node, error) {
+	r, err := c.provider()
+	if err != nil {
+		return nil, err
+	}
+	return []node{el("Url", r.Name), el("CreateDate", r.Created), texts("ClientIDList", "member", r.vals("clients")),
+		texts("ThumbprintList", "member", r.vals("thumbprints")), tagMembers(r)}, nil
+}
+
+func deleteProvider(c *call) ([]node, error) {
+	r, err := c.provider()
+	if err != nil {
+		return nil, err
+	}
+	if c.pinned(r) {
+		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
+	}
+	c.world.remove(r)
+	return nil, nil
+}
+
+func listProviders(c *call) ([]node, error) {
+	out := node{name: "OpenIDConnectProviderList"} // the one list of IAM's that has no pages
+	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account && r.Alive() }) {
+		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
+	}
+	return []node{out}, nil
+}
+
+// ofProvider is the handler that changes a provider.
+func ofProvider(do func(c *call, r *Resource)) handler {
+	return func(c *call) ([]node, error) {
+		r, err := c.provider()
+		if err == nil {
+			do(c, r)
+		}
+		return nil, err
+	}
+}
+
+var (
+	tagProvider   = ofProvider(func(c *call, r *Resource) { maps.Copy(r.Tags, c.params.tags("Tags")) })
+	untagProvider = ofProvider(func(c *call, r *Resource) {
+		maps.DeleteFunc(r.Tags, func(k, _ string) bool { return slices.Contains(c.params.list("TagKeys"), k) })
+	})
+	setThumbprints = ofProvider(func(c *call, r *Resource) { r.Values["thumbprints"] = c.params.list("ThumbprintList") })
+	addClient      = ofProvider(func(c *call, r *Resource) {
+		if id := c.params.get("ClientID"); !slices.Contains(r.vals("clients"), id) {
+			r.Values["clients"] = append(r.Values["clients"], id)
+		}
+	})
+	dropClient = ofProvider(func(c *call, r *Resource) {
+		r.Values["clients"] = slices.DeleteFunc(r.Values["clients"], func(id string) bool { return id == c.params.get("ClientID") })
+	})
+)
+
+func providerTags(c *call) ([]node, error) {
+	r, err := c.provider()
+	if err != nil {
+		return nil, err
+	}
+	return tagPage(c, r)
+}
