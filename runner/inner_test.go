@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+var ccoNames = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)+$`)
+
+func TestTheNameOfTheRolesFitsEverywhereAndIsTheAttemptsOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := contract.Spec{
+			Name: rapid.StringMatching(`[a-z]([a-z0-9-]{0,19}[a-z0-9])?`).Draw(t, "name"), Installation: rapid.String().Draw(t, "installation"),
+			Cluster: rapid.String().Draw(t, "cluster"), Number: rapid.IntRange(1, 9).Draw(t, "number"),
+		}
+		spec.Name = regexp.MustCompile(`-+`).ReplaceAllString(spec.Name, "-")
+		name := ccoName(spec)
+		require.LessOrEqual(t, len(name), 20)
+		require.Regexp(t, ccoNames, name)
+		require.Equal(t, name, ccoName(spec), "asked again, the same")
+		for _, other := range []func(*contract.Spec){
+			func(s *contract.Spec) { s.Number++ }, func(s *contract.Spec) { s.Cluster += "x" }, func(s *contract.Spec) { s.Installation += "x" },
+		} {
+			changed := spec
+			other(&changed)
+			require.NotEqual(t, name, ccoName(changed))
+		}
+	})
+}
+
+func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
+	for name, c := range map[string]struct {
+		config string
+		want   cloud.Plan
+	}{
+		"compact": {`{controlPlane: {replicas: 3, platform: {aws: {type: m6i.xlarge, zones: [a]}}}, compute: [{replicas: 0, platform: {aws: {type: m6i.large, zones: [a]}}}]}`,
+			cloud.Plan{Zones: []string{"a"}, Machines: []cloud.Machines{{Type: "m6i.xlarge", Lasting: 3, Transient: 1}}}},
+		"standard of two types": {`{controlPlane: {replicas: 3, platform: {aws: {type: m6i.2xlarge, zones: [a, b, c]}}}, compute: [{replicas: 4, platform: {aws: {type: m6i.large, zones: [c, d]}}}]}`,
+			cloud.Plan{Zones: []string{"a", "b", "c", "d"}, Machines: []cloud.Machines{{Type: "m6i.2xlarge", Lasting: 3, Transient: 1}, {Type: "m6i.large", Lasting: 4}}}},
+		"what is left out is the installer's": {`{controlPlane: {}, compute: [{name: worker}]}`,
+			cloud.Plan{Zones: []string{"spec"}, Machines: []cloud.Machines{{Type: "m6i.xlarge", Lasting: 6, Transient: 1}}}},
+		"the platform's own default": {`{platform: {aws: {defaultMachinePlatform: {type: m5.xlarge, zones: [b]}}}, controlPlane: {replicas: 1}, compute: [{replicas: 2, platform: {aws: {type: m5.large}}}]}`,
+			cloud.Plan{Zones: []string{"b"}, Machines: []cloud.Machines{{Type: "m5.xlarge", Lasting: 1, Transient: 1}, {Type: "m5.large", Lasting: 2}}}},
+		"no YAML": {`[`, cloud.Plan{Zones: []string{"spec"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, readPlan(c.config, []string{"spec"}))
+		})
+	}
+}
+
+func TestWhereToRaiseALimitNamesItsCodeAndPage(t *testing.T) {
+	words := raise([]contract.Quota{
+		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IP addresses", Limit: 2, Need: 3},
+		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 5, Need: 1},
+		{Service: "vpc", Code: "L-A4707A72", Name: "internet gateways", Unknown: "throttled", Need: 1},
+	}, "123456789012", "eu-central-1")
+	require.Contains(t, words, "account 123456789012")
+	require.Contains(t, words, "Elastic IP addresses (L-0263D0A3) from 2 to 3 or more at https://eu-central-1.console.aws.amazon.com/servicequotas/home/services/ec2/quotas/L-0263D0A3")
+	require.False(t, strings.Contains(words, "VPCs") || strings.Contains(words, "gateways"))
+	require.Contains(t, raise(nil, "1", "eu-central-1"), "eu-central-1.console.aws.amazon.com/servicequotas/home")
+}
