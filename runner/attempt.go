@@ -42,7 +42,9 @@ type attempt struct {
 	rendered time.Time         // when dir was begun; what is in it goes stale
 	identity contract.Identity // of dir
 	console  string            // URL, read from the log
-	heard    []string          // the last lines the installer printed
+	heard    []string          // the last lines the installer printed (create)
+
+	stuckOn []installer.Refused // what the destroyer does not know how to remove (destroy)
 }
 
 // phase is one step of an attempt.

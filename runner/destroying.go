@@ -1,47 +1,70 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// destroying runs the installer's destroy for every identity, the newest last, and then removes by exact name what it
-// is known to leave behind. How it ends decides nothing: an exit code is not a count.
+// noProgram is the exit code of a program that could not be run, as shells have it.
+const noProgram = 127
+
+// destroying runs the installer's destroy for every identity, the newest last, then ccoctl's delete for every name it was
+// run with, and then removes by exact name what both are known to leave behind. How they end decides nothing: an exit
+// code is not a count. That they ended is told all the same, because only a count taken after it proves anything.
 func (a *attempt) destroying(ctx context.Context, dirs []string) error {
-	var last contract.ToolExit
+	if len(a.spec.Identities) == 0 {
+		return nil // nothing was recorded, so nothing was made and no name is known to be ours
+	}
+	last := contract.ToolExit{Code: noProgram}
+	err := a.destroyAll(ctx, dirs, &last)
+	if err == nil && ctx.Err() == nil {
+		a.removeCredentials(ctx, &last)
+	}
+	last.At = time.Now().UTC()
+	a.say.Fact(contract.Report{ToolExit: &last})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	a.sweep(ctx)
+	return nil
+}
+
+func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.ToolExit) error {
 	for i, dir := range dirs {
 		exit, err := a.destroyOne(ctx, dir, a.spec.DestroyDeadline/time.Duration(len(dirs)))
 		if err != nil {
 			return err
 		}
-		last = contract.ToolExit{Code: exit.Code, At: exit.At}
+		last.Code = exit.Code
 		a.cfg.Log.Info("destroyer ended", "code", exit.Code, "stopped", exit.Stopped)
 		switch {
 		case ctx.Err() != nil:
+			return nil
 		case exit.TimedOut:
 			a.note("destroy did not finish within its deadline and was stopped; what is left is counted")
+		case exit.Stopped:
+			a.note("destroy was stopped: it cannot remove %s; what is left is counted", a.refused())
 		case exit.Code != 0:
 			a.note("destroy ended with exit code %d; what is left is counted", exit.Code)
 		}
-		a.say.Step(10+60*(i+1)/len(dirs), fmt.Sprintf("the installer removed what it knows of (%d of %d)", i+1, len(dirs)))
-		if ctx.Err() != nil {
-			break
-		}
+		a.say.Step(10+50*(i+1)/len(dirs), fmt.Sprintf("the installer removed what it knows of (%d of %d)", i+1, len(dirs)))
 	}
-	if len(dirs) > 0 {
-		a.say.Fact(contract.Report{ToolExit: &last})
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	a.sweep(ctx)
 	return nil
 }
+
+// errStuck ends a destroyer that would ask for the same resources for ever.
+var errStuck = errors.New("the destroyer cannot remove a resource and goes on trying")
 
 // destroyOne works on a copy: a destroy that succeeds deletes the metadata it worked by.
 func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Duration) (installer.Exit, error) {
@@ -49,13 +72,54 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
 		return installer.Exit{}, fmt.Errorf("copy the restored directory: %w", err)
 	}
-	exit, err := a.tool.Run(ctx, installer.Command{
-		Args: []string{"destroy", "cluster", "--dir", work, "--log-level=debug"}, Deadline: deadline, OnLine: a.line,
+	run, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	refusals := installer.NewRefusals(a.cfg.Timings.StuckTimes)
+	exit, err := a.tool.Run(run, installer.Command{
+		Args: []string{"destroy", "cluster", "--dir", work, "--log-level=debug"}, Deadline: deadline, OnLine: func(line string) {
+			a.line(line)
+			if refusals.Line(line) {
+				stop(errStuck)
+			}
+		},
 	})
 	if err != nil && ctx.Err() != nil {
 		return exit, context.Cause(ctx)
 	}
+	if exit.Code != 0 {
+		a.stuckOn = append(a.stuckOn, refusals.All()...)
+	}
 	return exit, err
+}
+
+// removeCredentials removes what ccoctl made, under every name it was ever run with. It exits with 0 whatever happened, so
+// its words go to the log and the count decides. Without ccoctl the sweep removes what it finds by name.
+func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit) {
+	var done []string
+	for _, id := range a.spec.Identities {
+		if id.CCOName == "" || slices.Contains(done, id.CCOName) {
+			continue
+		}
+		done = append(done, id.CCOName)
+		tool, err := a.ccoctl(ctx)
+		if err != nil {
+			a.note("ccoctl cannot be had (%v); what it made as %s is removed by name and counted", err, id.CCOName)
+			continue
+		}
+		a.say.Step(62, "removing the cluster's roles and its identity provider")
+		exit, err := tool.Run(ctx, installer.Command{
+			Args: []string{"aws", "delete", "--name", id.CCOName, "--region", cmp.Or(id.Region, a.spec.Region)}, Deadline: a.cfg.Timings.CCODelete, OnLine: a.line,
+		})
+		if err != nil {
+			a.note("ccoctl did not run: %v; what it made as %s is counted", err, id.CCOName)
+			continue
+		}
+		last.Code = exit.Code
+		a.cfg.Log.Info("ccoctl ended", "code", exit.Code, "stopped", exit.Stopped)
+		if exit.Code != 0 {
+			a.note("ccoctl delete ended with exit code %d; what is left of %s is counted", exit.Code, id.CCOName)
+		}
+	}
 }
 
 // sweep deletes what the installer cannot find, by exact name. What it cannot do, verification counts.

@@ -22,11 +22,16 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		a.note("nothing was ever recorded for this cluster; it is only counted")
 		return nil, nil
 	}
-	if err := a.needTool(ctx); err != nil {
-		return nil, err
-	}
 	var dirs []string
 	for i, id := range a.spec.Identities {
+		if id.InfraID == "" {
+			continue // a name of ccoctl's alone: the installer never got as far
+		}
+		if a.tool == nil {
+			if err := a.needTool(ctx); err != nil {
+				return nil, err
+			}
+		}
 		dir := filepath.Join(a.cfg.WorkDir, fmt.Sprintf("restored-%d", i+1))
 		err := a.restoreOne(ctx, id, dir)
 		if ctx.Err() != nil {

@@ -46,7 +46,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 		} else {
 			clean, wait = 0, min(a.spec.VerifyGap, uncleanWait)
 			if unclean++; unclean >= a.cfg.Timings.UncleanPasses {
-				return leftoversFound(pass)
+				return a.leftoversFound(pass)
 			}
 			a.say.Step(75, fmt.Sprintf("%d things are left; removing what may be removed by name", len(pass.Leftovers)))
 			a.sweep(ctx)
@@ -75,7 +75,8 @@ func (a *attempt) isClean(p contract.Pass) bool {
 	return p.Clean && p.Control != "" && len(p.Leftovers) == 0 && !refused
 }
 
-func leftoversFound(p contract.Pass) failure {
+// leftoversFound names what a count still saw, and who can free it.
+func (a *attempt) leftoversFound(p contract.Pass) failure {
 	var names []string
 	for _, l := range p.Leftovers[:min(len(p.Leftovers), shownItems)] {
 		name := l.Type + " " + l.ID
@@ -93,5 +94,35 @@ func leftoversFound(p contract.Pass) failure {
 	if len(names) == 0 {
 		names = []string{"the count could not be finished"}
 	}
-	return failure{Reason: "LeftoversFound", Retryable: true, Message: "still there: " + strings.Join(names, "; ")}
+	f := failure{
+		Reason: "LeftoversFound", Retryable: true, Message: "still there: " + strings.Join(names, "; "), Whose: contract.WhoseCloud,
+		Next: "wait: it is removed and counted again by itself; if the same things stay, whoever is named beside them frees them",
+	}
+	switch {
+	case len(a.stuckOn) > 0:
+		f.Whose = contract.WhoseUser
+		f.Message = "openshift-install was stopped early: it cannot remove " + a.refused() + "; " + f.Message
+		f.Next = "whoever made " + a.stuckOn[0].ARN + " deletes it, or takes the cluster's tags (kubernetes.io/cluster/…) off it; the teardown goes on by itself"
+	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, unanswered):
+		f.Whose = contract.WhoseOurs
+		f.Next = "an administrator of this installation lets the runner's credentials ask what was refused; nothing may be left at all, but nobody can say so"
+	}
+	return f
+}
+
+// unanswered reports whether a leftover is no thing but a question without an answer.
+func unanswered(l contract.Leftover) bool {
+	return slices.Contains([]string{"refused-query", "wrong-account", "zone-not-visible"}, l.Type)
+}
+
+// refused names what the destroyer does not know how to remove, with its own words.
+func (a *attempt) refused() string {
+	var names []string
+	for _, r := range a.stuckOn[:min(len(a.stuckOn), shownItems)] {
+		names = append(names, r.ARN+" ("+r.Words+")")
+	}
+	if more := len(a.stuckOn) - shownItems; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
 }
