@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -94,11 +95,19 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 	case exit.Code != 0:
 		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
 	}
-	for _, name := range []string{"manifests", "tls"} {
-		if made, err := os.ReadDir(a.ccoDir("out/" + name)); err != nil || len(made) == 0 {
-			return ccoFailed("ccoctl ended well, but wrote no " + name)
-		}
+	return a.checkCredentials()
+}
+
+// checkCredentials looks whether ccoctl wrote what the installer is to take, and hides the signer's key.
+func (a *attempt) checkCredentials() error {
+	if made, err := os.ReadDir(a.ccoDir("out/manifests")); err != nil || len(made) == 0 {
+		return ccoFailed("ccoctl ended well, but wrote no manifests")
 	}
+	key, err := os.ReadFile(a.ccoDir("out/tls/bound-service-account-signing-key.key"))
+	if err != nil || len(key) == 0 {
+		return ccoFailed("ccoctl ended well, but wrote no signing key")
+	}
+	a.cfg.Redact.Add(secret.New(string(key)))
 	return nil
 }
 

@@ -146,6 +146,7 @@ func TestWithoutTheServersWordCcoctlIsNotRun(t *testing.T) {
 
 func TestARoleThatCannotBeMadeEndsTheCreateInWords(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
+		"no key is made":  {`mkdir -p "$out/manifests"; echo x >"$out/manifests/x.yaml"; exit 0`, "wrote no signing key"},
 		"a refusal":       {`echo "AccessDenied: not authorized to perform iam:CreateRole" >&2; exit 1`, "exit code 1: AccessDenied: not authorized to perform iam:CreateRole"},
 		"nothing is made": {`exit 0`, "wrote no manifests"},
 	} {
