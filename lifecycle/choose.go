@@ -30,9 +30,6 @@ func (m *mind) chooseUnwanted() {
 	if n.Phase == Stopping {
 		m.say(Destroying, Restoring, "%s; the install is stopped, now what it made is removed", n.WishWhy)
 	}
-	if n.Abandoned && n.Phase == DestroyBlocked {
-		m.say(Failed, Abandoned, "an admin gave up on it; it stays counted until a count of zero")
-	}
 	if m.due() {
 		m.open(Destroy, n.Teardown)
 	}
@@ -48,6 +45,7 @@ func (m *mind) chooseWanted() {
 			m.say(Pending, AwaitingApproval, "a maintainer has to approve it first")
 		}
 	case m.mayCreate():
+		m.queue()
 		if m.due() {
 			n.Tries++
 			m.say(Creating, Preflight, "attempt %d begins (try %d of %d)", m.number(), n.Tries, n.MaxTries)
@@ -67,6 +65,50 @@ func (m *mind) chooseWanted() {
 func (m *mind) mayCreate() bool {
 	last := m.f.Last
 	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
+}
+
+// queue shows the place of a cluster that waits for room, and sets when to ask for it again: at once when it is next and
+// room came free since it last asked, soon while it is next or in no line, and the later the more wait before it.
+// Whoever waits is told when the places move, so that a late look costs nothing.
+func (m *mind) queue() {
+	n, last := m.next(), m.f.Last
+	if n.Phase != AwaitingCapacity || last == nil || last.Outcome != Waiting {
+		return
+	}
+	line := m.f.Line
+	switch {
+	case line.Place > 1:
+		n.RetryAt = last.ClosedAt.Add(m.l.backoff(line.Place))
+	case line.Place == 1 && line.FreedAt.After(last.ClosedAt):
+		n.RetryAt = time.Time{}
+	default:
+		n.RetryAt = last.ClosedAt.Add(m.l.RetryBase)
+	}
+	m.say(Pending, AwaitingCapacity, "%s", m.waits(*last))
+}
+
+// waits says what a cluster without room waits for, and its place if it stands in a line.
+func (m *mind) waits(a Attempt) string {
+	if m.f.Line.Place == 0 {
+		return "no room in the cloud account: " + a.Message
+	}
+	return fmt.Sprintf("waiting for room in the cloud account, place %d in line: %s", m.f.Line.Place, a.Message)
+}
+
+// keepPlace remembers the place that is shown; who does not wait has none.
+func (m *mind) keepPlace() {
+	n := m.next()
+	if n.Place = 0; n.Phase == AwaitingCapacity {
+		n.Place = m.f.Line.Place
+	}
+}
+
+// quieten shows that an admin gave up waiting for the blocked teardown of what nobody wants any more. It changes nothing
+// else: the teardown goes on.
+func (m *mind) quieten() {
+	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
+		m.say(Failed, Abandoned, "an admin gave up on it; it stays counted until a count of zero")
+	}
 }
 
 // tend looks after a ready cluster: it says in time that the end is near.

@@ -18,10 +18,13 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 	m.turnWish()
 	if f.Open != nil {
 		m.watch(*f.Open)
+		m.quieten()
 	} else {
 		m.settle()
+		m.quieten()
 		m.choose()
 	}
+	m.keepPlace()
 	m.wake()
 	return m.d
 }

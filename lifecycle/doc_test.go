@@ -41,7 +41,7 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 }
 
 // drawnLives is enough for every transition to be seen many times over.
-const drawnLives = 2500
+const drawnLives = 6000
 
 // What differs from life to life is taken out of a reason.
 var variable = []struct {
@@ -51,6 +51,7 @@ var variable = []struct {
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
 	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
 	{regexp.MustCompile(`attempt \d+`), "attempt ‹n›"},
+	{regexp.MustCompile(`place \d+ in line`), "place ‹n› in line"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},

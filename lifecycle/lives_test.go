@@ -51,6 +51,7 @@ func (w *world) live(hostile int) {
 // settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
 func (w *world) settleDown() {
 	w.fair, w.freed, w.poked = true, true, true
+	w.line.Place = min(w.line.Place, 1)
 	w.note("from here on the outside is fair")
 	for _, r := range w.runners {
 		r.cut, r.hung = false, false

@@ -24,6 +24,13 @@ var mutants = []struct {
 		}
 		return d
 	}},
+	{0, false, "a full account spends a try", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if f.Open == nil && f.Last != nil && f.Last.Outcome == Waiting && f.Last.Number > c.Seen {
+			d.Next.Tries++
+		}
+		return d
+	}},
 	{1, false, "a reopened pull request revives a dying cluster", func(c Cluster, f Facts, l Limits) Decision {
 		if c.Status == Destroying && f.Now.Before(c.Ends.DestroyAt()) {
 			c.Wish = Present
@@ -140,6 +147,21 @@ var mutants = []struct {
 		d := Decide(c, f, l)
 		if d.Next.Status == Ready {
 			d.Next.WakeAt = f.Now.Add(l.RetryMax)
+		}
+		return d
+	}},
+	{8, false, "the next in line does not hear that room came free", func(c Cluster, f Facts, l Limits) Decision {
+		f.Line.FreedAt = time.Time{}
+		return Decide(c, f, l)
+	}},
+	{8, false, "everybody in line asks as often as the next", func(c Cluster, f Facts, l Limits) Decision {
+		f.Line.Place = min(f.Line.Place, 1)
+		return Decide(c, f, l)
+	}},
+	{9, false, "a place in line is told once", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if c.Phase == AwaitingCapacity && d.Next.Phase == AwaitingCapacity {
+			d.Next.Why = c.Why
 		}
 		return d
 	}},

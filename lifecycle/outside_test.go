@@ -27,6 +27,8 @@ var actions = []struct {
 	{1, "a runner is cut off", func(w *world) { w.some(func(r *runner) { r.cut = true }) }},
 	{1, "a runner is reached again", func(w *world) { w.some(func(r *runner) { r.cut = false }) }},
 	{1, "a pod starts twice", (*world).startTwice},
+	{2, "the line moves up", (*world).moveUp},
+	{1, "room comes free", (*world).freeRoom},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 
@@ -142,6 +144,18 @@ func (w *world) deliver(twice bool) {
 			r.term = true
 		}
 	}
+}
+
+// moveUp: one that waited longer has room now, or waits no more.
+func (w *world) moveUp() {
+	if w.line.Place > 1 {
+		w.line.Place--
+		w.poked = true
+	}
+}
+
+func (w *world) freeRoom() {
+	w.line.FreedAt, w.poked = w.now, true
 }
 
 func (w *world) startTwice() {

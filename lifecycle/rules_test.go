@@ -17,6 +17,7 @@ type rule struct {
 var decisionRules = []rule{
 	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
+	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {9, thePlaceIsTold},
 }
 
 // judge holds one decision against every rule that shows in it.
@@ -195,6 +196,53 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 		return "destroy_at is not the earliest end"
 	case c.Phase != Released && !f.Now.Before(end) && d.Next.Wish != Absent:
 		return "its end passed and it is still wished for"
+	}
+	return ""
+}
+
+// waitsForRoom reports that the newest attempt found no room and made nothing, and that the cluster is still wanted.
+func waitsForRoom(f Facts, d Decision) bool {
+	return f.Open == nil && f.Last != nil && f.Last.Outcome == Waiting && !f.Last.Recorded && d.Next.Wish == Present
+}
+
+// An attempt that only found that it has to wait spends no try.
+func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
+	if !waitsForRoom(f, d) || f.Last.Number <= c.Seen {
+		return ""
+	}
+	want := max(c.Tries-1, 0)
+	if d.Open == Create {
+		want++
+	}
+	if d.Next.Tries != want {
+		return fmt.Sprintf("waiting for room spent a try: %d, not %d", d.Next.Tries, want)
+	}
+	return ""
+}
+
+// Rule 8 in a line: the next asks at once when room came free; those behind leave it the time to.
+func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
+	switch {
+	case !waitsForRoom(f, d) || c.NeedsApproval:
+		return ""
+	case f.Line.Place == 1 && f.Line.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
+		return "room came free and the next in line sleeps"
+	case f.Line.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
+		return "one that waits behind asks as often as the next in line"
+	}
+	return ""
+}
+
+// Rule 9 in a line: the place that is shown is the present one.
+func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
+	n, place := d.Next, f.Line.Place
+	switch {
+	case n.Phase != AwaitingCapacity && n.Place != 0:
+		return "one that does not wait has a place in line"
+	case n.Phase == AwaitingCapacity && n.Place != place:
+		return "the place in line is not the present one"
+	case n.Place > 0 && !strings.Contains(n.Why, fmt.Sprintf("place %d in line", place)):
+		return "the place in line is not told"
 	}
 	return ""
 }

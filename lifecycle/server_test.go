@@ -30,7 +30,7 @@ func (w *world) open() *attempt {
 
 // facts reads what is known at this moment, as store.Load and dispatch.Observe do.
 func (w *world) facts(observe bool) Facts {
-	f := Facts{Now: w.now, Identities: slices.Clone(w.identities)}
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Line: w.line}
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -145,6 +145,7 @@ func material(before Cluster, d Decision) bool {
 
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
+	a.Whose, a.Next = how.Whose, how.Next
 	w.poked = true
 	if w.zeroProven(a.Attempt) {
 		w.owed = false

@@ -25,7 +25,7 @@ func (m *mind) settleCreate(a Attempt) {
 	n := m.next()
 	if a.Outcome == Succeeded {
 		m.job(JobCreate, JobSucceeded, "", "")
-		n.FailReason, n.FailMessage = "", ""
+		n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
 		if n.ReadyAt.IsZero() {
 			n.ReadyAt = m.f.Now
 		}
@@ -34,13 +34,13 @@ func (m *mind) settleCreate(a Attempt) {
 		}
 		return
 	}
-	n.FailReason, n.FailMessage = reasonOf(a), a.Message
+	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = reasonOf(a), a.Message, a.Whose, a.Next
 	switch {
 	case !m.wanted():
 		m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy)
 	case a.Outcome == Waiting:
 		m.again(a)
-		m.say(Pending, AwaitingCapacity, "no room in the cloud account: %s", a.Message)
+		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
 		m.again(a) // we ended it ourselves: no fault of the cluster's, so no try is spent
 		m.retryWords(a)
@@ -96,6 +96,9 @@ func (m *mind) settleDestroy(a Attempt) {
 		what = "still there: " + strings.Join(n.Blockers, ", ")
 	case what == "":
 		what = "no two clean counts of every recorded name came with it"
+	}
+	if len(n.Blockers) == 0 && a.Next != "" {
+		what = strings.TrimRight(what, ".") + ". " + strings.TrimRight(a.Next, ".")
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
 		m.say(Failed, DestroyBlocked, "%d teardowns did not reach zero; %s. The next try is at %s and there is no last one",

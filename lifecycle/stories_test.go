@@ -210,3 +210,72 @@ func TestAFullAccountWaitsWithoutSpendingATry(t *testing.T) {
 	require.Zero(t, w.row.Tries)
 	w.reach(t, PhaseReady)
 }
+
+func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Preflight)
+	w.until(func() bool { return w.busy() })
+	w.some(func(r *runner) {
+		r.claimed, w.attempts[0].pod, w.attempts[0].ClaimedAt, w.line.Place = true, r.pod, w.now, 4
+		r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: "elastic IPs: 3 are needed"}
+	})
+	w.reach(t, AwaitingCapacity)
+	require.Equal(t, "waiting for room in the cloud account, place 4 in line: elastic IPs: 3 are needed", w.row.Why)
+	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Place, w.row.Tries, w.row.FailReason})
+	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
+
+	w.freeRoom()
+	w.reconcile(false)
+	require.Len(t, w.attempts, 1, "room that came free is for the next in line")
+	w.line.Place = 1
+	w.reconcile(false)
+	require.Len(t, w.attempts, 2)
+	require.Equal(t, []any{Preflight, 0, 1}, []any{w.row.Phase, w.row.Place, w.row.Tries})
+	w.reach(t, PhaseReady)
+}
+
+func TestAFailureSaysWhoseItIsUntilTheClusterIsReady(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Installing)
+	w.some(func(r *runner) {
+		r.installing = false
+		r.result = &Attempt{Outcome: Failure, Reason: "VPCLimitExceeded", Message: "too many VPCs", Whose: "quota", Next: "raise L-F678F1CE", Retryable: true}
+	})
+	w.reach(t, Cleaning)
+	require.Equal(t, []string{"VPCLimitExceeded", "quota", "raise L-F678F1CE"}, []string{w.row.FailReason, w.row.FailWhose, w.row.FailNext})
+	w.reach(t, PhaseReady)
+	require.Empty(t, w.row.FailReason+w.row.FailMessage+w.row.FailWhose+w.row.FailNext)
+}
+
+func TestATeardownThatFindsTheWrongAccountSaysWhatToDoAndGoesOn(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	w.destroy()
+	for failures := 1; failures <= limits.BlockAfter+2; failures++ {
+		opened := len(w.attempts)
+		w.until(func() bool { return len(w.attempts) > opened && w.busy() })
+		w.some(func(r *runner) {
+			a := w.attempts[len(w.attempts)-1]
+			r.claimed, a.pod, a.ClaimedAt = true, r.pod, w.now
+			r.result = &Attempt{Outcome: Failure, Reason: "WrongAccount", Message: "these are the keys of another account.", Next: "Give the runner the keys of 123456789012."}
+		})
+		w.until(func() bool { return w.row.DestroyFailures == failures })
+		require.Equal(t, w.now.Add(limits.backoff(failures)), w.row.RetryAt, "an error no retry can mend is tried again all the same")
+	}
+	require.Equal(t, DestroyBlocked, w.row.Phase)
+	require.Contains(t, w.row.Why, "these are the keys of another account. Give the runner the keys of 123456789012. The next try is at ")
+	w.reach(t, Released)
+}
+
+func TestAbandoningWhatIsStillWantedWaitsUntilItIsNot(t *testing.T) {
+	w := kindWorld()
+	w.installFails(t, true)
+	w.plant()
+	w.reach(t, DestroyBlocked)
+	w.touch(func(c *Cluster) { c.Abandoned = true })
+	w.reconcile(false)
+	require.Equal(t, DestroyBlocked, w.row.Phase, "a person still waits for it")
+	w.destroy()
+	w.reconcile(false)
+	require.Equal(t, Abandoned, w.row.Phase)
+}

@@ -42,6 +42,7 @@ type world struct {
 	attempts   []*attempt // as stored, oldest first
 	identities []string   // ever recorded
 	owed       bool       // something was recorded since zero was last proven
+	line       Line       // those that wait for room, as far as it is this cluster's
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
