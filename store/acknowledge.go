@@ -26,6 +26,12 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id Identi
 		if err := f.recordable(id); err != nil {
 			return err
 		}
+		if err := c.placed(ctx, f, id.Account, id.Region); err != nil {
+			return err
+		}
+		if err := c.notInLine(ctx, f); err != nil {
+			return err
+		}
 		if err := c.keepArtifacts(ctx, f, artifacts); err != nil {
 			return err
 		}
@@ -52,11 +58,12 @@ func (c *change) acknowledge(ctx context.Context, f fenced, id IdentityRow) (Lea
 		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now), phase = @phase, lease_until = @lease,
 			infra_id = nullif(@infra_id, ''), cluster_uuid = nullif(@cluster_uuid, ''), cco_name = nullif(@cco_name, ''),
 			account = nullif(@account, ''), region = nullif(@region, ''), release_digest = nullif(@release_digest, ''),
-			metadata = nullif(@metadata, '')
+			metadata = nullif(@metadata, ''), installer_sha256 = nullif(@installer_sha256, '')
 		WHERE id = @id`,
 		pgx.NamedArgs{
 			"id": f.id, "now": c.now, "phase": phase, "lease": c.leaseEnd(), "infra_id": id.InfraID, "cluster_uuid": id.ClusterUUID,
 			"cco_name": id.CCOName, "account": id.Account, "region": id.Region, "release_digest": id.ReleaseDigest, "metadata": id.Metadata,
+			"installer_sha256": id.InstallerSHA256,
 		})
 	if err != nil {
 		return Lease{}, fmt.Errorf("store the identity: %w", err)
@@ -86,32 +93,63 @@ func (f fenced) recordable(id IdentityRow) error {
 		return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
 	case id.InfraID == "" && id.CCOName == "":
 		return fmt.Errorf("%w: a record needs an infraID or a ccoctl name", ErrConflict)
-	case contradicts(f.identity, id):
-		return fmt.Errorf("%w: attempt %d is recorded as %q", ErrConflict, f.number, f.identity.InfraID+f.identity.CCOName)
+	}
+	for i, have := range f.identity.fields() {
+		if said := id.fields()[i]; *have.value != "" && *said.value != "" && *have.value != *said.value {
+			return &Contradiction{Field: have.name, Have: *have.value, Said: *said.value}
+		}
 	}
 	return nil
 }
 
-// contradicts reports that a field written before would change.
-func contradicts(have, id IdentityRow) bool { return merged(have, id) != merged(id, have) }
+// Contradiction says which field of what a runner says is not what is known. It is an ErrConflict.
+type Contradiction struct{ Field, Have, Said string }
+
+// Error implements error.
+func (e *Contradiction) Error() string {
+	return fmt.Sprintf("%s is %.80q, and what is known is %.80q", e.Field, e.Said, e.Have)
+}
+
+// Unwrap makes it an ErrConflict.
+func (e *Contradiction) Unwrap() error { return ErrConflict }
+
+// placed refuses an account or a region that is not the cluster's: what is made there no teardown would look for.
+func (c *change) placed(ctx context.Context, f fenced, account, region string) error {
+	var have, where string
+	err := c.QueryRow(ctx, `
+		SELECT coalesce((SELECT a.account FROM attempts a WHERE a.cluster_id = c.id AND a.account IS NOT NULL ORDER BY a.number LIMIT 1),
+			c.spec ->> 'account', ''), c.region
+		FROM clusters c WHERE c.id = $1`, f.ID).Scan(&have, &where)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read where %s may be: %w", f.ID, err)
+	case have != "" && account != "" && account != have:
+		return &Contradiction{Field: "account", Have: have, Said: account}
+	case region != "" && region != where:
+		return &Contradiction{Field: "region", Have: where, Said: region}
+	}
+	return nil
+}
 
 // merged is the first identity with its empty fields taken from the second.
 func merged(a, b IdentityRow) IdentityRow {
-	for _, field := range []struct {
-		to   *string
-		from string
-	}{
-		{&a.InfraID, b.InfraID},
-		{&a.ClusterUUID, b.ClusterUUID},
-		{&a.CCOName, b.CCOName},
-		{&a.Account, b.Account},
-		{&a.Region, b.Region},
-		{&a.ReleaseDigest, b.ReleaseDigest},
-		{&a.Metadata, b.Metadata},
-	} {
-		if *field.to == "" {
-			*field.to = field.from
+	from := b.fields()
+	for i, field := range a.fields() {
+		if *field.value == "" {
+			*field.value = *from[i].value
 		}
 	}
 	return a
+}
+
+type identityField struct {
+	name  string // the contract's
+	value *string
+}
+
+func (i *IdentityRow) fields() []identityField {
+	return []identityField{
+		{"infraId", &i.InfraID}, {"clusterUuid", &i.ClusterUUID}, {"ccoName", &i.CCOName}, {"account", &i.Account}, {"region", &i.Region},
+		{"releaseDigest", &i.ReleaseDigest}, {"metadata", &i.Metadata}, {"installerSha256", &i.InstallerSHA256},
+	}
 }

@@ -105,6 +105,11 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	if err := c.publish(ctx, cur.ID, version); err != nil {
 		return err
 	}
+	if givesRoom(cur.Cluster, d.Next) {
+		if err := c.freeRoom(ctx, d.Next); err != nil {
+			return err
+		}
+	}
 	if cur.Status != d.Next.Status {
 		if err := c.sample(ctx, cur.ID, d.Next.Status, cur.hourly); err != nil {
 			return err
@@ -147,8 +152,9 @@ func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (ver
 			needs_approval = @needs_approval, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
 			ready_at = @ready_at, destroyed_at = @destroyed_at,
-			fail_reason = @fail_reason, fail_message = @fail_message, blockers = @blockers,
-			progress_percent = @progress_percent, progress_step = @progress_step, progress_eta = @progress_eta
+			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
+			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
+			progress_eta = @progress_eta, progress_late = @progress_late
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -178,7 +184,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA,
+			&c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late,
 		} {
 			*t = round(*t)
 		}

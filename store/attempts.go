@@ -47,7 +47,7 @@ func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, 
 	out, err := all[IdentityRow](ctx, s.pool, `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
-			coalesce(metadata, '') AS metadata
+			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256
 		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
@@ -101,12 +101,12 @@ func (c *change) hold(ctx context.Context, attempt, token string) (fenced, error
 		SELECT token_id, number, kind, coalesce(claimed_by, ''), claimed_at IS NOT NULL, stop_asked, stop_why, phase,
 			progress_percent, progress_step, recorded_at IS NOT NULL,
 			coalesce(infra_id, ''), coalesce(cluster_uuid, ''), coalesce(cco_name, ''), coalesce(account, ''), coalesce(region, ''),
-			coalesce(release_digest, ''), coalesce(metadata, ''),
-			closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, retryable
+			coalesce(release_digest, ''), coalesce(metadata, ''), coalesce(installer_sha256, ''),
+			closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, whose, next, retryable
 		FROM attempts WHERE id = $1`, attempt).Scan(
 		&known, &f.number, &f.kind, &f.pod, &f.claimed, &f.stopAsked, &f.stopWhy, &f.phase, &f.percent, &f.step, &f.recorded,
-		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata,
-		&f.closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Retryable)
+		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata, &id.InstallerSHA256,
+		&f.closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
 	if err != nil {
 		return fenced{}, fmt.Errorf("read attempt %s: %w", attempt, err)
 	}

@@ -76,7 +76,7 @@ func TestARecordIsTheTransition(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, now.Version, same.Version)
 
-	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-zzzzz"), nil)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-zzzzz"), bundles("demo-zzzzz"))
 	require.ErrorIs(t, err, store.ErrConflict)
 
 	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
@@ -92,11 +92,11 @@ func TestARecordInTwoSteps(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, store.IdentityRow{CCOName: "demo-cco"}, nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, store.IdentityRow{CCOName: "demo-cco", Account: "123456789012", Region: "us-east-1"}, nil)
 	require.NoError(t, err)
 	whole := identity("demo-abcde")
 	whole.CCOName = "demo-cco"
-	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, nil)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, bundles("demo-abcde"))
 	require.NoError(t, err)
 	whole.CCOName = "other-cco"
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, nil)
@@ -125,7 +125,7 @@ func TestARecordAfterTheEndSaysStopButIsKept(t *testing.T) {
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")
 	clock.pass(5 * time.Hour) // nobody looked since its time to live ended
-	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	lease, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.NotEmpty(t, lease.Stop)
 	now, err := s.Cluster(t.Context(), row.ID)
@@ -138,7 +138,7 @@ func TestNobodyRecordsOrReportsBeforeTheClaim(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, open := launched(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.ErrorIs(t, err, store.ErrFenced)
 	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight})
 	require.ErrorIs(t, err, store.ErrFenced)
@@ -150,10 +150,10 @@ func TestTwoClustersNeverShareAnInfraID(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, one := claimed(t, s, "one")
-	_, err := s.Record(t.Context(), one.Attempt, one.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), one.Attempt, one.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	_, two := claimed(t, s, "two")
-	_, err = s.Record(t.Context(), two.Attempt, two.Token, identity("demo-abcde"), nil)
+	_, err = s.Record(t.Context(), two.Attempt, two.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
@@ -241,7 +241,7 @@ func TestAReportAfterTheCloseIsFenced(t *testing.T) {
 	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "still here\n"})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
-	lease, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	lease, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
 	lease, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
@@ -277,7 +277,7 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console", KubeconfigRef: "s3://b/k", KubeadminRef: "s3://b/p", MetadataRef: "s3://b/m"}}
 	_, err := s.Result(t.Context(), open.Attempt, open.Token, result)
 	require.ErrorIs(t, err, store.ErrConflict, "nothing was recorded")
-	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 
 	for range 2 {
@@ -303,7 +303,7 @@ func TestAPasswordIsNoReference(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, open := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded,
 		Outputs: &store.Outputs{KubeadminRef: "hunter2-hunter2"}})
@@ -322,7 +322,7 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
@@ -385,7 +385,7 @@ func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
 			row, open := claimed(t, s, "shop")
-			_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+			_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 			require.NoError(t, err)
 			_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Pass: pass(1)})
 			require.ErrorIs(t, err, store.ErrConflict, "a create does not verify")

@@ -89,6 +89,20 @@ type ResultRow struct {
 	Outputs   *Outputs // of a succeeded create
 }
 
+// AttemptRow is one try at a job, as people are shown it.
+type AttemptRow struct {
+	Number                              int
+	Kind                                lifecycle.Kind
+	OpenedAt                            time.Time
+	ClaimedAt, RecordedAt, ToolExitedAt *time.Time
+	ToolExitCode                        *int // of the destroyer; -1: killed by a signal
+	Phase                               lifecycle.Phase
+	ClosedAt                            *time.Time
+	Outcome                             lifecycle.Outcome // empty while open
+	Reason, Message, Whose, Next        string
+	Retryable                           bool
+}
+
 // VerificationRow is one stored verification pass: the proof a release rests on.
 type VerificationRow struct {
 	Attempt    int // number

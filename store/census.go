@@ -12,6 +12,7 @@ type Census struct {
 	Clusters map[lifecycle.Status]int64
 	Jobs     []JobCount
 	Findings map[lifecycle.FindingKind]int64
+	Room     map[string]int64 // reservations by state, as far as they count: granted, waiting
 }
 
 // JobCount is the number of jobs of one type in one state.
@@ -26,7 +27,7 @@ var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, 
 
 // Census counts every cluster and job ever, and every open finding, grouped.
 func (s *Store) Census(ctx context.Context) (Census, error) {
-	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}}
+	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{granted: 0, waiting: 0}}
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
@@ -53,6 +54,17 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	}
 	for _, g := range findings {
 		out.Findings[lifecycle.FindingKind(g.Name)] = g.N
+	}
+	room, err := all[group](ctx, s.pool, `
+		SELECT r.state AS name, count(*) AS n FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
+		WHERE c.destroyed_at IS NULL AND CASE r.state
+			WHEN 'waiting' THEN c.wish = 'present' ELSE a.closed_at IS NULL OR a.recorded_at IS NOT NULL END
+		GROUP BY r.state`)
+	if err != nil {
+		return Census{}, fmt.Errorf("count reservations: %w", err)
+	}
+	for _, g := range room {
+		out.Room[g.Name] = g.N
 	}
 	return out, nil
 }

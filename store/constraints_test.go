@@ -30,7 +30,7 @@ func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
 	}
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 17, tables())
+	require.Equal(t, 18, tables())
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)
 	require.Zero(t, tables())
@@ -131,13 +131,18 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	refuses(t, s, "written once", `UPDATE attempts SET claimed_by = 'pod-2'`)
 	refuses(t, s, "written once", `UPDATE attempts SET number = 7`)
 	refuses(t, s, "written once", `UPDATE attempts SET token_id = 'another'`)
-	refuses(t, s, "attempts_recorded", `UPDATE attempts SET infra_id = 'x'`)
+	refuses(t, s, "attempts_recorded", `UPDATE attempts SET recorded_at = now()`)
+	refuses(t, s, "recorded with its account and region", `UPDATE attempts SET cco_name = 'x', recorded_at = now()`)
+	refuses(t, s, "everything a teardown needs", `UPDATE attempts SET infra_id = 'x', recorded_at = now()`)
+	refuses(t, s, "a snapshot of its install directory", `UPDATE attempts SET infra_id = 'x', recorded_at = now(),
+		cluster_uuid = 'x', account = 'x', region = 'x', release_digest = 'x', metadata = 'x'`)
+	refuses(t, s, "attempts_whose_check", `UPDATE attempts SET whose = 'nobody'`)
 	refuses(t, s, "attempts_cancelled_unclaimed", `UPDATE attempts SET closed_at = now(), outcome = 'cancelled'`)
 	refuses(t, s, "attempts_closed", `UPDATE attempts SET closed_at = now()`)
 	refuses(t, s, "fence and stays", `DELETE FROM attempts`)
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata"} {
+	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata", "installer_sha256"} {
 		refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
 	}
 	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})

@@ -79,6 +79,10 @@ func (c *change) destroy(ctx context.Context, cur held, actor, why string) (jobI
 	if err := c.wish(ctx, cur.ID, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": why}); err != nil {
 		return "", err
 	}
+	cur.Wish = lifecycle.Absent
+	if err := c.freeRoom(ctx, cur.Cluster); err != nil {
+		return "", err
+	}
 	return jobID, c.audit(ctx, actor, "destroy_asked", cur.ID, move{Why: why, Job: jobID})
 }
 

@@ -79,7 +79,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 	tagged, forgotten := released(t, s, "tagged"), released(t, s, "forgotten")
 	clock.pass(48 * time.Hour)
 	row, open := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), nil)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
 	require.NoError(t, err)
 	other := accept(t, s, granted("other"))
 	full, err := s.Cluster(t.Context(), row.ID)

@@ -115,8 +115,15 @@ func claimed(t testing.TB, s *store.Store, name string) (store.Row, store.Launch
 func identity(infra string) store.IdentityRow {
 	return store.IdentityRow{
 		InfraID: infra, ClusterUUID: "uuid-" + infra, Account: "123456789012", Region: "us-east-1",
-		ReleaseDigest: "sha256:1", Metadata: `{"infraID":"` + infra + `"}`,
+		ReleaseDigest: "sha256:1", Metadata: `{"infraID":"` + infra + `"}`, InstallerSHA256: fmt.Sprintf("%064x", 2),
 	}
+}
+
+// bundles are what an infraID is recorded with.
+func bundles(infra string) []store.ArtifactRow {
+	a := artifact("clusters/" + infra + "/create/1-a1/install-dir.tar.zst")
+	a.InfraID = infra
+	return []store.ArtifactRow{a}
 }
 
 func artifact(key string) store.ArtifactRow {

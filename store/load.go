@@ -41,7 +41,11 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	return r.cluster(), facts, nil
+	cluster := r.cluster()
+	if facts.Line, err = lineIn(ctx, tx, cluster); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	return cluster, facts, nil
 }
 
 type attemptRecord struct {
@@ -60,9 +64,12 @@ type attemptRecord struct {
 	Outcome         *lifecycle.Outcome
 	Reason          string
 	Message         string
+	Whose           string
+	Next            string
 	Retryable       bool
 	ToolExitedAt    *time.Time
 	ExpectedSeconds *int
+	LateSeconds     *int
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -70,7 +77,8 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: zero(r.ClaimedAt), LeaseUntil: zero(r.LeaseUntil),
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
-		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Retryable: r.Retryable, ToolExitedAt: zero(r.ToolExitedAt),
+		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
+		ToolExitedAt: zero(r.ToolExitedAt),
 	}
 	if r.Outcome != nil {
 		a.Outcome = *r.Outcome
@@ -83,7 +91,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 	records, err := all[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
-			a.closed_at, a.outcome, a.reason, a.message, a.retryable, a.tool_exited_at, a.expected_seconds
+			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err
@@ -98,6 +106,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		if r.ClosedAt == nil {
 			open = a
 			open.Progress.ETA = expectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
+			open.Progress.Late = expectedEnd(r.OpenedAt, r.LateSeconds, now)
 		} else {
 			last = a
 		}

@@ -46,10 +46,10 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	}
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
-				@kind, @token, @now, @phase, (`+expectedOf+`)
-			FROM jobs j WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
+				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2])
+			FROM jobs j, LATERAL (`+expectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,

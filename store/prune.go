@@ -25,6 +25,9 @@ var passing = []struct{ what, sql string }{
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
+	{"reservations", `
+		DELETE FROM reservations WHERE cluster_id IN (
+			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},
 	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (

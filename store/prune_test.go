@@ -15,7 +15,7 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, attempt := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), nil)
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	for seq := 1; seq <= 3; seq++ {
 		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: seq, Log: fmt.Sprintf("line %d\n", seq)})

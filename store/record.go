@@ -13,8 +13,8 @@ const heartColumns = `
 	c.id, c.row_version, c.status, c.phase, c.why, c.wish, c.wish_why, c.teardown,
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
-	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.blockers,
-	c.progress_percent, c.progress_step, c.progress_eta`
+	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
+	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late`
 
 type heartRecord struct {
 	ID              string
@@ -43,10 +43,14 @@ type heartRecord struct {
 	DestroyedAt     *time.Time
 	FailReason      string
 	FailMessage     string
+	FailWhose       string
+	FailNext        string
 	Blockers        []string
+	Place           int
 	ProgressPercent int
 	ProgressStep    string
 	ProgressETA     *time.Time
+	ProgressLate    *time.Time
 }
 
 func (r heartRecord) cluster() lifecycle.Cluster {
@@ -60,8 +64,9 @@ func (r heartRecord) cluster() lifecycle.Cluster {
 		NeedsApproval: r.NeedsApproval, Abandoned: r.Abandoned,
 		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
 		RetryAt: zero(r.RetryAt), WakeAt: zero(r.WakeAt), ReadyAt: zero(r.ReadyAt), ReleasedAt: zero(r.DestroyedAt),
-		FailReason: r.FailReason, FailMessage: r.FailMessage, Blockers: r.Blockers,
-		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA)},
+		FailReason: r.FailReason, FailMessage: r.FailMessage, FailWhose: r.FailWhose, FailNext: r.FailNext,
+		Blockers: r.Blockers, Place: r.Place,
+		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA), Late: zero(r.ProgressLate)},
 	}
 }
 
@@ -79,8 +84,9 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"needs_approval": c.NeedsApproval, "abandoned": c.Abandoned,
 		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
 		"retry_at": null(c.RetryAt), "wake_at": null(c.WakeAt), "ready_at": null(c.ReadyAt), "destroyed_at": null(c.ReleasedAt),
-		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "blockers": blockers,
-		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA),
+		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "fail_whose": c.FailWhose, "fail_next": c.FailNext,
+		"blockers": blockers, "place": c.Place,
+		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA), "progress_late": null(c.Progress.Late),
 	}
 }
 

@@ -115,7 +115,7 @@ func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bo
 
 func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []ArtifactRow) error {
 	for _, a := range artifacts {
-		_, err := c.Exec(ctx, `
+		tag, err := c.Exec(ctx, `
 			INSERT INTO artifacts (cluster_id, attempt_id, artifact_type, s3_key, manifest_key, checksum, size, infra_id, taken_at, created_at)
 			VALUES (@cluster, @attempt, @type, @key, @manifest, @sum, @size, @infra_id, @taken, @now)
 			ON CONFLICT (s3_key) DO NOTHING`,
@@ -125,6 +125,16 @@ func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []Artifa
 			})
 		if err != nil {
 			return fmt.Errorf("keep artifact %s: %w", a.Key, err)
+		}
+		if tag.RowsAffected() == 1 {
+			continue
+		}
+		var known string // told before: an archive is written once
+		if err := c.QueryRow(ctx, `SELECT checksum FROM artifacts WHERE s3_key = $1`, a.Key).Scan(&known); err != nil {
+			return fmt.Errorf("read artifact %s: %w", a.Key, err)
+		}
+		if known != a.SHA256 {
+			return &Contradiction{Field: "sha256 of " + a.Key, Have: known, Said: a.SHA256}
 		}
 	}
 	return nil

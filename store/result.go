@@ -53,10 +53,12 @@ func (f fenced) repeats(r ResultRow) bool {
 
 func (c *change) finish(ctx context.Context, f fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
-		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, retryable = @retryable
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
+			whose = @whose, next = @next, retryable = @retryable
 		WHERE id = @id`,
 		pgx.NamedArgs{
-			"id": f.id, "now": c.now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "retryable": r.Retryable,
+			"id": f.id, "now": c.now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
+			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable,
 		})
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)

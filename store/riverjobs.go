@@ -50,6 +50,13 @@ type ReplyArgs struct {
 	Reply string `json:"reply"`
 }
 
+// LineArgs asks to have a look taken at everybody in line for room. At makes news that come during a run a run of their own.
+type LineArgs struct {
+	Account string `json:"account"`
+	Region  string `json:"region"`
+	At      int64  `json:"at"` // microseconds
+}
+
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
@@ -78,6 +85,9 @@ func (PublishArgs) Kind() string { return "publish" }
 func (ReplyArgs) Kind() string { return "reply" }
 
 // Kind implements river.JobArgs.
+func (LineArgs) Kind() string { return "line" }
+
+// Kind implements river.JobArgs.
 func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
@@ -103,6 +113,9 @@ func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordT
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LineArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //

@@ -43,6 +43,18 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	return events, nil
 }
 
+// Attempts returns every try at a cluster's jobs, oldest first.
+func (s *Store) Attempts(ctx context.Context, cluster string) ([]AttemptRow, error) {
+	out, err := all[AttemptRow](ctx, s.pool, `
+		SELECT number, kind, opened_at, claimed_at, phase, recorded_at, tool_exited_at, tool_exit_code,
+			closed_at, coalesce(outcome, '') AS outcome, reason, message, whose, next, retryable
+		FROM attempts WHERE cluster_id = $1 ORDER BY number`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read attempts of %s: %w", cluster, err)
+	}
+	return out, nil
+}
+
 // Verifications returns every verification pass of a cluster, oldest first: what a release rests on.
 func (s *Store) Verifications(ctx context.Context, cluster string) ([]VerificationRow, error) {
 	passes, err := all[VerificationRow](ctx, s.pool, `

@@ -14,23 +14,37 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Invalid is a value that no runner of ours says.
-type Invalid struct {
-	Field, Detail string
-	Accept        []string // what would be accepted
+// Invalid is everything in a document that no runner of ours says.
+type Invalid []Field
+
+// Field is one value and what would be accepted in its place.
+type Field struct {
+	Name, Detail string
+	Accept       []string
 }
 
 // Error implements error.
-func (e *Invalid) Error() string {
-	return fmt.Sprintf("%s: %s; accepted: %v", e.Field, e.Detail, e.Accept)
+func (e Invalid) Error() string {
+	var all []string
+	for _, f := range e {
+		all = append(all, fmt.Sprintf("%s: %s; accepted: %s", f.Name, f.Detail, strings.Join(f.Accept, ", ")))
+	}
+	return strings.Join(all, "; ")
 }
 
-// Identity is a record's identity as a row, field by field, so that neither side can change alone.
-func Identity(i contract.Identity) store.IdentityRow {
-	return store.IdentityRow{
-		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
-		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, Metadata: i.Metadata,
+// check adds a field to what is invalid where something is wrong with it.
+func (e *Invalid) check(wrong bool, name, detail string, accept ...string) {
+	if wrong {
+		*e = append(*e, Field{name, detail, accept})
 	}
+}
+
+// err is nil where nothing is invalid.
+func (e Invalid) err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
 }
 
 // Artifacts are snapshots as rows.
@@ -53,7 +67,7 @@ var phases = []lifecycle.Phase{
 // Report is one report as a row.
 func Report(r contract.Report) (store.ReportRow, error) {
 	if r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)) {
-		return store.ReportRow{}, &Invalid{"phase", fmt.Sprintf("%q is no phase a runner works in", r.Phase), words(phases)}
+		return store.ReportRow{}, Invalid{{"phase", fmt.Sprintf("%q is no phase a runner works in", r.Phase), words(phases)}}
 	}
 	out := store.ReportRow{
 		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100),
@@ -113,12 +127,21 @@ func document(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`)
 // outcomes a runner may end with; lost and cancelled are the server's to say.
 var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
 
+// whose a failure can be; a runner that does not say is an older one.
+var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseCloud, contract.WhoseInstaller, contract.WhoseOurs}
+
 // Result is an attempt's end as a row.
 func Result(r contract.Result) (store.ResultRow, error) {
-	if !slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)) {
-		return store.ResultRow{}, &Invalid{"outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)}
+	var bad Invalid
+	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)...)
+	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%q is nobody a failure can be of", r.Whose), whose...)
+	if len(bad) > 0 {
+		return store.ResultRow{}, bad
 	}
-	out := store.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: text(r.Reason), Message: text(r.Message), Retryable: r.Retryable}
+	out := store.ResultRow{
+		Outcome: lifecycle.Outcome(r.Outcome), Reason: text(r.Reason), Message: text(r.Message),
+		Whose: r.Whose, Next: text(r.Next), Retryable: r.Retryable,
+	}
 	if r.Outputs != nil {
 		out.Outputs = &store.Outputs{
 			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// DemandRow is what an install needs of the limits of an account and region, as measured just before.
+type DemandRow struct {
+	Account, Region string
+	Quotas          []lifecycle.Quota
+}
+
+// RoomRow answers a demand. Wait and Never empty: the room is set aside.
+type RoomRow struct {
+	Wait  string // why there is no room now
+	Place int    // in line while it waits, 1 is next
+	Never string // why an empty account would have no room either
+}
+
+// Reserve sets room aside for the attempt's install, or gives its cluster a place in line. One demand per account and
+// region is judged at a time, so that installs that begin together never count on the same room. What was granted to an
+// attempt is granted again when it asks again. A lease that says stop grants nothing.
+func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d DemandRow) (room RoomRow, lease Lease, err error) {
+	err = s.write(ctx, func(c *change) (err error) {
+		f, err := c.hold(ctx, attemptID, tokenID)
+		switch {
+		case err != nil:
+			return err
+		case f.unwanted() != "":
+			lease = Lease{Stop: f.unwanted()}
+			return nil
+		case !f.claimed:
+			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
+		case f.kind != lifecycle.Create:
+			return fmt.Errorf("%w: only a create needs room", ErrConflict)
+		}
+		if err := c.placed(ctx, f, d.Account, d.Region); err != nil {
+			return err
+		}
+		if room, err = c.reserve(ctx, f, d); err != nil {
+			return err
+		}
+		lease, err = c.renew(ctx, f)
+		return err
+	})
+	if err != nil {
+		return RoomRow{}, Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
+	}
+	return room, lease, nil
+}
+
+// reserve judges the demand under the lock of its account and region. Behind that lock it takes no other cluster's row:
+// whoever holds one may be waiting for the lock. Those in line are told by a job of their own.
+func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, error) {
+	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.id, "now": c.now}
+	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
+		return RoomRow{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
+	}
+	before, err := c.reservation(ctx, args)
+	if err != nil || (before.State == granted && before.Attempt == f.id) {
+		return RoomRow{}, err
+	}
+	held, err := c.held(ctx, args)
+	if err != nil {
+		return RoomRow{}, err
+	}
+	ahead, err := c.ahead(ctx, args)
+	if err != nil {
+		return RoomRow{}, err
+	}
+	var room RoomRow
+	after := reservation{Attempt: f.id, Account: d.Account, Region: d.Region, State: granted}
+	if room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, ahead); room.Never != "" {
+		room.Wait, after = "", reservation{}
+	} else if room.Wait != "" {
+		after.State, room.Place = waiting, len(ahead)+1
+	}
+	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
+		return RoomRow{}, err
+	}
+	for _, r := range []reservation{before, after} { // the places behind it moved
+		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
+			c.enqueue(LineArgs{Account: r.Account, Region: r.Region, At: c.now.UnixMicro()})
+		}
+	}
+	return room, nil
+}
+
+const (
+	granted = "granted"
+	waiting = "waiting"
+)
+
+// reservation is a cluster's row; State is empty where there is none.
+type reservation struct{ Attempt, Account, Region, State string }
+
+func (c *change) reservation(ctx context.Context, args pgx.NamedArgs) (reservation, error) {
+	rows, err := all[reservation](ctx, c, `
+		SELECT attempt_id AS attempt, account, region, state FROM reservations WHERE cluster_id = @cluster`, args)
+	if err != nil || len(rows) == 0 {
+		return reservation{}, err
+	}
+	return rows[0], nil
+}
+
+func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r reservation, quotas []lifecycle.Quota) error {
+	if r.State == "" {
+		if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = @cluster`, args); err != nil {
+			return fmt.Errorf("drop the reservation: %w", err)
+		}
+		return nil
+	}
+	items, err := json.Marshal(quotas)
+	if err != nil {
+		return fmt.Errorf("encode the quotas: %w", err)
+	}
+	args["state"], args["items"] = r.State, items
+	_, err = c.Exec(ctx, `
+		INSERT INTO reservations (cluster_id, attempt_id, account, region, state, items, asked_at)
+		VALUES (@cluster, @attempt, @account, @region, @state, @items, @now)
+		ON CONFLICT (cluster_id) DO UPDATE SET attempt_id = excluded.attempt_id, account = excluded.account, region = excluded.region,
+			state = excluded.state, items = excluded.items, asked_at = excluded.asked_at`, args)
+	if err != nil {
+		return fmt.Errorf("keep the reservation: %w", err)
+	}
+	return nil
+}
+
+// held is what counts as taken beside the measured usage: what was granted to a cluster that is not released, as long as
+// the attempt it was granted to runs, or once that recorded something.
+func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
+	held, err := all[lifecycle.Holding](ctx, c, `
+		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
+		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
+		WHERE r.account = @account AND r.region = @region AND r.state = 'granted' AND r.cluster_id <> @cluster
+			AND c.destroyed_at IS NULL AND (a.closed_at IS NULL OR a.recorded_at IS NOT NULL)`, args)
+	if err != nil {
+		return nil, fmt.Errorf("read what is set aside: %w", err)
+	}
+	return held, nil
+}
+
+// inLine are the reservations r that stand in line, with their clusters c.
+const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.wish = 'present' AND c.destroyed_at IS NULL`
+
+// ahead are those in line that were accepted before the cluster.
+func (c *change) ahead(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
+	ahead, err := all[lifecycle.Holding](ctx, c, `
+		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
+			AND (c.created_at, c.id) < (SELECT m.created_at, m.id FROM clusters m WHERE m.id = @cluster)`, args)
+	if err != nil {
+		return nil, fmt.Errorf("read the line: %w", err)
+	}
+	return ahead, nil
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Abandon notes that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and
+// finding stay until a count of zero. Asking again changes nothing. ErrConflict: it is not blocked, or still wanted.
+func (s *Store) Abandon(ctx context.Context, id, actor, reason string) error {
+	err := s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case cur.Abandoned && cur.Phase != lifecycle.Released:
+			return nil
+		case cur.Phase != lifecycle.DestroyBlocked:
+			return fmt.Errorf("%w: its teardown is not blocked", ErrConflict)
+		case cur.Wish == lifecycle.Present:
+			return fmt.Errorf("%w: it is still wanted", ErrConflict)
+		}
+		if err := c.wish(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
+			return err
+		}
+		return c.audit(ctx, actor, "abandon_asked", id, move{Why: reason})
+	})
+	if err != nil {
+		return fmt.Errorf("abandon %s: %w", id, err)
+	}
+	return nil
+}
+
+// RetryTeardown brings the next teardown forward to now. Where one runs or is due, that is the one asked for.
+// ErrConflict: nothing of the cluster waits to be torn down.
+func (s *Store) RetryTeardown(ctx context.Context, id, actor, reason string) error {
+	err := s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !tearsDown(cur.Cluster) {
+			return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
+		}
+		if cur.RetryAt.After(c.now) {
+			if err := c.wish(ctx, id, "retry_at = @at", pgx.NamedArgs{"at": c.now}); err != nil {
+				return err
+			}
+		}
+		return c.audit(ctx, actor, "retry_asked", id, move{Why: reason})
+	})
+	if err != nil {
+		return fmt.Errorf("retry the teardown of %s: %w", id, err)
+	}
+	return nil
+}
+
+func tearsDown(c lifecycle.Cluster) bool {
+	return c.Status == lifecycle.Failed || c.Status == lifecycle.Destroying || c.Phase == lifecycle.Cleaning
+}
