@@ -15,6 +15,7 @@ import (
 type Details struct {
 	Row           store.Row
 	Job           store.Job               // newest
+	Attempts      []store.AttemptRow      // oldest first
 	Verifications []store.VerificationRow // every pass of every teardown, oldest first
 	Conditions    []store.Condition
 	Timeline      []store.Event
@@ -50,6 +51,9 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int
 	out := Details{Row: row}
 	if out.Job, err = d.store.Job(ctx, row.JobID); err != nil {
 		return Details{}, fmt.Errorf("read job %s: %w", row.JobID, err)
+	}
+	if out.Attempts, err = d.store.Attempts(ctx, id); err != nil {
+		return Details{}, fmt.Errorf("read attempts: %w", err)
 	}
 	if out.Verifications, err = d.store.Verifications(ctx, id); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -142,8 +143,10 @@ func (h *house) installing(name string) (store.Row, store.LaunchSpec) {
 	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
 	answer, err := h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{
-		InfraID: name + "-abcde", ClusterUUID: "uuid", Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1",
-	}, nil)
+		InfraID: name + "-abcde", ClusterUUID: "uuid", Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1", Metadata: "{}",
+	}, []store.ArtifactRow{{
+		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/" + row.ID + "/install-dir.tar.zst", SHA256: strings.Repeat("a", 64), InfraID: name + "-abcde", TakenAt: h.now(),
+	}})
 	require.NoError(h.t, err)
 	require.Empty(h.t, answer.Stop)
 	return row, h.open(row.ID)

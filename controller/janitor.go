@@ -36,6 +36,20 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) err
 	return nil
 }
 
+type lineWorker struct {
+	river.WorkerDefaults[store.LineArgs]
+	c *Controller
+}
+
+// Work has a look taken at everybody in line for room in an account and region. Each of them decides for itself.
+func (w *lineWorker) Work(ctx context.Context, job *river.Job[store.LineArgs]) error {
+	n, err := w.c.Store.MoveUp(ctx, job.Args.Account, job.Args.Region)
+	if n > 0 {
+		w.c.Log.Debug("line moved up", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
+	}
+	return err
+}
+
 type pruneWorker struct {
 	river.WorkerDefaults[store.PruneArgs]
 	c *Controller

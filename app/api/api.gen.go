@@ -15,6 +15,24 @@ import (
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
+// Defines values for AttemptKind.
+const (
+	Create  AttemptKind = "create"
+	Destroy AttemptKind = "destroy"
+)
+
+// Valid indicates whether the value is a known member of the AttemptKind enum.
+func (e AttemptKind) Valid() bool {
+	switch e {
+	case Create:
+		return true
+	case Destroy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClusterWish.
 const (
 	Absent  ClusterWish = "absent"
@@ -87,6 +105,39 @@ func (e Status) Valid() bool {
 // Answer Answer of package runner/contract.
 type Answer = contract.Answer
 
+// Attempt defines model for Attempt.
+type Attempt struct {
+	ClaimedAt time.Time   `json:"claimedAt,omitempty,omitzero"`
+	ClosedAt  time.Time   `json:"closedAt,omitempty,omitzero"`
+	Kind      AttemptKind `json:"kind"`
+	Message   string      `json:"message,omitempty,omitzero"`
+	Next      string      `json:"next,omitempty,omitzero"`
+
+	// Number The fence; passes of the proof name it.
+	Number   int       `json:"number"`
+	OpenedAt time.Time `json:"openedAt"`
+
+	// Outcome succeeded, failed, stopped, waiting, lost or cancelled; absent while open.
+	Outcome string `json:"outcome,omitempty,omitzero"`
+
+	// Phase As last reported.
+	Phase  string `json:"phase"`
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// RecordedAt From then on something may exist outside.
+	RecordedAt time.Time `json:"recordedAt,omitempty,omitzero"`
+
+	// ToolExitCode -1: killed by a signal. An exit code is not a count.
+	ToolExitCode *int `json:"toolExitCode,omitempty"`
+
+	// ToolExitedAt When the destroyer's process ended; only passes after it count.
+	ToolExitedAt time.Time `json:"toolExitedAt,omitempty,omitzero"`
+	Whose        string    `json:"whose,omitempty,omitzero"`
+}
+
+// AttemptKind defines model for Attempt.Kind.
+type AttemptKind string
+
 // Claim Claim of package runner/contract.
 type Claim = contract.Claim
 
@@ -115,18 +166,27 @@ type Cluster struct {
 	EndReason   string `json:"endReason,omitempty,omitzero"`
 	Environment string `json:"environment,omitempty,omitzero"`
 	FailMessage string `json:"failMessage,omitempty,omitzero"`
-	FailReason  string `json:"failReason,omitempty,omitzero"`
-	Generation  int    `json:"generation"`
+
+	// FailNext What to do about it.
+	FailNext   string `json:"failNext,omitempty,omitzero"`
+	FailReason string `json:"failReason,omitempty,omitzero"`
+
+	// FailWhose Whose problem the failure is: user, quota, cloud, installer or ocpctl.
+	FailWhose  string `json:"failWhose,omitempty,omitzero"`
+	Generation int    `json:"generation"`
 
 	// HourlyCents List price in US cents per hour.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
-	Identities  []string    `json:"identities,omitempty,omitzero"`
-	JobID       string      `json:"jobId"`
-	Name        string      `json:"name"`
-	Owner       string      `json:"owner"`
-	Phase       string      `json:"phase"`
+	Identities []string `json:"identities,omitempty,omitzero"`
+	JobID      string   `json:"jobId"`
+	Name       string   `json:"name"`
+	Owner      string   `json:"owner"`
+	Phase      string   `json:"phase"`
+
+	// Place Place in line for room in the cloud account, 1 is next; absent while it does not wait.
+	Place       int         `json:"place,omitempty,omitzero"`
 	Platform    string      `json:"platform"`
 	Profile     string      `json:"profile"`
 	Progress    Progress    `json:"progress"`
@@ -135,11 +195,14 @@ type Cluster struct {
 	Region      string      `json:"region"`
 	ReleasedAt  time.Time   `json:"releasedAt,omitempty,omitzero"`
 	RequestedBy string      `json:"requestedBy"`
-	Status      Status      `json:"status"`
-	Team        string      `json:"team"`
-	TTLSeconds  int64       `json:"ttlSeconds"`
-	UpdatedAt   time.Time   `json:"updatedAt"`
-	Version     string      `json:"version"`
+
+	// RetryAt When the next attempt is due.
+	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
+	Status     Status    `json:"status"`
+	Team       string    `json:"team"`
+	TTLSeconds int64     `json:"ttlSeconds"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+	Version    string    `json:"version"`
 
 	// Why The reason of the last move.
 	Why     string      `json:"why"`
@@ -155,9 +218,14 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
+	// Attempts Every try to install or to tear down, oldest first.
+	Attempts   []Attempt   `json:"attempts"`
 	Conditions []Condition `json:"conditions"`
 	Job        Job         `json:"job"`
-	Outputs    Outputs     `json:"outputs,omitempty,omitzero"`
+
+	// NothingBegun No attempt was ever opened: then that is the proof that nothing is left.
+	NothingBegun bool    `json:"nothingBegun"`
+	Outputs      Outputs `json:"outputs,omitempty,omitzero"`
 
 	// Proof Every verification pass of every teardown, oldest first.
 	Proof    []Pass            `json:"proof"`
@@ -184,6 +252,9 @@ type Condition struct {
 
 // ConditionStatus defines model for Condition.Status.
 type ConditionStatus string
+
+// Demand Demand of package runner/contract.
+type Demand = contract.Demand
 
 // Event defines model for Event.
 type Event struct {
@@ -265,7 +336,7 @@ type Pass struct {
 	Identities []string   `json:"identities"`
 	Leftovers  []Leftover `json:"leftovers"`
 	Number     int        `json:"number"`
-	Queries    []Query    `json:"queries,omitempty,omitzero"`
+	Queries    []Query    `json:"queries"`
 }
 
 // Problem defines model for Problem.
@@ -281,7 +352,11 @@ type Problem struct {
 
 // Progress defines model for Progress.
 type Progress struct {
-	Eta     time.Time `json:"eta,omitempty,omitzero"`
+	// Eta Half of the like ones were done by then. Absent once it is past.
+	Eta time.Time `json:"eta,omitempty,omitzero"`
+
+	// Late Nine of ten were done by then. Absent once it is past.
+	Late    time.Time `json:"late,omitempty,omitzero"`
 	Percent int       `json:"percent"`
 	Step    string    `json:"step,omitempty,omitzero"`
 }
@@ -304,11 +379,20 @@ type Query struct {
 	Service string    `json:"service"`
 }
 
+// Reason defines model for Reason.
+type Reason struct {
+	// Reason Why, for the audit trail: what was freed, or which ticket says that it cannot be.
+	Reason string `json:"reason"`
+}
+
 // Record Record of package runner/contract.
 type Record = contract.Record
 
 // Report Report of package runner/contract.
 type Report = contract.Report
+
+// Reservation Reservation of package runner/contract.
+type Reservation = contract.Reservation
 
 // Result Result of package runner/contract.
 type Result = contract.Result
@@ -340,6 +424,12 @@ type GetJobParams struct {
 	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
 }
 
+// AbandonClusterJSONRequestBody defines body for AbandonCluster for application/json ContentType.
+type AbandonClusterJSONRequestBody = Reason
+
+// RetryTeardownJSONRequestBody defines body for RetryTeardown for application/json ContentType.
+type RetryTeardownJSONRequestBody = Reason
+
 // ClaimAttemptJSONRequestBody defines body for ClaimAttempt for application/json ContentType.
 type ClaimAttemptJSONRequestBody = Claim
 
@@ -348,6 +438,9 @@ type RecordIdentityJSONRequestBody = Record
 
 // ReportProgressJSONRequestBody defines body for ReportProgress for application/json ContentType.
 type ReportProgressJSONRequestBody = Report
+
+// ReserveRoomJSONRequestBody defines body for ReserveRoom for application/json ContentType.
+type ReserveRoomJSONRequestBody = Demand
 
 // ResultOfAttemptJSONRequestBody defines body for ResultOfAttempt for application/json ContentType.
 type ResultOfAttemptJSONRequestBody = Result
@@ -360,12 +453,18 @@ type ServerInterface interface {
 	// GetCluster The full record with its newest job, its conditions, what happened and the proof of destruction.
 	// (GET /api/v1/clusters/{id})
 	GetCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// AbandonCluster Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// (POST /api/v1/clusters/{id}/abandon)
+	AbandonCluster(w http.ResponseWriter, r *http.Request, id ID)
 	// GetKubeconfig The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
 	// (GET /api/v1/clusters/{id}/kubeconfig)
 	GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
 	// GetOutputs Where a ready cluster is. Credentials are references, never values.
 	// (GET /api/v1/clusters/{id}/outputs)
 	GetOutputs(w http.ResponseWriter, r *http.Request, id ID)
+	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
+	// (POST /api/v1/clusters/{id}/retry)
+	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
 	// GetJob A job with the last lines of its log.
 	// (GET /api/v1/jobs/{id})
 	GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams)
@@ -378,6 +477,9 @@ type ServerInterface interface {
 	// ReportProgress Progress and heartbeat. A repeated seq changes nothing; every answer renews the lease.
 	// (POST /api/v1/status/attempts/{id}/report)
 	ReportProgress(w http.ResponseWriter, r *http.Request, id ID)
+	// ReserveRoom Set room aside in the account and region, or take a place in line. One demand is judged at a time.
+	// (POST /api/v1/status/attempts/{id}/reserve)
+	ReserveRoom(w http.ResponseWriter, r *http.Request, id ID)
 	// ResultOfAttempt End the attempt.
 	// (POST /api/v1/status/attempts/{id}/result)
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID)
@@ -516,6 +618,32 @@ func (siw *ServerInterfaceWrapper) GetCluster(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// AbandonCluster operation middleware
+func (siw *ServerInterfaceWrapper) AbandonCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AbandonCluster(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetKubeconfig operation middleware
 func (siw *ServerInterfaceWrapper) GetKubeconfig(w http.ResponseWriter, r *http.Request) {
 
@@ -559,6 +687,32 @@ func (siw *ServerInterfaceWrapper) GetOutputs(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetOutputs(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryTeardown operation middleware
+func (siw *ServerInterfaceWrapper) RetryTeardown(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryTeardown(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -679,6 +833,32 @@ func (siw *ServerInterfaceWrapper) ReportProgress(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReportProgress(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReserveRoom operation middleware
+func (siw *ServerInterfaceWrapper) ReserveRoom(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReserveRoom(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -838,8 +1018,11 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}", wrapper.GetCluster)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/outputs", wrapper.GetOutputs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig", wrapper.GetKubeconfig)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/abandon", wrapper.AbandonCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/retry", wrapper.RetryTeardown)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/jobs/{id}", wrapper.GetJob)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/record", wrapper.RecordIdentity)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/report", wrapper.ReportProgress)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/result", wrapper.ResultOfAttempt)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -122,6 +124,31 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(raw) // a client that went away will ask again
+}
+
+// AbandonCluster implements POST /api/v1/clusters/{id}/abandon.
+func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id ID) {
+	s.change(w, r, id, s.Desk.Abandon)
+}
+
+// RetryTeardown implements POST /api/v1/clusters/{id}/retry.
+func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
+	s.change(w, r, id, s.Desk.RetryTeardown)
+}
+
+// change reads a reason, asks the desk, and answers with the cluster as it stands then.
+func (s *server) change(w http.ResponseWriter, r *http.Request, id ID,
+	ask func(ctx context.Context, p policy.Principal, id, reason string) (store.Row, error)) {
+	var said Reason
+	if !s.hear(w, r, &said) {
+		return
+	}
+	row, err := ask(r.Context(), principal(r), id, said.Reason)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, cluster(row))
 }
 
 // GetJob implements GET /api/v1/jobs/{id}.

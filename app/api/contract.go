@@ -13,6 +13,7 @@ func identities(rows []store.IdentityRow) []contract.Identity {
 		out = append(out, contract.Identity{
 			InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
 			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, Metadata: i.Metadata,
+			InstallerSHA256: i.InstallerSHA256,
 		})
 	}
 	return out

@@ -91,6 +91,7 @@ type census struct {
 var (
 	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
 	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
+	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Room in cloud accounts: installs and clusters it is set aside for, and clusters that wait in line.", []string{"state"}, nil)
 	findingsDesc = prometheus.NewDesc("ocpctl_findings", "What is not as it should be and waits for a person, by kind.", []string{"kind"}, nil)
 )
 
@@ -99,6 +100,7 @@ func (c census) Describe(out chan<- *prometheus.Desc) {
 	out <- clustersDesc
 	out <- jobsDesc
 	out <- findingsDesc
+	out <- roomDesc
 }
 
 // Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
@@ -115,6 +117,9 @@ func (c census) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, j := range counts.Jobs {
 		out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(j.N), string(j.Type), string(j.Status))
+	}
+	for state, n := range counts.Room {
+		out <- prometheus.MustNewConstMetric(roomDesc, prometheus.GaugeValue, float64(n), state)
 	}
 	for kind, n := range counts.Findings {
 		out <- prometheus.MustNewConstMetric(findingsDesc, prometheus.GaugeValue, float64(n), string(kind))

@@ -25,7 +25,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
 		return
 	}
-	p := Problem{Status: statuses[said.Kind], Detail: said.Message}
+	p := Problem{Status: statusOf(r, said.Kind), Detail: said.Message}
 	for _, field := range said.Fields {
 		p.Errors = append(p.Errors, FieldError{Field: field.Name, Detail: field.Detail, Accepted: field.Accept})
 	}
@@ -33,6 +33,15 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "5")
 	}
 	write(w, p)
+}
+
+// statusOf tells a person's document that could be read and says too little from a parameter that is none. Runners know
+// one answer for both.
+func statusOf(r *http.Request, kind app.Kind) int {
+	if kind == app.Invalid && r.Method == http.MethodPost && !strings.HasPrefix(r.URL.Path, statusPath) {
+		return http.StatusUnprocessableEntity
+	}
+	return statuses[kind]
 }
 
 // unauthorized answers a token that was not accepted, or an issuer that did not answer.

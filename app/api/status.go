@@ -53,8 +53,37 @@ func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, intake.Identity(said.Identity), intake.Artifacts(said.Snapshots))
+	identity, snapshots, err := intake.Record(said)
+	if err != nil {
+		s.fail(w, r, invalid(err))
+		return
+	}
+	lease, err := s.Store.Record(r.Context(), id, claims(r).TokenID, identity, snapshots)
 	s.acknowledge(w, r, lease, err)
+}
+
+// ReserveRoom implements POST /api/v1/status/attempts/{id}/reserve.
+func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
+	var said contract.Demand
+	if !s.hear(w, r, &said) {
+		return
+	}
+	demand, err := intake.Demand(said)
+	if err != nil {
+		s.fail(w, r, invalid(err))
+		return
+	}
+	room, lease, err := s.Store.Reserve(r.Context(), id, claims(r).TokenID, demand)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	answer, err := s.answer(r, lease)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, contract.Reservation{Answer: answer, Wait: room.Wait, Position: room.Place, Never: room.Never})
 }
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.
@@ -127,9 +156,12 @@ func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, er
 
 // failRunner answers what the store refused. 409 means to a runner: this attempt is not yours (any more), end.
 func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
+	var contradiction *store.Contradiction
 	switch {
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrNotFound):
 		problem(w, http.StatusConflict, "The attempt is closed, or another runner has it. Stop and end.")
+	case errors.As(err, &contradiction):
+		problem(w, http.StatusConflict, contradiction.Error()+". Stop and end.")
 	case errors.Is(err, store.ErrConflict):
 		problem(w, http.StatusConflict, "What was recorded once cannot change. Stop and end.")
 	default:
@@ -166,13 +198,16 @@ func account(row store.SpecRow) string {
 	return row.Row.Spec.Account
 }
 
-// invalid turns a value no runner says into the desk's error, which names the field.
+// invalid turns values no runner says into the desk's error, which names the fields: in its words too, which are all that
+// a runner keeps of it.
 func invalid(err error) error {
-	var bad *intake.Invalid
+	var bad intake.Invalid
 	if !errors.As(err, &bad) {
 		return err
 	}
-	return &app.Error{Kind: app.Invalid, Message: "The document has an invalid field.", Fields: []app.Field{
-		{Name: bad.Field, Detail: bad.Detail, Accept: bad.Accept},
-	}}
+	out := &app.Error{Kind: app.Invalid, Message: "The document has invalid fields: " + bad.Error() + "."}
+	for _, f := range bad {
+		out.Fields = append(out.Fields, app.Field{Name: f.Name, Detail: f.Detail, Accept: f.Accept})
+	}
+	return out
 }

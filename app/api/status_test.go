@@ -36,7 +36,7 @@ func operations(t *testing.T) []operation {
 			}
 		}
 	}
-	require.Len(t, out, 9)
+	require.Len(t, out, 12)
 	return out
 }
 
@@ -63,6 +63,15 @@ func (r *runner) say(what string, body any) (contract.Answer, int) {
 var identity = contract.Identity{
 	InfraID: "shop-x7k2p", ClusterUUID: "5f0c1b1e-0000-4000-8000-000000000001", Account: "123456789012", Region: "us-east-1",
 	ReleaseDigest: "sha256:" + strings.Repeat("a", 64), Metadata: `{"infraID":"shop-x7k2p"}`,
+	InstallerSHA256: strings.Repeat("d", 64),
+}
+
+// recorded is a record as a runner sends it: an identity, and the archive of its install directory.
+func recorded(i contract.Identity) contract.Record {
+	return contract.Record{Identity: i, Snapshots: []contract.Snapshot{{
+		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/x/create/0-" + i.InfraID + "/install-dir.tar.zst", ManifestKey: "clusters/x/manifest.json",
+		SHA256: strings.Repeat("c", 64), Size: 10, InfraID: i.InfraID, TakenAt: time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC),
+	}}}
 }
 
 func started(t *testing.T) (h *house, cluster string, r *runner) {
@@ -84,7 +93,7 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 	require.Equal(t, contract.Spec{
 		Attempt: r.id, Number: 1, Kind: contract.KindCreate, Cluster: cluster, Job: row.JobID, Installation: "test",
 		Name: "shop", BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: "4.20.3", Account: "123456789012",
-		InstallConfig: row.Spec.InstallConfig, Zones: []string{"us-east-1a"}, Tags: map[string]string{"Owner": "maya"},
+		InstallConfig: row.Spec.InstallConfig, Zones: []string{"us-east-1a"}, CredentialsMode: "Mint", Tags: map[string]string{"Owner": "maya"},
 		PullSecretRef: "file:/run/pull-secret", Bucket: "artifacts", Heartbeat: 15 * time.Second, CreateDeadline: time.Hour,
 		DestroyDeadline: time.Hour, VerifyGap: 3 * time.Minute, SnapshotMaxAge: time.Hour,
 	}, claimed.Spec)
@@ -126,17 +135,17 @@ func TestATokenSpeaksForItsAttemptAlone(t *testing.T) {
 func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	answer, status := r.say("record", contract.Record{Identity: identity})
+	answer, status := r.say("record", recorded(identity))
 	require.Equal(t, http.StatusOK, status)
 	require.Empty(t, answer.Stop)
 	row, err := h.store.Cluster(t.Context(), cluster)
 	require.NoError(t, err)
 	require.Equal(t, []string{"shop-x7k2p"}, row.Identities)
-	_, status = r.say("record", contract.Record{Identity: identity})
+	_, status = r.say("record", recorded(identity))
 	require.Equal(t, http.StatusOK, status, "an unanswered record is asked again")
 	changed := identity
 	changed.InfraID = "shop-other"
-	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/record", r.bearer, contract.Record{Identity: changed}, http.StatusConflict)
+	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/record", r.bearer, recorded(changed), http.StatusConflict)
 }
 
 func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
@@ -144,7 +153,7 @@ func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 	_, err := h.store.Destroy(t.Context(), cluster, "github:maya", "changed her mind")
 	require.NoError(t, err)
-	answer, status := r.say("record", contract.Record{Identity: identity})
+	answer, status := r.say("record", recorded(identity))
 	require.Equal(t, http.StatusOK, status)
 	require.NotEmpty(t, answer.Stop)
 	row, err := h.store.Cluster(t.Context(), cluster)
@@ -177,7 +186,7 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 	h.refused(http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusConflict)
-	r.say("record", contract.Record{Identity: identity})
+	r.say("record", recorded(identity))
 	_, status := r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console-openshift-console.apps.shop.labs.example.com",
 		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password", MetadataRef: "s3://artifacts/metadata.json",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -20,8 +21,9 @@ func cluster(row store.Row) Cluster {
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents,
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
-		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA)},
-		FailReason: row.FailReason, FailMessage: row.FailMessage, Blockers: row.Blockers, Identities: row.Identities,
+		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
+		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
+		Place: row.Place, RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
 	if row.PR != nil {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
@@ -29,11 +31,20 @@ func cluster(row store.Row) Cluster {
 	return c
 }
 
+// due is when the next attempt may begin; a cluster that is ready, or gone, has none before it.
+func due(row store.Row) time.Time {
+	if row.Status == lifecycle.Ready || row.Status == lifecycle.Destroyed {
+		return time.Time{}
+	}
+	return utc(row.RetryAt)
+}
+
 // detail is everything of one cluster. The error names a stored document that cannot be read.
 func detail(d app.Details) (ClusterDetail, error) {
 	out := ClusterDetail{
 		Cluster: cluster(d.Row), Job: job(d.Job), Tags: d.Row.Tags,
-		Conditions: []Condition{}, Proof: []Pass{}, Timeline: []Event{},
+		Conditions: []Condition{}, Attempts: []Attempt{}, Proof: []Pass{}, Timeline: []Event{},
+		NothingBegun: len(d.Attempts) == 0,
 	}
 	if d.Row.Outputs != nil {
 		out.Outputs = outputs(d.Row)
@@ -42,6 +53,9 @@ func detail(d app.Details) (ClusterDetail, error) {
 		out.Conditions = append(out.Conditions, Condition{
 			Type: c.Type, Status: ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message, Since: utc(c.At),
 		})
+	}
+	for _, a := range d.Attempts {
+		out.Attempts = append(out.Attempts, attempt(a))
 	}
 	for _, v := range d.Verifications {
 		one, err := pass(v)
@@ -56,10 +70,18 @@ func detail(d app.Details) (ClusterDetail, error) {
 	return out, nil
 }
 
+func attempt(a store.AttemptRow) Attempt {
+	return Attempt{
+		Number: a.Number, Kind: AttemptKind(a.Kind), Phase: string(a.Phase), OpenedAt: a.OpenedAt.UTC(),
+		ClaimedAt: when(a.ClaimedAt), RecordedAt: when(a.RecordedAt), ToolExitedAt: when(a.ToolExitedAt), ToolExitCode: a.ToolExitCode,
+		ClosedAt: when(a.ClosedAt), Outcome: string(a.Outcome), Reason: a.Reason, Message: a.Message, Whose: a.Whose, Next: a.Next,
+	}
+}
+
 func pass(v store.VerificationRow) (Pass, error) {
 	out := Pass{
 		Attempt: v.Attempt, Number: v.Number, At: v.At.UTC(), Clean: v.Clean, Account: v.Account, Control: v.Control,
-		Identities: append([]string{}, v.Identities...), Leftovers: []Leftover{},
+		Identities: append([]string{}, v.Identities...), Queries: []Query{}, Leftovers: []Leftover{},
 	}
 	if err := read(v.Queries, &out.Queries); err != nil {
 		return Pass{}, fmt.Errorf("queries of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
@@ -67,7 +89,10 @@ func pass(v store.VerificationRow) (Pass, error) {
 	if err := read(v.Leftovers, &out.Leftovers); err != nil {
 		return Pass{}, fmt.Errorf("leftovers of pass %d of attempt %d: %w", v.Number, v.Attempt, err)
 	}
-	if out.Leftovers == nil { // stored as JSON null
+	if out.Queries == nil { // stored as JSON null
+		out.Queries = []Query{}
+	}
+	if out.Leftovers == nil {
 		out.Leftovers = []Leftover{}
 	}
 	return out, nil
@@ -93,13 +118,16 @@ func job(j store.Job) Job {
 		JobID: j.ID, ClusterID: j.Cluster, Type: string(j.Type), Status: string(j.Status), Attempt: j.Attempt,
 		ErrorCode: j.ErrorCode, ErrorMessage: j.ErrorMessage, CreatedAt: j.CreatedAt.UTC(),
 	}
-	if j.StartedAt != nil {
-		out.StartedAt = j.StartedAt.UTC()
-	}
-	if j.EndedAt != nil {
-		out.EndedAt = j.EndedAt.UTC()
-	}
+	out.StartedAt, out.EndedAt = when(j.StartedAt), when(j.EndedAt)
 	return out
+}
+
+// when is a time that may not have come; then it is left out.
+func when(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
 }
 
 // utc keeps the zero time zero, so that it is left out.

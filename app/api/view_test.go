@@ -54,13 +54,22 @@ func full() app.Details {
 	row.AcceptedAt, row.DestroyAt, row.UpdatedAt, row.ReadyAt = noon, noon.Add(2*time.Hour), noon.Add(3*time.Hour), noon.Add(time.Hour)
 	row.Ends = lifecycle.Ends{TTL: noon.Add(24 * time.Hour), Max: noon.Add(72 * time.Hour), PRClosed: noon.Add(2 * time.Hour)}
 	row.Blockers, row.Identities = []string{"vpc vpc-1: delete it"}, []string{"pr41-shop-x7k2p"}
-	row.Progress = lifecycle.Progress{Percent: 80, Step: "verifying"}
-	began, ended := noon.Add(2*time.Hour), noon.Add(3*time.Hour)
+	row.Progress = lifecycle.Progress{Percent: 80, Step: "verifying", ETA: noon.Add(4 * time.Hour), Late: noon.Add(5 * time.Hour)}
+	row.FailReason, row.FailMessage, row.FailWhose, row.FailNext = "VPCLimitExceeded", "there are 5 of 5 VPCs", "quota", "raise L-F678F1CE or delete a VPC"
+	row.RetryAt = noon.Add(6 * time.Hour)
+	began, ended, code := noon.Add(2*time.Hour), noon.Add(3*time.Hour), 0
 	return app.Details{
 		Row: row,
 		Job: store.Job{
 			ID: row.JobID, Cluster: row.ID, Type: lifecycle.JobJanitorDestroy, Status: lifecycle.JobFailed, Attempt: 3,
 			ErrorCode: "LeftoversFound", ErrorMessage: "one thing is left", CreatedAt: noon.Add(2 * time.Hour), StartedAt: &began, EndedAt: &ended,
+		},
+		Attempts: []store.AttemptRow{
+			{
+				Number: 2, Kind: lifecycle.Create, Phase: lifecycle.Installing, OpenedAt: noon, ClaimedAt: &began, RecordedAt: &began, ClosedAt: &ended,
+				Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded", Message: "there are 5 of 5 VPCs", Whose: "quota", Next: "raise L-F678F1CE or delete a VPC",
+			},
+			{Number: 3, Kind: lifecycle.Destroy, Phase: lifecycle.Verifying, OpenedAt: began, ClaimedAt: &began, ToolExitedAt: &ended, ToolExitCode: &code},
 		},
 		Conditions: []store.Condition{{Type: "Ready", Status: "False", Reason: "Destroying", Message: "it is going", At: noon}},
 		Verifications: []store.VerificationRow{{
