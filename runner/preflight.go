@@ -129,11 +129,7 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	case answer.Never != "":
 		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
 	case answer.Wait != "":
-		words := answer.Wait
-		if answer.Position > 0 {
-			words += fmt.Sprintf("; number %d in line", answer.Position)
-		}
-		return noRoom{words}
+		return noRoom{answer.Wait} // the place in line changes while it waits; the server tells it
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestWithoutRoomTheAttemptWaits(t *testing.T) {
 	result := w.result()
 	require.Equal(t, "waiting", result.Outcome)
 	require.Equal(t, "QuotaInUse", result.Reason)
-	require.Equal(t, "Elastic IP addresses are in use (5 of 5); number 3 in line", result.Message)
+	require.Equal(t, "Elastic IP addresses are in use (5 of 5)", result.Message)
 	require.Equal(t, contract.WhoseQuota, result.Whose)
 	require.NotEmpty(t, result.Next)
 	require.Empty(t, w.records)
