@@ -15,6 +15,6 @@ hook() { if [ -e "$D/on-$1" ]; then . "$D/on-$1"; fi; }
 {
   echo "$program $*"
   echo "  in $PWD, stdin $(readlink /proc/self/fd/0)"
-  if [ -n "$dir" ]; then echo "  finds $(cd "$dir" && find . -type f | LC_ALL=C sort | tr '\n' ' ')"; fi
+  if [ -n "$dir" ]; then echo "  finds $(cd "$dir" && find . -type f | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"; fi
 } >>"$D/calls"
 tr '\0' '\n' </proc/$$/environ | LC_ALL=C sort >>"$D/environ"
