@@ -312,7 +312,11 @@ func (c *fakeCloud) Verify(_ context.Context, t cloud.Target) contract.Pass {
 func cleanPass(t cloud.Target) contract.Pass {
 	p := contract.Pass{Account: account, Control: "the account answers", Clean: true, Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
 	for _, id := range t.Identities {
-		p.Identities = append(p.Identities, id.InfraID)
+		for _, name := range []string{id.InfraID, id.CCOName} {
+			if name != "" {
+				p.Identities = append(p.Identities, name)
+			}
+		}
 	}
 	return p
 }

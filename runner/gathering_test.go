@@ -1,0 +1,115 @@
+package runner_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+const bundle = "log-bundle-20260227101213.tar.gz"
+
+// kept lists the bundles of logs the server was told of.
+func (w *world) kept() (logs []contract.Snapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.reports {
+		for _, s := range r.Snapshots {
+			if s.Type == "LOG" {
+				logs = append(logs, s)
+			}
+		}
+	}
+	return logs
+}
+
+func TestTheJournalsOfAFailedBootstrapAreFetchedAndKeptEncrypted(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	key := filepath.Join(w.dir, "ssh-key")
+	require.NoError(t, os.WriteFile(key, []byte("CANARY-ssh-key\n"), 0o600))
+	w.spec.SSHKeyRef = "file:" + key
+	w.on("create", `exit 5`)
+	w.on("gather", `note "with $(cat "${dir%/*}/secrets/ssh-key")"`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "BootstrapFailed", w.result().Reason)
+	require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")),
+		"openshift-install gather bootstrap --dir "+w.cfg.WorkDir+"/install-1 --log-level=info --key "+w.cfg.WorkDir+"/secrets/ssh-key\n")
+	require.True(t, w.did("installer: with CANARY-ssh-key"))
+
+	logs := w.kept()
+	require.Len(t, logs, 1)
+	require.Regexp(t, `^operate/clusters/clu_1/\d{8}T\d{6}\.\d{3}Z-a3/`+bundle+`$`, logs[0].Key)
+	require.Equal(t, "shop-00001", logs[0].InfraID)
+	content := "journals with CANARY-kubeadmin-password"
+	sum := sha256.Sum256([]byte(content))
+	require.Equal(t, hex.EncodeToString(sum[:]), logs[0].SHA256)
+	require.Equal(t, int64(len(content)), logs[0].Size)
+	raw, err := storeOf(t, w).Read(t.Context(), "s3://"+w.spec.Bucket+"/"+logs[0].Key)
+	require.NoError(t, err)
+	require.Equal(t, content, string(raw))
+	require.Contains(t, w.logText(), bundle+" is kept, encrypted, as s3://"+w.spec.Bucket+"/"+logs[0].Key)
+	require.NotContains(t, w.logText(), "CANARY-ssh-key")
+}
+
+func TestJournalsAreFetchedOnlyWhereMachinesFailedAndNoneAreThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		script  string
+		fetched bool
+		kept    int
+	}{
+		"the bootstrap failed":              {`exit 5`, true, 1},
+		"… and the installer gathered them": {`echo x >"$dir/` + bundle + `"; echo y >"$dir/capi-artifacts-bundle-1.tar.gz"; exit 5`, false, 2},
+		"the control plane's machines failed": {
+			`echo "level=error msg=failed to create cluster: failed to provision control-plane machines: machines are not ready" >&2; exit 4`, true, 1},
+		"the network failed":         {`echo "level=error msg=infrastructure was not ready within 15m0s" >&2; exit 4`, false, 0},
+		"it never began":             {`exit 1`, false, 0},
+		"only a controllers' bundle": {`echo y >"$dir/serial-log-bundle-1.tar.gz"; exit 5`, true, 2},
+		"something else lies there":  {`echo y >"$dir/log-bundle.txt"; exit 4`, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, contract.KindCreate)
+			w.on("create", c.script)
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, c.fetched, w.did("installer: gather"))
+			require.Len(t, w.kept(), c.kept)
+		})
+	}
+}
+
+func TestJournalsThatCannotBeFetchedFailNothingMore(t *testing.T) {
+	for name, c := range map[string]struct{ script, words string }{
+		"refused":  {`exit 1`, "openshift-install gather bootstrap ended with 1"},
+		"too long": {hanging, "openshift-install gather bootstrap ended with 8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, contract.KindCreate)
+			w.cfg.Timings.Gather = 100 * time.Millisecond
+			w.on("create", `exit 5`)
+			w.on("gather", c.script)
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, "BootstrapFailed", w.result().Reason)
+			require.Contains(t, w.logText(), c.words)
+			require.Empty(t, w.kept())
+		})
+	}
+}
+
+func TestNothingIsFetchedAfterAStop(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("create", strings.ReplaceAll(hanging, "exit 8", "exit 5"))
+	w.whenHanging(func() {
+		w.mu.Lock()
+		w.stop = "destroy was asked for"
+		w.mu.Unlock()
+	})
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "StopAsked", w.result().Reason)
+	require.False(t, w.did("installer: gather"))
+}
