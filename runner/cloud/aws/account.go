@@ -6,13 +6,16 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 )
@@ -26,6 +29,10 @@ const (
 	sweepTimeout = 10 * time.Minute
 	// parallel questions; Route 53 allows five requests a second per account.
 	parallel = 6
+	// attempts of one request and the longest wait between two: an account whose other users exhaust its request rate
+	// answers within seconds, while one that is not there at all must not cost every question its whole timeout.
+	attempts   = 6
+	maxBackoff = 4 * time.Second
 )
 
 // Client asks one region and the global services. It is safe for concurrent use.
@@ -43,7 +50,7 @@ type Client struct {
 // New takes credentials and addresses from the SDK's default chain, where options say nothing else. It asks the cloud
 // nothing yet.
 func New(ctx context.Context, region string, options ...func(*config.LoadOptions) error) (*Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region),
+	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region), config.WithRetryer(retryer),
 		config.WithLogger(logging.Nop{}))...) // its warnings of cut connections tell nobody anything
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
@@ -57,6 +64,12 @@ func New(ctx context.Context, region string, options ...func(*config.LoadOptions
 		r53:    route53.NewFromConfig(cfg),
 		s3:     s3In(cfg, globalRegion),
 	}, nil
+}
+
+// retryer repeats what was throttled more often than the SDK's three times: a question that was not answered is a
+// finding, and a finding keeps a cluster from being released.
+func retryer() awssdk.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
 // Account returns the account id our credentials belong to.
@@ -78,11 +91,22 @@ func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
 	return elasticloadbalancingv2.NewFromConfig(c.cfg, func(o *elasticloadbalancingv2.Options) { o.Region = region })
 }
 
+func (c *Client) classicIn(region string) *elasticloadbalancing.Client {
+	return elasticloadbalancing.NewFromConfig(c.cfg, func(o *elasticloadbalancing.Options) { o.Region = region })
+}
+
+func (c *Client) quotasIn(region string) *servicequotas.Client {
+	return servicequotas.NewFromConfig(c.cfg, func(o *servicequotas.Options) { o.Region = region })
+}
+
 func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {
 	return resourcegroupstaggingapi.NewFromConfig(c.cfg, func(o *resourcegroupstaggingapi.Options) { o.Region = region })
 }
 
-// s3In always uses path style: AWS takes it too, and addresses without DNS need it.
+// s3In always uses path style: AWS takes it too, and addresses without DNS need it. A bucket store that is away is
+// asked no oftener than the SDK does by itself: S3 does not throttle questions as few as ours.
 func s3In(cfg awssdk.Config, region string) *s3.Client {
-	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, region })
+	return s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle, o.Region, o.Retryer = true, region, retry.NewStandard()
+	})
 }

@@ -49,7 +49,8 @@ func TestAnEmptyCloudIsCleanAndTheProofSaysWhatWasAsked(t *testing.T) {
 		"tagging:GetResources@us-east-1", "tagging:GetResources@us-east-2", "tagging:GetResources@us-west-2",
 		"ec2:DescribeVpcs@us-east-2", "ec2:DescribeVpcs@us-west-2", "ec2:DescribeImages@us-east-2", "ec2:DescribeAddresses@us-east-2",
 		"elasticloadbalancing:DescribeLoadBalancers@us-east-2", "elasticloadbalancing:DescribeTargetGroups@us-east-2",
-		"iam:GetRole@us-east-1", "iam:GetInstanceProfile@us-east-1", "iam:ListUsers@us-east-1", "iam:ListOpenIDConnectProviders@us-east-1",
+		"ec2:DescribeLaunchTemplates@us-east-2", "ec2:DescribeVpcPeeringConnections@us-east-2", "ec2:DescribePlacementGroups@us-east-2",
+		"iam:GetRole@us-east-1", "iam:GetInstanceProfile@us-east-1", "iam:ListUsers@us-east-1", "iam:ListRoles@us-east-1", "iam:ListInstanceProfiles@us-east-1", "iam:ListOpenIDConnectProviders@us-east-1",
 		"s3:HeadBucket@us-east-1", "s3:ListBuckets@us-east-1",
 	} {
 		require.NotZero(t, asked[want], want)
@@ -140,8 +141,12 @@ func TestDNSAndBucketsAreFoundByNameAlone(t *testing.T) {
 		"hosted-zone named.labs.example.com", `record \052.apps.named.labs.example.com`, "record api.named.labs.example.com",
 		"bucket openshift-bootstrap-data-named-c9772", "bucket named-c9772-image-registry-us-east-1-abc",
 	}, ids)
-	s.target.Identities = nil
-	require.Equal(t, []string{"hosted-zone", "record"}, kinds(s.client.Verify(t.Context(), s.target)), "DNS is asked without any identity")
+	for _, never := range [][]contract.Identity{nil, {{CCOName: "named-abc", Account: account}}} {
+		s.target.Identities = never
+		p = s.client.Verify(t.Context(), s.target)
+		require.True(t, p.Clean, "what was never created was never in DNS: the name is somebody else's")
+		require.NotEmpty(t, p.Control)
+	}
 }
 
 func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
@@ -181,6 +186,10 @@ func TestTheControlFailsInAnotherAccountAndWithoutTheZone(t *testing.T) {
 	require.False(t, p.Clean)
 	require.Empty(t, p.Control)
 	require.Equal(t, []string{"zone-not-visible"}, kinds(p))
+
+	s.target.Identities = nil
+	p = s.client.Verify(t.Context(), s.target)
+	require.True(t, p.Clean, "without an infraID no zone is needed")
 
 	s.AWS.Refuse("sts:GetCallerIdentity", -1, "AccessDenied")
 	p = s.client.Verify(t.Context(), s.target)

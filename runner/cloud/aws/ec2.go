@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
@@ -18,25 +17,29 @@ type ec2Kind struct {
 	call     string
 	idFilter string // the filter that takes an id
 	inVPC    string // the filter that takes a VPC id; empty: cannot be asked by VPC
+	named    bool   // the installer gives it a Name tag, by which it is asked for too
 	list     func(context.Context, *ec2.Client, []types.Filter) ([]thing, error)
+	delete   string // the command line that deletes one, followed by its id
 }
 
+var instances = ec2Kind{"instance", "instance", "DescribeInstances", "instance-id", "vpc-id", true, listInstances, "terminate-instances --instance-ids"}
+
 // ec2Kinds in the order they are asked and reported: what blocks others first.
-var ec2Kinds = []ec2Kind{
-	{"instance", "instance", "DescribeInstances", "instance-id", "vpc-id", listInstances},
-	{"network-interface", "network-interface", "DescribeNetworkInterfaces", "network-interface-id", "vpc-id", listInterfaces},
-	{"nat-gateway", "natgateway", "DescribeNatGateways", "nat-gateway-id", "vpc-id", listNATGateways},
-	{"address", "elastic-ip", "DescribeAddresses", "allocation-id", "", listAddresses},
-	{"volume", "volume", "DescribeVolumes", "volume-id", "", listVolumes},
-	{"snapshot", "snapshot", "DescribeSnapshots", "snapshot-id", "", listSnapshots},
-	{"image", "image", "DescribeImages", "image-id", "", listImages},
-	{"vpc-endpoint", "vpc-endpoint", "DescribeVpcEndpoints", "vpc-endpoint-id", "vpc-id", listEndpoints},
-	{"security-group", "security-group", "DescribeSecurityGroups", "group-id", "vpc-id", listSecurityGroups},
-	{"route-table", "route-table", "DescribeRouteTables", "route-table-id", "vpc-id", listRouteTables},
-	{"subnet", "subnet", "DescribeSubnets", "subnet-id", "vpc-id", listSubnets},
-	{"internet-gateway", "internet-gateway", "DescribeInternetGateways", "internet-gateway-id", "attachment.vpc-id", listInternetGateways},
-	{"vpc", "vpc", "DescribeVpcs", "vpc-id", "", listVPCs},
-}
+var ec2Kinds = append([]ec2Kind{
+	instances,
+	{"network-interface", "network-interface", "DescribeNetworkInterfaces", "network-interface-id", "vpc-id", true, listInterfaces, "delete-network-interface --network-interface-id"},
+	{"nat-gateway", "natgateway", "DescribeNatGateways", "nat-gateway-id", "vpc-id", true, listNATGateways, "delete-nat-gateway --nat-gateway-id"},
+	{"address", "elastic-ip", "DescribeAddresses", "allocation-id", "", true, listAddresses, "release-address --allocation-id"},
+	{"volume", "volume", "DescribeVolumes", "volume-id", "", true, listVolumes, "delete-volume --volume-id"},
+	{"snapshot", "snapshot", "DescribeSnapshots", "snapshot-id", "", true, listSnapshots, "delete-snapshot --snapshot-id"},
+	{"image", "image", "DescribeImages", "image-id", "", true, listImages, "deregister-image --image-id"},
+	{"vpc-endpoint", "vpc-endpoint", "DescribeVpcEndpoints", "vpc-endpoint-id", "vpc-id", true, listEndpoints, "delete-vpc-endpoints --vpc-endpoint-ids"},
+	{"security-group", "security-group", "DescribeSecurityGroups", "group-id", "vpc-id", true, listSecurityGroups, "delete-security-group --group-id"},
+	{"route-table", "route-table", "DescribeRouteTables", "route-table-id", "vpc-id", true, listRouteTables, "delete-route-table --route-table-id"},
+	{"subnet", "subnet", "DescribeSubnets", "subnet-id", "vpc-id", true, listSubnets, "delete-subnet --subnet-id"},
+	{"internet-gateway", "internet-gateway", "DescribeInternetGateways", "internet-gateway-id", "attachment.vpc-id", true, listInternetGateways, "delete-internet-gateway --internet-gateway-id"},
+	{"vpc", "vpc", "DescribeVpcs", "vpc-id", "", true, listVPCs, "delete-vpc --vpc-id"},
+}, rareKinds...)
 
 // ec2Question asks for one kind with one filter.
 func (c *Client) ec2Question(region string, kind ec2Kind, filter string, values ...string) question {
@@ -55,31 +58,22 @@ func (c *Client) ec2Question(region string, kind ec2Kind, filter string, values 
 
 // ec2Free says who can free an EC2 resource and how.
 func ec2Free(noun, id, region string) string {
-	command := map[string]string{
-		"instance": "terminate-instances --instance-ids", "network-interface": "delete-network-interface --network-interface-id",
-		"nat-gateway": "delete-nat-gateway --nat-gateway-id", "address": "release-address --allocation-id",
-		"volume": "delete-volume --volume-id", "snapshot": "delete-snapshot --snapshot-id", "image": "deregister-image --image-id",
-		"vpc-endpoint": "delete-vpc-endpoints --vpc-endpoint-ids", "security-group": "delete-security-group --group-id",
-		"route-table": "delete-route-table --route-table-id", "subnet": "delete-subnet --subnet-id",
-		"internet-gateway": "delete-internet-gateway --internet-gateway-id", "vpc": "delete-vpc --vpc-id",
-	}[noun]
+	command := ""
+	for _, k := range ec2Kinds {
+		if k.noun == noun {
+			command = k.delete
+		}
+	}
 	free := fmt.Sprintf("an administrator of the account: aws ec2 %s %s --region %s", command, id, region)
 	switch noun {
 	case "network-interface", "security-group":
 		free += " (first delete what uses it: a load balancer or an endpoint made by a workload)"
 	case "volume", "snapshot":
 		free += " (made by a workload's persistent volume; ask its owner whether the data may go)"
+	case "image":
+		free += " (then its snapshots)"
 	case "subnet", "internet-gateway", "vpc":
 		free += " (after everything in it is gone)"
 	}
 	return free
-}
-
-func nameTag(tags []types.Tag) string {
-	for _, t := range tags {
-		if awssdk.ToString(t.Key) == "Name" {
-			return awssdk.ToString(t.Value)
-		}
-	}
-	return ""
 }

@@ -8,33 +8,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// pager is what every paginator of the SDK offers.
-type pager[Page, Options any] interface {
-	HasMorePages() bool
-	NextPage(context.Context, ...func(*Options)) (*Page, error)
+// taggedThing is a thing that is called by its Name tag.
+func taggedThing(id string, tags []types.Tag, gone bool) thing {
+	return thing{id: id, name: tagValue(tags, "Name"), tags: tagMap(tags), gone: gone}
 }
 
-// collect reads every page. A page that was refused makes the whole answer an error.
-func collect[Page, Options any](ctx context.Context, p pager[Page, Options], take func(*Page) []thing) ([]thing, error) {
-	var all []thing
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, take(page)...)
-	}
-	return all, nil
-}
-
-// each turns a slice of the SDK's into things.
-func each[T any](items []T, thingOf func(T) thing) []thing {
-	out := make([]thing, 0, len(items))
-	for _, item := range items {
-		out = append(out, thingOf(item))
+func tagMap(tags []types.Tag) map[string]string {
+	out := make(map[string]string, len(tags))
+	for _, t := range tags {
+		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
 	}
 	return out
 }
+
+func tagValue(tags []types.Tag, key string) string { return tagMap(tags)[key] }
 
 func listInstances(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	p := ec2.NewDescribeInstancesPaginator(api, &ec2.DescribeInstancesInput{Filters: f})
@@ -43,7 +30,7 @@ func listInstances(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 		for _, r := range page.Reservations {
 			out = append(out, each(r.Instances, func(i types.Instance) thing {
 				gone := i.State != nil && i.State.Name == types.InstanceStateNameTerminated
-				return thing{id: awssdk.ToString(i.InstanceId), name: nameTag(i.Tags), gone: gone}
+				return taggedThing(awssdk.ToString(i.InstanceId), i.Tags, gone)
 			})...)
 		}
 		return out
@@ -54,7 +41,7 @@ func listInterfaces(ctx context.Context, api *ec2.Client, f []types.Filter) ([]t
 	p := ec2.NewDescribeNetworkInterfacesPaginator(api, &ec2.DescribeNetworkInterfacesInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeNetworkInterfacesOutput) []thing {
 		return each(page.NetworkInterfaces, func(i types.NetworkInterface) thing {
-			return thing{id: awssdk.ToString(i.NetworkInterfaceId), name: awssdk.ToString(i.Description)}
+			return thing{id: awssdk.ToString(i.NetworkInterfaceId), name: awssdk.ToString(i.Description), tags: tagMap(i.TagSet)}
 		})
 	})
 }
@@ -63,7 +50,7 @@ func listNATGateways(ctx context.Context, api *ec2.Client, f []types.Filter) ([]
 	p := ec2.NewDescribeNatGatewaysPaginator(api, &ec2.DescribeNatGatewaysInput{Filter: f})
 	return collect(ctx, p, func(page *ec2.DescribeNatGatewaysOutput) []thing {
 		return each(page.NatGateways, func(n types.NatGateway) thing {
-			return thing{id: awssdk.ToString(n.NatGatewayId), name: nameTag(n.Tags), gone: n.State == types.NatGatewayStateDeleted}
+			return taggedThing(awssdk.ToString(n.NatGatewayId), n.Tags, n.State == types.NatGatewayStateDeleted)
 		})
 	})
 }
@@ -74,7 +61,7 @@ func listAddresses(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 		return nil, err
 	}
 	return each(out.Addresses, func(a types.Address) thing {
-		return thing{id: awssdk.ToString(a.AllocationId), name: awssdk.ToString(a.PublicIp)}
+		return thing{id: awssdk.ToString(a.AllocationId), name: awssdk.ToString(a.PublicIp), tags: tagMap(a.Tags)}
 	}), nil
 }
 
@@ -82,7 +69,7 @@ func listVolumes(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thin
 	p := ec2.NewDescribeVolumesPaginator(api, &ec2.DescribeVolumesInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeVolumesOutput) []thing {
 		return each(page.Volumes, func(v types.Volume) thing {
-			return thing{id: awssdk.ToString(v.VolumeId), name: nameTag(v.Tags)}
+			return taggedThing(awssdk.ToString(v.VolumeId), v.Tags, v.State == types.VolumeStateDeleted)
 		})
 	})
 }
@@ -91,7 +78,7 @@ func listSnapshots(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 	p := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{Filters: f, OwnerIds: []string{"self"}})
 	return collect(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []thing {
 		return each(page.Snapshots, func(s types.Snapshot) thing {
-			return thing{id: awssdk.ToString(s.SnapshotId), name: nameTag(s.Tags)}
+			return taggedThing(awssdk.ToString(s.SnapshotId), s.Tags, false)
 		})
 	})
 }
@@ -103,10 +90,10 @@ func listImages(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing
 		var out []thing
 		for _, i := range page.Images {
 			name := awssdk.ToString(i.Name)
-			out = append(out, thing{id: awssdk.ToString(i.ImageId), name: name, gone: i.State == types.ImageStateDeregistered})
+			out = append(out, thing{id: awssdk.ToString(i.ImageId), name: name, tags: tagMap(i.Tags), gone: i.State == types.ImageStateDeregistered})
 			for _, device := range i.BlockDeviceMappings {
 				if device.Ebs != nil && awssdk.ToString(device.Ebs.SnapshotId) != "" {
-					out = append(out, thing{kind: "snapshot", id: awssdk.ToString(device.Ebs.SnapshotId), name: "of image " + name})
+					out = append(out, thing{kind: "snapshot", id: awssdk.ToString(device.Ebs.SnapshotId), name: "of image " + name, tags: tagMap(i.Tags)})
 				}
 			}
 		}
@@ -118,7 +105,7 @@ func listEndpoints(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 	p := ec2.NewDescribeVpcEndpointsPaginator(api, &ec2.DescribeVpcEndpointsInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeVpcEndpointsOutput) []thing {
 		return each(page.VpcEndpoints, func(e types.VpcEndpoint) thing {
-			return thing{id: awssdk.ToString(e.VpcEndpointId), name: awssdk.ToString(e.ServiceName), gone: e.State == types.StateDeleted}
+			return thing{id: awssdk.ToString(e.VpcEndpointId), name: awssdk.ToString(e.ServiceName), tags: tagMap(e.Tags), gone: e.State == types.StateDeleted}
 		})
 	})
 }
@@ -128,7 +115,7 @@ func listSecurityGroups(ctx context.Context, api *ec2.Client, f []types.Filter) 
 	return collect(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) []thing {
 		return each(page.SecurityGroups, func(g types.SecurityGroup) thing {
 			name := awssdk.ToString(g.GroupName)
-			return thing{id: awssdk.ToString(g.GroupId), name: name, gone: name == "default"} // goes with its VPC, never alone
+			return thing{id: awssdk.ToString(g.GroupId), name: name, tags: tagMap(g.Tags), gone: name == "default"} // goes with its VPC, never alone
 		})
 	})
 }
@@ -141,7 +128,7 @@ func listRouteTables(ctx context.Context, api *ec2.Client, f []types.Filter) ([]
 			for _, a := range t.Associations {
 				main = main || awssdk.ToBool(a.Main)
 			}
-			return thing{id: awssdk.ToString(t.RouteTableId), name: nameTag(t.Tags), gone: main}
+			return taggedThing(awssdk.ToString(t.RouteTableId), t.Tags, main)
 		})
 	})
 }
@@ -150,7 +137,7 @@ func listSubnets(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thin
 	p := ec2.NewDescribeSubnetsPaginator(api, &ec2.DescribeSubnetsInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeSubnetsOutput) []thing {
 		return each(page.Subnets, func(s types.Subnet) thing {
-			return thing{id: awssdk.ToString(s.SubnetId), name: nameTag(s.Tags)}
+			return taggedThing(awssdk.ToString(s.SubnetId), s.Tags, false)
 		})
 	})
 }
@@ -159,7 +146,7 @@ func listInternetGateways(ctx context.Context, api *ec2.Client, f []types.Filter
 	p := ec2.NewDescribeInternetGatewaysPaginator(api, &ec2.DescribeInternetGatewaysInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeInternetGatewaysOutput) []thing {
 		return each(page.InternetGateways, func(g types.InternetGateway) thing {
-			return thing{id: awssdk.ToString(g.InternetGatewayId), name: nameTag(g.Tags)}
+			return taggedThing(awssdk.ToString(g.InternetGatewayId), g.Tags, false)
 		})
 	})
 }
@@ -168,7 +155,7 @@ func listVPCs(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, 
 	p := ec2.NewDescribeVpcsPaginator(api, &ec2.DescribeVpcsInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeVpcsOutput) []thing {
 		return each(page.Vpcs, func(v types.Vpc) thing {
-			return thing{id: awssdk.ToString(v.VpcId), name: nameTag(v.Tags)}
+			return taggedThing(awssdk.ToString(v.VpcId), v.Tags, false)
 		})
 	})
 }

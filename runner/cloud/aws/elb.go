@@ -31,18 +31,54 @@ func (c *Client) balancersInVPC(region string, vpcs []string) question {
 	}
 }
 
-// targetGroups asks for the target groups named <infraID>-… and those of the VPCs.
-func (c *Client) targetGroups(region string, prefixes, vpcs []string) question {
+// targetGroups asks for the target groups named <infraID>-… that do not carry another cluster's tags.
+func (c *Client) targetGroups(region string, id identity) question {
+	prefixes := suffixed(id.infraIDs, "-")
 	return question{
-		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region,
-		asked: "name=" + strings.Join(prefixes, "*,") + "* vpc=" + strings.Join(vpcs, ","),
+		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region, asked: "name=" + strings.Join(prefixes, "*,") + "*",
 		ask: func(ctx context.Context) ([]thing, error) {
 			all, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{})
-			return slices.DeleteFunc(all, func(g group) bool {
-				return !hasAnyPrefix(g.name, prefixes) && !slices.Contains(vpcs, g.vpc)
-			}).things(), err
+			if err != nil {
+				return nil, err
+			}
+			likely := slices.DeleteFunc(all, func(g group) bool { return !hasAnyPrefix(g.name, prefixes) }).things()
+			tags, err := c.balancingTags(ctx, region, each(likely, func(t thing) string { return t.id }))
+			if err != nil {
+				return nil, err
+			}
+			return slices.DeleteFunc(likely, func(t thing) bool { return id.whose(tags[t.id]) == anothers }), nil
 		},
 	}
+}
+
+// targetGroupsInVPC asks for those of the VPCs.
+func (c *Client) targetGroupsInVPC(region string, vpcs []string) question {
+	return question{
+		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
+		ask: func(ctx context.Context) ([]thing, error) {
+			all, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{})
+			return slices.DeleteFunc(all, func(g group) bool { return !slices.Contains(vpcs, g.vpc) }).things(), err
+		},
+	}
+}
+
+// balancingTags reads the tags of load balancers and target groups by ARN, twenty at a time, the most DescribeTags takes.
+func (c *Client) balancingTags(ctx context.Context, region string, arns []string) (map[string]map[string]string, error) {
+	out := map[string]map[string]string{}
+	for some := range slices.Chunk(arns, 20) {
+		page, err := c.elbIn(region).DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: some})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range page.TagDescriptions {
+			tags := map[string]string{}
+			for _, t := range d.Tags {
+				tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+			}
+			out[awssdk.ToString(d.ResourceArn)] = tags
+		}
+	}
+	return out, nil
 }
 
 // balancers lists load balancers; with vpcs only theirs.

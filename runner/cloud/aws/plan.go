@@ -6,64 +6,82 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// firstQuestions are those that need no other's answer, in a fixed order.
+// firstQuestions are those that need no other's answer, in a fixed order. DNS is asked only for a cluster that may have
+// been created under an infraID: before that, its name may be somebody else's.
 func (c *Client) firstQuestions(t cloud.Target, public []zone) []question {
-	infraIDs, ccoNames := names(t)
-	qs := []question{c.zonesLeft(t.Domain())}
-	for _, z := range public {
-		qs = append(qs, c.recordsLeft(z, t.Domain()))
+	id := identityOf(t)
+	var qs []question
+	if len(id.infraIDs) > 0 {
+		qs = append(qs, c.zonesLeft(t.Domain()))
+		for _, z := range public {
+			qs = append(qs, c.recordsLeft(z, t.Domain()))
+		}
 	}
 	for _, region := range regions(t, true) {
-		for _, id := range infraIDs {
-			qs = append(qs, c.tagged(region, kubernetesTag(id), "owned"), c.tagged(region, providerTag(id), "owned"))
-		}
-		if t.Cluster != "" {
-			qs = append(qs, c.tagged(region, clusterTag, t.Cluster))
+		for _, tag := range id.tags() {
+			qs = append(qs, c.tagged(region, tag.key, tag.value))
 		}
 	}
 	for _, region := range regions(t, false) {
-		qs = append(qs, c.regional(region, t.Cluster, infraIDs)...)
+		qs = append(qs, c.computeOf(region, id)...)
+		qs = append(qs, c.balancingOf(region, id)...)
 	}
-	for _, id := range infraIDs {
-		qs = append(qs, c.iamOf(id)...)
-		qs = append(qs, c.bucketByName(bootstrapBucket(id)))
+	return append(qs, c.globalOf(id)...)
+}
+
+// globalOf asks the services that are the same from every region, by name.
+func (c *Client) globalOf(id identity) []question {
+	var qs []question
+	for _, infraID := range id.infraIDs {
+		qs = append(qs, c.iamOf(infraID)...)
+		qs = append(qs, c.bucketByName(bootstrapBucket(infraID)))
 	}
-	if len(infraIDs) > 0 {
-		qs = append(qs, c.usersNamed(suffixed(infraIDs, "-")), c.bucketsNamed(suffixed(infraIDs, "-image-registry-")))
+	if prefixes := suffixed(append(slices.Clone(id.infraIDs), id.ccoNames...), "-"); len(prefixes) > 0 {
+		qs = append(qs, c.rolesNamed(id, prefixes))
 	}
-	for _, name := range ccoNames {
-		qs = append(qs, c.rolesNamed([]string{name + "-"}), c.oidcProvider(name), c.bucketByName(name+"-oidc"))
+	if prefixes := suffixed(id.infraIDs, "-"); len(prefixes) > 0 {
+		qs = append(qs, c.profilesNamed(id, prefixes), c.usersNamed(id, prefixes), c.bucketsNamed(suffixed(id.infraIDs, registryInfix)))
+	}
+	for _, name := range id.ccoNames {
+		qs = append(qs, c.providersOf(name), c.bucketByName(oidcBucket(name)))
 	}
 	return qs
 }
 
-// regional asks one region for EC2 resources and load balancers.
-func (c *Client) regional(region, cluster string, infraIDs []string) []question {
+// computeOf asks one region for EC2 resources.
+func (c *Client) computeOf(region string, id identity) []question {
 	var qs []question
 	for _, kind := range ec2Kinds {
-		for _, id := range infraIDs {
-			qs = append(qs, c.ec2Question(region, kind, "tag:"+kubernetesTag(id), "owned"))
+		for _, infraID := range id.infraIDs {
+			qs = append(qs, c.ec2Question(region, kind, "tag:"+kubernetesTag(infraID), owned))
 		}
-		if cluster != "" {
-			qs = append(qs, c.ec2Question(region, kind, "tag:"+clusterTag, cluster))
+		if id.cluster != "" {
+			qs = append(qs, c.ec2Question(region, kind, "tag:"+clusterTag, id.cluster))
 		}
-		if len(infraIDs) == 0 {
+		if len(id.infraIDs) == 0 || !kind.named {
 			continue
 		}
 		// An AMI copied and not yet tagged, or a group whose tags went, still has its name.
-		qs = append(qs, c.ec2Question(region, kind, "tag:Name", suffixed(infraIDs, "-*")...))
+		names := suffixed(id.infraIDs, "-*")
+		qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "tag:Name", names...)))
 		switch kind.noun {
 		case "image":
-			qs = append(qs, c.ec2Question(region, kind, "name", suffixed(infraIDs, "-*")...))
+			qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "name", names...)))
 		case "security-group":
-			qs = append(qs, c.ec2Question(region, kind, "group-name", suffixed(infraIDs, "-*")...))
+			qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "group-name", names...)))
 		}
 	}
-	for _, id := range infraIDs {
-		qs = append(qs, c.balancerByName(region, id+"-ext"), c.balancerByName(region, id+"-int"))
+	return qs
+}
+
+// balancingOf asks one region for load balancers of both generations.
+func (c *Client) balancingOf(region string, id identity) []question {
+	qs := []question{c.classicOf(region, id, nil)}
+	for _, infraID := range id.infraIDs {
+		qs = append(qs, c.balancerByName(region, infraID+"-ext"), c.balancerByName(region, infraID+"-int"))
 	}
-	if len(infraIDs) > 0 {
-		qs = append(qs, c.targetGroups(region, suffixed(infraIDs, "-"), nil))
+	if len(id.infraIDs) > 0 {
+		qs = append(qs, c.targetGroups(region, id))
 	}
 	return qs
 }
@@ -98,9 +116,26 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 				qs = append(qs, c.ec2Question(region, kind, kind.inVPC, ids...))
 			}
 		}
-		qs = append(qs, c.balancersInVPC(region, ids), c.targetGroups(region, nil, ids))
+		qs = append(qs, c.balancersInVPC(region, ids), c.targetGroupsInVPC(region, ids), c.classicOf(region, identity{}, ids))
 	}
 	return qs
+}
+
+type tag struct{ key, value string }
+
+// tags are all that mark a resource as this cluster's.
+func (id identity) tags() []tag {
+	var out []tag
+	for _, infraID := range id.infraIDs {
+		out = append(out, tag{kubernetesTag(infraID), owned}, tag{providerTag(infraID), owned})
+	}
+	for _, name := range id.ccoNames {
+		out = append(out, tag{ccoTag(name), owned})
+	}
+	if id.cluster != "" {
+		out = append(out, tag{clusterTag, id.cluster})
+	}
+	return out
 }
 
 // names returns the recorded infraIDs and ccoctl names, each once.

@@ -1,31 +1,40 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
+// serviceRole is made by AWS with an account's first load balancer, if who makes that one may create it. The installer's
+// first network load balancer fails where neither is so (Hive's class AWSAccessDeniedSLR).
+const serviceRole = "AWSServiceRoleForElasticLoadBalancing"
+
 // Preflight reports what stands in the way of an install, before anything is recorded: the account, the base domain's
-// zone, the name, the zones and the instance types. Only a proven shortfall blocks; a question the cloud did not answer
-// is a warning. The error is for a context that ended.
+// zone, the name, the zones and instance types, the account's role for load balancers. Only a proven shortfall blocks; a
+// question the cloud did not answer is a warning. The error is for a context that ended.
+//
+// Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, NameInUse, ZoneNotOffered, InstanceTypeNotOffered.
+// Codes that warn: NotAnswered, ServiceRoleMissing.
 func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
 	var problems []cloud.Problem
 	for _, check := range []func(context.Context) ([]cloud.Problem, error){
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkCCONames(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkZones(ctx, t.Region, zones) },
 		func(ctx context.Context) ([]cloud.Problem, error) {
 			return c.checkTypes(ctx, t.Region, zones, instanceTypes)
 		},
+		c.checkServiceRole,
 	} {
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		found, err := check(callCtx)
@@ -35,13 +44,23 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 		}
 		problems = append(problems, found...)
 		if err != nil {
-			problems = append(problems, cloud.Problem{
-				Code: "NotAnswered", Words: "the cloud did not answer: " + err.Error(),
-				Next: "the install goes on; if it fails for this, an administrator of the account has to allow the call",
-			})
+			problems = append(problems, notAnswered(err))
 		}
 	}
 	return problems, nil
+}
+
+// notAnswered is a warning: of a permission that is missing, or of trouble of the cloud's own.
+func notAnswered(err error) cloud.Problem {
+	p := cloud.Problem{
+		Code: "NotAnswered", Whose: contract.WhoseCloud, Words: "the cloud did not answer: " + err.Error(),
+		Next: "the install goes on; nothing is to be done unless it fails for this",
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {
+		p.Whose, p.Next = contract.WhoseOurs, "the install goes on; an administrator of the account should allow the runner this call"
+	}
+	return p
 }
 
 func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem, error) {
@@ -49,18 +68,30 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 	switch {
 	case err != nil && refusedCredentials(err):
 		return []cloud.Problem{{
-			Code: "CredentialsRefused", Block: true, Words: "AWS does not accept the runner's credentials: " + err.Error(),
+			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Words: "AWS does not accept the runner's credentials: " + err.Error(),
 			Next: "an administrator of this installation has to renew them",
 		}}, nil
 	case err != nil:
 		return nil, err
 	case want != "" && got != want:
 		return []cloud.Problem{{
-			Code: "WrongAccount", Block: true, Words: fmt.Sprintf("the runner's credentials belong to account %s, wanted is %s", got, want),
+			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("the runner's credentials belong to account %s, wanted is %s", got, want),
 			Next: "an administrator of this installation has to give the runner credentials of account " + want,
 		}}, nil
 	}
 	return nil, nil
+}
+
+// checkServiceRole warns of a new account. It never blocks: the installer may be allowed to have the role made.
+func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) {
+	_, err := c.role(ctx, serviceRole)
+	if err == nil || !notFound(err) {
+		return nil, err
+	}
+	return []cloud.Problem{{
+		Code: "ServiceRoleMissing", Whose: contract.WhoseOurs, Words: "the account has no role " + serviceRole + " yet; AWS makes it with the first load balancer if the runner may create it",
+		Next: "if load balancers fail with AccessDenied, an IAM administrator has to run: aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com",
+	}}, nil
 }
 
 // checkDomain looks for the public zone, and for anything under the cluster's own name in it.
@@ -71,7 +102,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 	}
 	if len(public) == 0 {
 		return []cloud.Problem{{
-			Code: "ZoneMissing", Block: true, Words: fmt.Sprintf("there is no public hosted zone for %s in this account", t.BaseDomain),
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("there is no public hosted zone for %s in this account", t.BaseDomain),
 			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	}
@@ -79,88 +110,41 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 	for _, z := range public {
 		questions = append(questions, c.recordsLeft(z, t.Domain()))
 	}
+	return nameInUse(ctx, questions, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these")
+}
+
+// checkCCONames looks for what ccoctl would make under the names recorded for this attempt: it would go on with a bucket
+// or a provider of the name as if they were its own.
+func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
+	_, ccoNames := names(t)
+	var problems []cloud.Problem
+	for _, name := range ccoNames {
+		found, err := nameInUse(ctx, []question{c.bucketByName(oidcBucket(name)), c.providersOf(name)},
+			"the credentials' name "+name+" is taken", "try again: the next attempt takes another name")
+		if err != nil {
+			return problems, err
+		}
+		problems = append(problems, found...)
+	}
+	return problems, nil
+}
+
+// nameInUse asks every question and makes what they find one problem.
+func nameInUse(ctx context.Context, questions []question, words, next string) ([]cloud.Problem, error) {
 	var taken []string
 	for _, q := range questions {
 		things, err := q.ask(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.call, err)
 		}
-		for _, found := range things {
-			taken = append(taken, found.name)
-		}
+		taken = append(taken, each(things, func(t thing) string { return cmp.Or(t.name, t.id) })...)
 	}
 	if len(taken) == 0 {
 		return nil, nil
 	}
 	slices.Sort(taken)
 	return []cloud.Problem{{
-		Code: "NameInUse", Block: true,
-		Words: fmt.Sprintf("%s is already in DNS (%s)", t.Domain(), strings.Join(slices.Compact(taken), ", ")),
-		Next:  "choose another name, or ask the DNS administrator who owns these records",
+		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
+		Words: fmt.Sprintf("%s (%s)", words, strings.Join(slices.Compact(taken), ", ")),
 	}}, nil
-}
-
-func (c *Client) checkZones(ctx context.Context, region string, zones []string) ([]cloud.Problem, error) {
-	out, err := c.ec2In(region).DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
-	if err != nil {
-		return nil, fmt.Errorf("list the zones of %s: %w", region, err)
-	}
-	var offered []string
-	for _, z := range out.AvailabilityZones {
-		if z.State == types.AvailabilityZoneStateAvailable {
-			offered = append(offered, awssdk.ToString(z.ZoneName))
-		}
-	}
-	slices.Sort(offered)
-	var problems []cloud.Problem
-	for _, zone := range zones {
-		if !slices.Contains(offered, zone) {
-			problems = append(problems, cloud.Problem{
-				Code: "ZoneNotOffered", Block: true, Words: fmt.Sprintf("zone %s is not available in %s to this account", zone, region),
-				Next: "choose among " + strings.Join(offered, ", "),
-			})
-		}
-	}
-	return problems, nil
-}
-
-// checkTypes asks whether every instance type is offered in every zone.
-func (c *Client) checkTypes(ctx context.Context, region string, zones, instanceTypes []string) ([]cloud.Problem, error) {
-	var problems []cloud.Problem
-	var failed []error
-	for _, instanceType := range instanceTypes {
-		offered, err := c.zonesOffering(ctx, region, instanceType)
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		for _, zone := range zones {
-			if !slices.Contains(offered, zone) {
-				problems = append(problems, cloud.Problem{
-					Code: "InstanceTypeNotOffered", Block: true, Words: fmt.Sprintf("instance type %s is not offered in %s", instanceType, zone),
-					Next: "choose another instance type or zone; it is offered in: " + strings.Join(offered, ", "),
-				})
-			}
-		}
-	}
-	return problems, errors.Join(failed...)
-}
-
-func (c *Client) zonesOffering(ctx context.Context, region, instanceType string) ([]string, error) {
-	p := ec2.NewDescribeInstanceTypeOfferingsPaginator(c.ec2In(region), &ec2.DescribeInstanceTypeOfferingsInput{
-		LocationType: types.LocationTypeAvailabilityZone,
-		Filters:      []types.Filter{{Name: awssdk.String("instance-type"), Values: []string{instanceType}}},
-	})
-	var zones []string
-	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("ask where %s is offered: %w", instanceType, err)
-		}
-		for _, o := range page.InstanceTypeOfferings {
-			zones = append(zones, awssdk.ToString(o.Location))
-		}
-	}
-	slices.Sort(zones)
-	return zones, nil
 }

@@ -19,6 +19,7 @@ import (
 type thing struct {
 	kind, id, name string
 	free           string // who can free it and how
+	tags           map[string]string
 	gone           bool
 }
 
@@ -77,11 +78,11 @@ func notFound(err error) bool {
 	if errors.As(err, &api) {
 		switch code := api.ErrorCode(); code {
 		case "NoSuchEntity", "NoSuchBucket", "NoSuchHostedZone", "NotFound",
-			"LoadBalancerNotFound", "TargetGroupNotFound", "ListenerNotFound":
+			"NoSuchTagSet", "LoadBalancerNotFound", "TargetGroupNotFound", "ListenerNotFound":
 			return true
 		default:
 			// EC2 spells it InvalidVpcID.NotFound, NatGatewayNotFound, InvalidAllocationID.NotFound …
-			return strings.HasSuffix(code, ".NotFound") || code == "NatGatewayNotFound"
+			return strings.HasSuffix(code, ".NotFound") || code == "NatGatewayNotFound" || code == "InvalidPlacementGroup.Unknown"
 		}
 	}
 	return false

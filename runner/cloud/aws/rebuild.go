@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
@@ -30,41 +32,42 @@ type awsMetadata struct {
 	ClusterDomain string              `json:"clusterDomain"`
 }
 
-// Rebuild writes metadata.json anew for one identity. The recorded document is taken when it is of that infraID;
-// otherwise it is made from the recorded names, and what was not recorded is read from the cloud's tags. An infraID
-// found by tag alone must be the only one that carries the cluster's own tag.
+// Rebuild writes metadata.json anew for one identity. The recorded document is taken when it is of that infraID and
+// region; otherwise it is made from the recorded names, and what was not recorded is read from the cloud's tags. An
+// infraID found by tag alone must be the only one that carries the cluster's own tag. What a destroy can do without
+// (clusterID, and clusterDomain outside shared zones) does not stop it: an empty value is better than no metadata.
 func (c *Client) Rebuild(ctx context.Context, id contract.Identity, t cloud.Target) ([]byte, error) {
+	region := cmp.Or(id.Region, t.Region)
 	var recorded metadata
-	if json.Unmarshal([]byte(id.Metadata), &recorded) == nil && recorded.InfraID != "" && (id.InfraID == "" || id.InfraID == recorded.InfraID) {
+	if json.Unmarshal([]byte(id.Metadata), &recorded) == nil && recorded.InfraID != "" && recorded.AWS.Region == region &&
+		(id.InfraID == "" || id.InfraID == recorded.InfraID) {
 		return []byte(id.Metadata), nil
-	}
-	region := id.Region
-	if region == "" {
-		region = t.Region
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	infraID, clusterUUID := id.InfraID, id.ClusterUUID
+	infraID := id.InfraID
 	if infraID == "" {
 		var err error
 		if infraID, err = c.infraIDByTag(ctx, region, t.Cluster); err != nil {
 			return nil, err
 		}
 	}
+	clusterUUID := id.ClusterUUID
 	if clusterUUID == "" {
-		var err error
-		if clusterUUID, err = c.clusterUUIDByTag(ctx, region, infraID); err != nil {
-			return nil, err
-		}
+		clusterUUID = c.clusterUUIDByTag(ctx, region, infraID)
 	}
-	identifier := []map[string]string{{kubernetesTag(infraID): "owned"}}
+	domain := t.Domain()
+	if t.Name == "" || t.BaseDomain == "" {
+		domain = c.domainByZone(ctx, infraID)
+	}
+	identifier := []map[string]string{{kubernetesTag(infraID): owned}}
 	if clusterUUID != "" {
 		identifier = append(identifier, map[string]string{"openshiftClusterID": clusterUUID})
 	}
-	identifier = append(identifier, map[string]string{providerTag(infraID): "owned"})
+	identifier = append(identifier, map[string]string{providerTag(infraID): owned})
 	return json.Marshal(metadata{
 		ClusterName: t.Name, ClusterID: clusterUUID, InfraID: infraID,
-		AWS: awsMetadata{Region: region, Identifier: identifier, ClusterDomain: t.Domain()},
+		AWS: awsMetadata{Region: region, Identifier: identifier, ClusterDomain: domain},
 	})
 }
 
@@ -73,31 +76,60 @@ func (c *Client) infraIDByTag(ctx context.Context, region, cluster string) (stri
 	if cluster == "" {
 		return "", fmt.Errorf("rebuild metadata: neither infraID nor cluster id is known")
 	}
-	mappings, err := c.resources(ctx, region, clusterTag, cluster)
-	if err != nil {
-		return "", fmt.Errorf("rebuild metadata: look for resources of cluster %s: %w", cluster, err)
+	var found []string
+	for _, region := range distinct(region, globalRegion) { // a create may have been cut short before its first regional resource
+		mappings, err := c.resources(ctx, region, clusterTag, cluster)
+		if err != nil {
+			return "", fmt.Errorf("rebuild metadata: look for resources of cluster %s in %s: %w", cluster, region, err)
+		}
+		found = append(found, tagSuffixes(mappings, kubernetesKey)...)
+		found = append(found, tagSuffixes(mappings, providerKey)...) // until the second tag is written, some carry this one alone
 	}
-	found := tagSuffixes(mappings, kubernetesTag(""))
+	slices.Sort(found)
+	found = slices.Compact(found)
 	if len(found) != 1 {
 		return "", fmt.Errorf("rebuild metadata: %d infraIDs carry the tag of cluster %s (%s), want one", len(found), cluster, strings.Join(found, ", "))
 	}
 	return found[0], nil
 }
 
-// clusterUUIDByTag reads the installer's clusterID; it is optional, so none or several is no error.
-func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) (string, error) {
-	mappings, err := c.resources(ctx, region, kubernetesTag(infraID), "owned")
+// clusterUUIDByTag reads the installer's clusterID; empty where no tag tells it, or the question was refused.
+func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) string {
+	mappings, err := c.resources(ctx, region, kubernetesTag(infraID), owned)
 	if err != nil {
-		return "", fmt.Errorf("rebuild metadata: look for resources of %s: %w", infraID, err)
+		return ""
 	}
 	for _, m := range mappings {
 		for _, tag := range m.Tags {
 			if awssdk.ToString(tag.Key) == "openshiftClusterID" {
-				return awssdk.ToString(tag.Value), nil
+				return awssdk.ToString(tag.Value)
 			}
 		}
 	}
-	return "", nil
+	return ""
+}
+
+// domainByZone is the name of the private zone the installer tagged Name=<infraID>-int; empty where there is none.
+func (c *Client) domainByZone(ctx context.Context, infraID string) string {
+	mappings, err := c.resources(ctx, globalRegion, "Name", infraID+"-int")
+	if err != nil {
+		return ""
+	}
+	for _, m := range mappings {
+		_, id, isZone := strings.Cut(awssdk.ToString(m.ResourceARN), ":hostedzone/")
+		if !isZone {
+			continue
+		}
+		if out, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id}); err == nil {
+			return dnsName(out.HostedZone.Name)
+		}
+	}
+	return ""
+}
+
+func distinct(values ...string) []string {
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
 // tagSuffixes returns what follows prefix in the tag keys, each once, sorted.

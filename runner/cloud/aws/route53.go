@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,13 +119,31 @@ func zoneOf(z types.HostedZone) zone {
 
 func zoneThing(z zone) thing {
 	return thing{kind: "hosted-zone", id: z.id, name: z.name, free: fmt.Sprintf(
-		"the DNS administrator: delete the records of zone %s (%s), then aws route53 delete-hosted-zone --id %s", z.id, z.name, z.id)}
+		"the DNS administrator: aws route53 delete-hosted-zone --id %s (%s; first its records, which aws route53 list-resource-record-sets --hosted-zone-id %s tells)", z.id, z.name, z.id)}
 }
 
 func recordThing(z zone, r types.ResourceRecordSet) thing {
 	name := dnsName(r.Name)
 	return thing{kind: "record", id: z.id + "/" + name + "/" + string(r.Type), name: name, free: fmt.Sprintf(
-		"the DNS administrator: delete the %s record %s from zone %s (%s)", r.Type, name, z.id, z.name)}
+		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletion(r))}
+}
+
+// deletion is the change batch that deletes a record: Route 53 wants it repeated whole.
+func deletion(r types.ResourceRecordSet) string {
+	set := map[string]any{"Name": awssdk.ToString(r.Name), "Type": r.Type}
+	if r.SetIdentifier != nil {
+		set["SetIdentifier"] = *r.SetIdentifier
+	}
+	if r.AliasTarget != nil {
+		set["AliasTarget"] = r.AliasTarget
+	} else {
+		set["TTL"], set["ResourceRecords"] = r.TTL, r.ResourceRecords
+	}
+	raw, err := json.Marshal(map[string]any{"Changes": []any{map[string]any{"Action": "DELETE", "ResourceRecordSet": set}}})
+	if err != nil {
+		return "" // strings and numbers always marshal
+	}
+	return string(raw)
 }
 
 // dnsName drops the final dot.

@@ -16,6 +16,12 @@ import (
 // bootstrapBucket holds the bootstrap ignition, which is full of secrets.
 func bootstrapBucket(infraID string) string { return "openshift-bootstrap-data-" + infraID }
 
+// registryInfix stands between the infraID and the region in the name of the bucket the image registry makes itself.
+const registryInfix = "-image-registry-"
+
+// oidcBucket is the public bucket ccoctl puts the cluster's issuer documents into.
+func oidcBucket(ccoName string) string { return ccoName + "-oidc" }
+
 // bucketByName asks for one bucket.
 func (c *Client) bucketByName(name string) question {
 	return question{

@@ -101,11 +101,17 @@ func (s *scene) change(t *testing.T, zone string, record r53types.ResourceRecord
 // zone makes the cluster's private zone, untagged.
 func (s *scene) zone(t *testing.T, callerReference string) string {
 	t.Helper()
+	return s.zoneOf(t, s.target.Domain(), callerReference)
+}
+
+// zoneOf makes a private zone of any name.
+func (s *scene) zoneOf(t *testing.T, name, callerReference string) string {
+	t.Helper()
 	vpc, err := s.ec2(t).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: awssdk.String("10.9.0.0/16")})
 	require.NoError(t, err)
 	api, _ := s.dns(t)
 	out, err := api.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{
-		Name: awssdk.String(s.target.Domain()), CallerReference: &callerReference, HostedZoneConfig: &r53types.HostedZoneConfig{PrivateZone: true},
+		Name: &name, CallerReference: &callerReference, HostedZoneConfig: &r53types.HostedZoneConfig{PrivateZone: true},
 		VPC: &r53types.VPC{VPCId: vpc.Vpc.VpcId, VPCRegion: r53types.VPCRegion(s.target.Region)},
 	})
 	require.NoError(t, err)

@@ -11,15 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 )
 
-// clusterTag is our own tag on everything, put there through the installer's userTags.
-const clusterTag = "ClusterId"
-
-// The two tags the installer owns a resource by. Since 4.16 both must be asked for.
-func kubernetesTag(infraID string) string { return "kubernetes.io/cluster/" + infraID }
-func providerTag(infraID string) string {
-	return "sigs.k8s.io/cluster-api-provider-aws/cluster/" + infraID
-}
-
 // kindARN marks a thing the tagging API named and nobody described yet: it lists what was tagged once, so it proves nothing.
 const kindARN = "arn"
 
@@ -96,6 +87,8 @@ func (c *Client) confirmIAM(arn, kind, path, region string) question {
 		return c.profileByName(name)
 	case "user":
 		return c.userByName(name)
+	case "oidc-provider":
+		return c.providerByARN(arn)
 	}
 	return unknownARN(arn, region)
 }
@@ -114,6 +107,8 @@ func (c *Client) confirmBalancer(arn, kind, region string) question {
 		q.ask = func(ctx context.Context) ([]thing, error) {
 			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{LoadBalancerArns: []string{arn}}, nil)
 		}
+	case kind == "loadbalancer" && strings.Count(arn, "/") == 1:
+		return c.classicByName(region, lastPart(arn))
 	case kind == "listener":
 		q.call = "DescribeListeners"
 		q.ask = func(ctx context.Context) ([]thing, error) {

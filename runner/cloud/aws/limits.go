@@ -1,0 +1,57 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
+	"github.com/aws/smithy-go"
+)
+
+// limitOf asks Service Quotas for the limit that holds in this account and region. A limit nobody ever had raised has
+// no value of the account's own; only then AWS's default holds. After any other refusal the default proves nothing: the
+// account's own limit may be far above it.
+func (c *Client) limitOf(ctx context.Context, region, service, code string) (int, error) {
+	api := c.quotasIn(region)
+	own, err := api.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &service, QuotaCode: &code})
+	if err == nil {
+		return limitIn(own.Quota)
+	}
+	var none *types.NoSuchResourceException
+	if !errors.As(err, &none) {
+		return 0, fmt.Errorf("the limit could not be looked up: %w", allowing(err, "servicequotas:GetServiceQuota"))
+	}
+	standard, err := api.GetAWSDefaultServiceQuota(ctx, &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &service, QuotaCode: &code})
+	if err != nil {
+		return 0, fmt.Errorf("the default limit could not be looked up: %w", allowing(err, "servicequotas:GetAWSDefaultServiceQuota"))
+	}
+	return limitIn(standard.Quota)
+}
+
+func limitIn(q *types.ServiceQuota) (int, error) {
+	if q == nil || q.Value == nil {
+		return 0, errors.New("the answer about the limit holds no value")
+	}
+	return int(awssdk.ToFloat64(q.Value)), nil
+}
+
+// allowing adds to a refusal what has to be permitted; any other error stays as it is.
+func allowing(err error, action string) error {
+	var api smithy.APIError
+	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {
+		return fmt.Errorf("%w; allow the runner %s", err, action)
+	}
+	return err
+}
+
+// accessDenied tells the codes with which AWS's services refuse a call for want of permission.
+func accessDenied(code string) bool {
+	switch code {
+	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError":
+		return true
+	}
+	return false
+}

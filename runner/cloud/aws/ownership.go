@@ -1,0 +1,79 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// Whose tags: our own on everything, put there through the installer's userTags; the two the installer owns a resource
+// by, both of which must be asked for since 4.16; and ccoctl's.
+const (
+	clusterTag    = "ClusterId"
+	kubernetesKey = "kubernetes.io/cluster/"
+	providerKey   = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
+	ccoKey        = "openshift.io/cloud-credential-operator/"
+	owned         = "owned"
+)
+
+func kubernetesTag(infraID string) string { return kubernetesKey + infraID }
+func providerTag(infraID string) string   { return providerKey + infraID }
+func ccoTag(ccoName string) string        { return ccoKey + ccoName }
+
+// ownership is whose a resource is by its tags.
+type ownership int
+
+const (
+	unmarked ownership = iota // no tag tells
+	ours
+	anothers
+)
+
+// identity is what a cluster's resources are told by.
+type identity struct {
+	cluster            string // the value of clusterTag
+	infraIDs, ccoNames []string
+}
+
+func identityOf(t cloud.Target) identity {
+	infraIDs, ccoNames := names(t)
+	return identity{cluster: t.Cluster, infraIDs: infraIDs, ccoNames: ccoNames}
+}
+
+// whose reads tags. Names begin alike by accident (the cluster called demo-abcde has the infraIDs demo-abcde-…, and
+// demo-abcde may be an infraID itself), so the tags of what was found by the beginning of its name decide.
+func (id identity) whose(tags map[string]string) ownership {
+	result := unmarked
+	for key, value := range tags {
+		known, mine := false, false
+		switch {
+		case key == clusterTag:
+			known, mine = true, id.cluster != "" && value == id.cluster
+		case strings.HasPrefix(key, kubernetesKey):
+			known, mine = true, slices.Contains(id.infraIDs, strings.TrimPrefix(key, kubernetesKey))
+		case strings.HasPrefix(key, providerKey):
+			known, mine = true, slices.Contains(id.infraIDs, strings.TrimPrefix(key, providerKey))
+		case strings.HasPrefix(key, ccoKey):
+			known, mine = true, slices.Contains(id.ccoNames, strings.TrimPrefix(key, ccoKey))
+		}
+		if mine {
+			return ours
+		}
+		if known {
+			result = anothers
+		}
+	}
+	return result
+}
+
+// unlessAnothers drops from an answer what carries another cluster's tags.
+func (id identity) unlessAnothers(q question) question {
+	ask := q.ask
+	q.ask = func(ctx context.Context) ([]thing, error) {
+		things, err := ask(ctx)
+		return slices.DeleteFunc(things, func(t thing) bool { return id.whose(t.tags) == anothers }), err
+	}
+	return q
+}

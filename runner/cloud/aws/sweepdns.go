@@ -1,0 +1,121 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// ownRecords are the only DNS names the installer and the cluster write, as Route 53 spells them.
+var ownRecords = []string{"api", "api-int", `\052.apps`}
+
+// zones deletes the untagged private zone of the cluster's name. Its caller reference proves that our installer made it.
+// One with the cluster's tags is the installer's to delete.
+func (s *sweep) zones(ctx context.Context, domain string) {
+	zones, err := s.zonesNamed(ctx, domain)
+	s.fail("look for zone "+domain, err)
+	for _, z := range zones {
+		what := "hosted zone " + z.id + " (" + z.name + ")"
+		if !z.private || !hasAnyPrefix(z.callerReference, suffixed(s.id.infraIDs, "-")) {
+			s.refuse("%s was not made for this cluster (caller reference %q)", what, z.callerReference)
+			continue
+		}
+		tags, err := s.zoneTags(ctx, z.id)
+		switch {
+		case err != nil:
+			s.fail("read the tags of "+what, err)
+		case s.id.whose(tags) == ours:
+		case len(tags) > 0:
+			s.refuse("%s carries tags that are not this cluster's", what)
+		default:
+			s.ownRecordsOf(ctx, z, domain, nil)
+			_, err = s.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &z.id})
+			s.did(what, err)
+		}
+	}
+}
+
+func (s *sweep) zoneTags(ctx context.Context, id string) (map[string]string, error) {
+	out, err := s.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: r53types.TagResourceTypeHostedzone})
+	if err != nil || out.ResourceTagSet == nil {
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, t := range out.ResourceTagSet.Tags {
+		tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return tags, nil
+}
+
+// publicRecords deletes our records from the base domain's zones, but not those that still have a twin in a private zone:
+// the installer's destroy pairs them.
+func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
+	public, err := s.publicZones(ctx, t.BaseDomain)
+	if err != nil {
+		s.fail("sweep", err)
+		return
+	}
+	zones, err := s.zonesNamed(ctx, t.Domain())
+	if err != nil {
+		s.fail("look for zone "+t.Domain(), err)
+		return
+	}
+	var twins []string
+	for _, z := range zones {
+		records, err := s.records(ctx, z.id)
+		if err != nil {
+			s.fail("list the records of zone "+z.id, err)
+			return
+		}
+		for _, r := range records {
+			twins = append(twins, dnsName(r.Name))
+		}
+	}
+	for _, z := range public {
+		s.ownRecordsOf(ctx, z, t.Domain(), twins)
+	}
+}
+
+// ownRecordsOf deletes the records of our exact names from a zone, except those named in keep.
+func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
+	records, err := s.records(ctx, z.id)
+	s.fail("list the records of zone "+z.id, err)
+	if whose := s.another(records, domain); whose != "" {
+		s.refuse("%s in zone %s leads to %s, which is another cluster's", domain, z.id, whose)
+		return
+	}
+	for _, r := range records {
+		name := dnsName(r.Name)
+		own, isOurs := strings.CutSuffix(name, "."+domain)
+		if !isOurs || !slices.Contains(ownRecords, own) || slices.Contains(keep, name) {
+			continue
+		}
+		_, err := s.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
+			HostedZoneId: &z.id,
+			ChangeBatch:  &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionDelete, ResourceRecordSet: &r}}},
+		})
+		s.did(fmt.Sprintf("%s record %s of zone %s", r.Type, name, z.id), err)
+	}
+}
+
+// another is the load balancer an api record of our name leads to when it bears none of our infraIDs. A name can be in use
+// by a cluster this control plane knows nothing of, and an install that failed for it must not take that one's records.
+func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
+	for _, r := range records {
+		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, dnsName(r.Name)) {
+			continue
+		}
+		host := strings.TrimPrefix(dnsName(r.AliasTarget.DNSName), "dualstack.")
+		if !hasAnyPrefix(host, suffixed(s.id.infraIDs, "-")) {
+			return host
+		}
+	}
+	return ""
+}

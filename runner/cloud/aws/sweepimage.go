@@ -1,0 +1,70 @@
+package aws
+
+import (
+	"context"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// images deletes the AMI the installer copies into a region without a published one, by its exact name, and its snapshots.
+// A snapshot outlives its image and bears no name, so it gets the cluster's tag before the image goes: whoever is killed
+// in between leaves something that is found, and that the installer's destroy deletes.
+func (s *sweep) images(ctx context.Context, region, infraID string) {
+	api, name := s.ec2In(region), infraID+"-master"
+	p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{
+		Owners: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("name"), Values: []string{name}}},
+	})
+	images, err := collect(ctx, p, func(page *ec2.DescribeImagesOutput) []types.Image { return page.Images })
+	s.fail("look for image "+name, err)
+	for _, image := range images {
+		id := awssdk.ToString(image.ImageId)
+		if s.id.whose(tagMap(image.Tags)) == anothers {
+			s.refuse("image %s (%s) carries another cluster's tag", id, name)
+			continue
+		}
+		snapshots, ok := s.keepFindable(ctx, api, infraID, image)
+		if !ok {
+			continue
+		}
+		_, err := api.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
+		s.did("image "+id+" ("+name+")", err)
+		if err != nil {
+			continue
+		}
+		for _, snapshot := range snapshots {
+			_, err := api.DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &snapshot})
+			s.did("snapshot "+snapshot+" of image "+id, err)
+		}
+	}
+}
+
+// keepFindable tags an image's snapshots, but those another cluster marked. ok is false when that failed: then the image
+// must stay, for it is all that leads to them.
+func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID string, image types.Image) (ids []string, ok bool) {
+	var all []string
+	for _, device := range image.BlockDeviceMappings {
+		if device.Ebs != nil && awssdk.ToString(device.Ebs.SnapshotId) != "" {
+			all = append(all, awssdk.ToString(device.Ebs.SnapshotId))
+		}
+	}
+	if len(all) == 0 {
+		return nil, true
+	}
+	snapshots, err := listSnapshots(ctx, api, []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}})
+	s.fail("look at the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	for _, found := range snapshots {
+		if s.id.whose(found.tags) == anothers {
+			s.refuse("snapshot %s of image %s carries another cluster's tag", found.id, awssdk.ToString(image.ImageId))
+			continue
+		}
+		ids = append(ids, found.id)
+	}
+	if err != nil || len(ids) == 0 {
+		return nil, err == nil
+	}
+	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(kubernetesTag(infraID)), Value: awssdk.String(owned)}}})
+	s.fail("tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	return ids, err == nil
+}

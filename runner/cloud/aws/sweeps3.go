@@ -1,0 +1,96 @@
+package aws
+
+import (
+	"context"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// bucket empties a bucket, versions included, and deletes it. It is called by its exact name. CAPA and ccoctl tag theirs
+// in a second call, so an untagged one is deleted too; one that carries tags, but none of this cluster's, is not.
+func (s *sweep) bucket(ctx context.Context, name string) {
+	region, found, err := s.bucketRegion(ctx, name)
+	if err != nil || !found {
+		s.fail("look for bucket "+name, err)
+		return
+	}
+	tags, err := s.bucketTags(ctx, region, name)
+	switch {
+	case err != nil:
+		s.fail("read the tags of bucket "+name, err)
+	case len(tags) > 0 && s.id.whose(tags) != ours:
+		s.refuse("bucket %s carries tags that are not this cluster's", name)
+	default:
+		s.emptied(ctx, region, name)
+	}
+}
+
+// registryBuckets deletes the image registry's buckets. Their names end in letters nobody recorded, and a beginning is no
+// exact name, so the cluster's tag must be on them; one the registry had no time to tag is left to people.
+func (s *sweep) registryBuckets(ctx context.Context) {
+	found, err := s.bucketsNamed(suffixed(s.id.infraIDs, registryInfix)).ask(ctx)
+	s.fail("look for the image registry's buckets", err)
+	for _, b := range found {
+		region, _, err := s.bucketRegion(ctx, b.name)
+		if err != nil {
+			s.fail("look for bucket "+b.name, err)
+			continue
+		}
+		tags, err := s.bucketTags(ctx, region, b.name)
+		switch {
+		case err != nil:
+			s.fail("read the tags of bucket "+b.name, err)
+		case s.id.whose(tags) != ours:
+			s.refuse("bucket %s does not carry this cluster's tag", b.name)
+		default:
+			s.emptied(ctx, region, b.name)
+		}
+	}
+}
+
+func (s *sweep) bucketTags(ctx context.Context, region, name string) (map[string]string, error) {
+	out, err := s3In(s.cfg, region).GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &name})
+	if err != nil {
+		if notFound(err) { // S3 answers NoSuchTagSet for a bucket without tags
+			err = nil
+		}
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, t := range out.TagSet {
+		tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return tags, nil
+}
+
+// emptied deletes a bucket with all that is in it. A page that could not be deleted whole leaves the bucket.
+func (s *sweep) emptied(ctx context.Context, region, name string) {
+	api := s3In(s.cfg, region)
+	p := s3.NewListObjectVersionsPaginator(api, &s3.ListObjectVersionsInput{Bucket: &name})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			s.fail("list bucket "+name, err)
+			return
+		}
+		objects := each(page.Versions, func(v types.ObjectVersion) types.ObjectIdentifier { return version(v.Key, v.VersionId) })
+		objects = append(objects, each(page.DeleteMarkers, func(m types.DeleteMarkerEntry) types.ObjectIdentifier { return version(m.Key, m.VersionId) })...)
+		for _, o := range objects {
+			_, err := api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &name, Key: o.Key, VersionId: o.VersionId})
+			s.fail("delete "+awssdk.ToString(o.Key)+" from bucket "+name, err)
+		}
+	}
+	_, err := api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name})
+	s.did("bucket "+name, err)
+}
+
+// version names one version of an object; "null" is how S3 calls the one written before there were versions.
+func version(key, id *string) types.ObjectIdentifier {
+	if strings.TrimPrefix(awssdk.ToString(id), "null") == "" {
+		id = nil
+	}
+	return types.ObjectIdentifier{Key: key, VersionId: id}
+}

@@ -1,0 +1,103 @@
+package aws
+
+import (
+	"context"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+)
+
+// holding is something that counts against a limit.
+type holding struct {
+	cluster string // by our tag; empty: somebody else's
+	scope   string // the zone, where the limit is per zone
+	amount  int
+}
+
+func one(tags []types.Tag) holding { return holding{cluster: tagValue(tags, clusterTag), amount: 1} }
+
+func (c *Client) vpcsHeld(ctx context.Context, region string) ([]holding, error) {
+	p := ec2.NewDescribeVpcsPaginator(c.ec2In(region), &ec2.DescribeVpcsInput{})
+	return collect(ctx, p, func(page *ec2.DescribeVpcsOutput) []holding {
+		return each(page.Vpcs, func(v types.Vpc) holding { return one(v.Tags) })
+	})
+}
+
+func (c *Client) gatewaysHeld(ctx context.Context, region string) ([]holding, error) {
+	p := ec2.NewDescribeInternetGatewaysPaginator(c.ec2In(region), &ec2.DescribeInternetGatewaysInput{})
+	return collect(ctx, p, func(page *ec2.DescribeInternetGatewaysOutput) []holding {
+		return each(page.InternetGateways, func(g types.InternetGateway) holding { return one(g.Tags) })
+	})
+}
+
+func (c *Client) addressesHeld(ctx context.Context, region string) ([]holding, error) {
+	out, err := c.ec2In(region).DescribeAddresses(ctx, &ec2.DescribeAddressesInput{}) // has no pages
+	if err != nil {
+		return nil, err
+	}
+	return each(out.Addresses, func(a types.Address) holding { return one(a.Tags) }), nil
+}
+
+func (c *Client) securityGroupsHeld(ctx context.Context, region string) ([]holding, error) {
+	p := ec2.NewDescribeSecurityGroupsPaginator(c.ec2In(region), &ec2.DescribeSecurityGroupsInput{})
+	return collect(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) []holding {
+		return each(page.SecurityGroups, func(g types.SecurityGroup) holding { return one(g.Tags) })
+	})
+}
+
+func (c *Client) endpointsHeld(ctx context.Context, region string) ([]holding, error) {
+	p := ec2.NewDescribeVpcEndpointsPaginator(c.ec2In(region), &ec2.DescribeVpcEndpointsInput{})
+	over := []types.State{types.StateDeleted, types.StateFailed, types.StateRejected, types.StateExpired}
+	return collect(ctx, p, func(page *ec2.DescribeVpcEndpointsOutput) []holding {
+		gateways := slices.DeleteFunc(page.VpcEndpoints, func(e types.VpcEndpoint) bool {
+			return e.VpcEndpointType != types.VpcEndpointTypeGateway || slices.Contains(over, e.State)
+		})
+		return each(gateways, func(e types.VpcEndpoint) holding { return one(e.Tags) })
+	})
+}
+
+// natGatewaysHeld counts pending, available and deleting ones by the zone of their subnet.
+func (c *Client) natGatewaysHeld(ctx context.Context, region string) ([]holding, error) {
+	zones := map[string]string{} // by subnet
+	_, err := collect(ctx, ec2.NewDescribeSubnetsPaginator(c.ec2In(region), &ec2.DescribeSubnetsInput{}), func(page *ec2.DescribeSubnetsOutput) []holding {
+		for _, s := range page.Subnets {
+			zones[awssdk.ToString(s.SubnetId)] = awssdk.ToString(s.AvailabilityZone)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := ec2.NewDescribeNatGatewaysPaginator(c.ec2In(region), &ec2.DescribeNatGatewaysInput{})
+	return collect(ctx, p, func(page *ec2.DescribeNatGatewaysOutput) []holding {
+		counted := slices.DeleteFunc(page.NatGateways, func(n types.NatGateway) bool {
+			return n.State == types.NatGatewayStateDeleted || n.State == types.NatGatewayStateFailed
+		})
+		return each(counted, func(n types.NatGateway) holding {
+			h := one(n.Tags)
+			h.scope = zones[awssdk.ToString(n.SubnetId)]
+			return h
+		})
+	})
+}
+
+// balancersHeld counts network load balancers.
+func (c *Client) balancersHeld(ctx context.Context, region string) ([]holding, error) {
+	p := elb.NewDescribeLoadBalancersPaginator(c.elbIn(region), &elb.DescribeLoadBalancersInput{})
+	arns, err := collect(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []string {
+		network := slices.DeleteFunc(page.LoadBalancers, func(b elbtypes.LoadBalancer) bool { return b.Type != elbtypes.LoadBalancerTypeEnumNetwork })
+		return each(network, func(b elbtypes.LoadBalancer) string { return awssdk.ToString(b.LoadBalancerArn) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	tags, err := c.balancingTags(ctx, region, arns)
+	if err != nil {
+		return nil, err
+	}
+	return each(arns, func(arn string) holding { return holding{cluster: tags[arn][clusterTag], amount: 1} }), nil
+}
