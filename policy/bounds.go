@@ -76,13 +76,16 @@ func checkName(r Request, profile string) Check {
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
 		return check
 	}
-	check.Result, check.Next = Fail, "Choose a name of "+check.Accept+", or leave it out."
+	check.Result, check.Next = Fail, "Choose a name of "+check.Accept+"."
+	if r.PR != nil {
+		check.Next = "Choose a name of " + check.Accept + ", or leave it out."
+	}
 	check.Words = fmt.Sprintf("%q cannot be a cluster's name.", name)
 	if len(name) > profiles.MaxName {
 		check.Words = fmt.Sprintf("The name %q has %d characters; at most %d fit.", name, len(name), profiles.MaxName)
 	}
 	if name == "" {
-		check.Words, check.Next = "A cluster that comes from no pull request needs a name.", "Choose a name of "+check.Accept+"."
+		check.Words = "A cluster that comes from no pull request needs a name."
 	}
 	return check
 }

@@ -31,6 +31,7 @@ type Door string
 const (
 	DoorLabel   Door = "pr_label"
 	DoorComment Door = "pr_comment"
+	DoorAPI     Door = "api"
 )
 
 // PullRequest is what a rule may know of the pull request a wish came from.

@@ -2,10 +2,12 @@
 //
 // One process plays every role by default; -roles splits it, so that the half that faces the internet holds no cloud or
 // GitHub credentials: hooks needs PostgreSQL alone, api needs the artifacts bucket too, worker needs everything.
+// "ocpctl-server render-install-config" starts nothing: it prints what a runner would be given for a create request.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -15,19 +17,29 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	err := run()
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "ocpctl-server:", err)
 		os.Exit(1)
 	}
 }
 
 func run() error {
+	if len(os.Args) > 1 && os.Args[1] == renderCommand {
+		return render(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+	}
 	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; docs/configuration.md explains it")
 	roleList := flag.String("roles", "hooks,api,worker", "what this process does, comma-separated: hooks, api, worker")
 	migrate := flag.Bool("migrate", true, "bring the database's schema up to date first")
 	level := slog.LevelInfo
 	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("%q is no command; there is %s, and without a command the server starts", flag.Arg(0), renderCommand)
+	}
 
 	roles, err := parseRoles(*roleList)
 	if err != nil {

@@ -1,0 +1,194 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// CreateRequest is a wish for a cluster as POST /api/v1/clusters and files carry it. Empty fields take the profile's default.
+type CreateRequest struct {
+	Name, Platform, Version, Profile, Region, BaseDomain string
+	Owner, Team, CostCenter, Environment                 string
+	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, every cluster has an end
+	SSHPublicKey                                         string
+	ExtraTags                                            map[string]string
+}
+
+// mostHours keeps every lifetime far from the longest time.Duration; policy's maximum is far below.
+const mostHours = 100_000
+
+// ReadCreateRequest reads a request of JSON or YAML strictly. What is wrong comes back field by field, all at once; the
+// request then holds what could be read, to be judged beside.
+func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
+	var r CreateRequest
+	docs := yaml.NewDecoder(body)
+	var doc yaml.Node
+	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
+		return r, []Field{{Name: "request", Detail: "It is empty.", Accept: requestFields()}}
+	} else if err != nil {
+		return r, []Field{{Name: "request", Detail: "It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accept: []string{"one JSON or YAML object"}}}
+	}
+	root := doc.Content[0]
+	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
+		return r, []Field{{Name: "request", Detail: "It is not one object.", Accept: requestFields()}}
+	}
+	return r, r.read(root)
+}
+
+// texts are the request's fields that hold a string.
+func (r *CreateRequest) texts() map[string]*string {
+	return map[string]*string{
+		"name": &r.Name, "platform": &r.Platform, "version": &r.Version, "profile": &r.Profile, "region": &r.Region, "baseDomain": &r.BaseDomain,
+		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "sshPublicKey": &r.SSHPublicKey,
+	}
+}
+
+func requestFields() []string {
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags")
+	slices.Sort(names)
+	return names
+}
+
+func (r *CreateRequest) read(root *yaml.Node) (wrong []Field) {
+	texts, seen := r.texts(), map[string]bool{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		name, value := root.Content[i].Value, root.Content[i+1]
+		into, isText := texts[name]
+		switch {
+		case seen[name]:
+			wrong = append(wrong, Field{Name: name, Detail: "It is given twice.", Accept: []string{"once"}})
+		case isText && !isString(value):
+			wrong = append(wrong, Field{Name: name, Detail: "It is not a string" + asWritten(value) + ".", Accept: []string{"a string, in quotes"}})
+		case isText:
+			*into = value.Value
+		case name == "ttlHours":
+			hours, err := strconv.Atoi(value.Value)
+			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
+				wrong = append(wrong, Field{Name: name, Detail: "It is not a number of hours" + asWritten(value) + ".", Accept: []string{"a whole number of hours, such as 24"}})
+				break
+			}
+			r.TTLHours = &hours
+		case name == "extraTags":
+			wrong = append(wrong, r.readTags(value)...)
+		default:
+			wrong = append(wrong, unknown(name))
+		}
+		seen[name] = true
+	}
+	return wrong
+}
+
+func (r *CreateRequest) readTags(n *yaml.Node) (wrong []Field) {
+	if n.Kind != yaml.MappingNode {
+		return []Field{{Name: "extraTags", Detail: "It is not an object" + asWritten(n) + ".", Accept: []string{"an object of strings"}}}
+	}
+	r.ExtraTags = map[string]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, n.Content[i+1]
+		_, again := r.ExtraTags[key]
+		switch {
+		case again:
+			wrong = append(wrong, Field{Name: "extraTags." + key, Detail: "It is given twice.", Accept: []string{"once"}})
+		case !isString(value):
+			wrong = append(wrong, Field{Name: "extraTags." + key, Detail: "It is not a string" + asWritten(value) + ".", Accept: []string{"a string, in quotes"}})
+		default:
+			r.ExtraTags[key] = value.Value
+		}
+	}
+	return wrong
+}
+
+func unknown(name string) Field {
+	detail := "There is no such field."
+	if near, ok := policy.Closest(name, requestFields()); ok {
+		detail += fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return Field{Name: name, Detail: detail, Accept: requestFields()}
+}
+
+func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
+
+// asWritten shows a short value that was refused, so that 4.20 is seen to be a number.
+func asWritten(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode || n.Value == "" || len(n.Value) > 40 {
+		return ""
+	}
+	return ": " + n.Value
+}
+
+// shortened says that a key was cut for show, as documentation does. No machine would let anybody in with it.
+func shortened(key string) bool {
+	key = strings.TrimSpace(key)
+	return strings.HasPrefix(key, "ssh-") && (strings.HasSuffix(key, "...") || strings.HasSuffix(key, "…"))
+}
+
+// check looks at what policy does not see, or sees only in the words of another door.
+func (r CreateRequest) check(p profiles.Profile, known bool) (wrong []Field) {
+	if known && r.Platform != "" && r.Platform != p.Platform {
+		wrong = append(wrong, Field{Name: "platform", Detail: fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), Accept: []string{p.Platform}})
+	}
+	for _, f := range []struct{ name, value string }{{"owner", r.Owner}, {"team", r.Team}, {"costCenter", r.CostCenter}, {"environment", r.Environment}} {
+		switch problem := profiles.TagProblem(f.name, f.value); {
+		case f.name == "team" && r.Owner == "": // it would have been the owner's name
+		case f.value == "":
+			wrong = append(wrong, Field{Name: f.name, Detail: "It is missing; every cluster carries it as a tag.", Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+		case problem != "":
+			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("%q cannot be a tag: %s.", f.value, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(r.SSHPublicKey), "\n") {
+		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
+			wrong = append(wrong, Field{Name: "sshPublicKey", Detail: "It is no public key of OpenSSH's form.", Accept: []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}})
+			break
+		}
+	}
+	return wrong
+}
+
+// filled takes the environment from the tag of that name, which people may not set but may well mean, and the team from
+// the owner or the only team of the one who asks.
+func (r CreateRequest) filled(who policy.Principal) (CreateRequest, []Field) {
+	var wrong []Field
+	if tag, given := r.ExtraTags["Environment"]; given {
+		if r.Environment != "" && r.Environment != tag {
+			wrong = append(wrong, Field{Name: "extraTags.Environment", Detail: fmt.Sprintf("It says %q, and environment says %q.", tag, r.Environment), Accept: []string{"environment alone"}})
+		}
+		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
+		delete(r.ExtraTags, "Environment")
+	}
+	if r.Owner == "" {
+		r.Owner = who.Name
+	}
+	if r.Team == "" && len(who.Teams) == 1 {
+		r.Team = who.Teams[0]
+	}
+	if r.Team == "" {
+		r.Team = r.Owner
+	}
+	return r, wrong
+}
+
+// wish is the request as policy judges it.
+func (r CreateRequest) wish(who policy.Principal) policy.Request {
+	w := policy.Request{
+		Principal: who, Door: policy.DoorAPI, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
+		Ownership: policy.Ownership{Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment}, Tags: r.ExtraTags,
+	}
+	if r.TTLHours != nil {
+		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
+			w.TTL = policy.NoEnd
+		}
+	}
+	return w
+}

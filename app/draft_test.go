@@ -1,0 +1,129 @@
+package app_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+const whole = `{
+  "name": "team-a-smoke-01", "platform": "aws", "version": "4.20.3", "profile": "aws-minimal-test", "region": "us-east-1",
+  "baseDomain": "labs.example.com", "owner": "team-a", "costCenter": "sandbox", "ttlHours": 24, "sshPublicKey": "ssh-ed25519 AAAA...",
+  "extraTags": {"Environment": "test", "RequestSource": "webform"}
+}`
+
+const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0wKz7lEfhqE8VfUMLxVdIYSQG4mAsXVCGCGIw8rLmF maya"
+
+// drafts is a desk that judges and keeps nothing.
+func drafts(t testing.TB) *app.Desk {
+	catalogue, err := profiles.Embedded()
+	require.NoError(t, err)
+	return app.New(app.Config{Catalogue: catalogue, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
+}
+
+var requester = policy.Principal{ID: "cli", Name: "maya", Role: policy.Requester}
+
+func TestTheSpecificationsOwnRequestIsDrafted(t *testing.T) {
+	request, wrong := app.ReadCreateRequest(strings.NewReader(whole))
+	require.Empty(t, wrong)
+	row, notes, err := drafts(t).Draft(requester, request, wrong, time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC))
+	require.NoError(t, err)
+	require.Len(t, notes, 1, "its key is cut for show")
+	require.Equal(t, "ssh-ed25519 AAAA...", row.Spec.SSHKey)
+	require.Equal(t, "team-a-smoke-01", row.Name)
+	require.Equal(t, 24*time.Hour, row.TTL)
+	require.Equal(t, []string{"team-a", "team-a", "sandbox", "test"}, []string{row.Owner, row.Team, row.CostCenter, row.Environment})
+	require.Equal(t, "webform", row.Tags["RequestSource"])
+	require.Equal(t, "test", row.Tags["Environment"])
+	require.Equal(t, "2025-01-04T12:00:00Z", row.Tags["TTLExpiry"])
+	require.NoError(t, profiles.Strict([]byte(row.Spec.InstallConfig)))
+}
+
+func TestYAMLIsReadAsWellAndDefaultsAreTheProfiles(t *testing.T) {
+	request, wrong := app.ReadCreateRequest(strings.NewReader("name: shop\ncostCenter: sandbox\nenvironment: test\nteam: platform\nsshPublicKey: " + publicKey + "\n"))
+	require.Empty(t, wrong)
+	row, notes, err := drafts(t).Draft(requester, request, nil, time.Now())
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	require.Equal(t, publicKey, row.Spec.SSHKey)
+	require.Equal(t, "aws-minimal-test", row.Profile)
+	require.Equal(t, "Manual", row.Spec.CredentialsMode)
+	require.Equal(t, []string{"maya", "platform"}, []string{row.Owner, row.Team}, "who asks owns it")
+	row, _, err = drafts(t).Draft(requester, app.CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, nil, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, "ssh-rsa ours", row.Spec.SSHKey, "without a key of its own it takes the installation's")
+}
+
+func TestEveryWrongFieldIsNamedAtOnceWithWhatIsAccepted(t *testing.T) {
+	request, wrong := app.ReadCreateRequest(strings.NewReader(`{"name": "Shop.One", "platform": "ibmcloud", "version": 4.20, "profile": "aws-minimal-test", "regoin": "x",
+		"baseDomain": "example.org", "region": "us-est-2", "ttlHours": "24h", "team": "a;b", "owner": "maya", "sshPublicKey": "hello", "environment": "test",
+		"extraTags": {"Environment": "prod", "Owner": "x", "Name": "y", "n": 1}, "name": "again"}`))
+	_, _, err := drafts(t).Draft(requester, request, wrong, time.Now())
+	var said *app.Error
+	require.True(t, errors.As(err, &said))
+	require.Equal(t, app.Invalid, said.Kind)
+	got := map[string]string{}
+	for _, f := range said.Fields {
+		got[f.Name] += f.Detail + "|" + strings.Join(f.Accept, " ")
+	}
+	for field, words := range map[string]string{
+		"name": "given twice", "platform": "not on \"ibmcloud\".|aws", "version": "not a string: 4.20", "regoin": "Did you mean region?", "region": "Did you mean us-east-2?",
+		"baseDomain": "Choose one of: labs.example.com", "ttlHours": "a whole number of hours", "team": "cannot be a tag", "sshPublicKey": "no public key",
+		"costCenter": "missing", "extraTags.Environment": `says "prod", and environment says "test"`, "extraTags.n": "not a string: 1", "extraTags": "Owner is set by the control plane",
+	} {
+		require.Contains(t, got[field], words, field)
+	}
+	require.Len(t, got, 13)
+	require.Contains(t, got["extraTags"], "sets Name itself", "every tag that is wrong")
+}
+
+func TestAnEndIsNeverLeftOut(t *testing.T) {
+	for _, hours := range []string{"0", "-1", "73", "99999"} {
+		request, wrong := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, `"ttlHours": 24`, `"ttlHours": `+hours, 1)))
+		_, _, err := drafts(t).Draft(requester, request, wrong, time.Now())
+		var said *app.Error
+		require.True(t, errors.As(err, &said), hours)
+		require.Len(t, said.Fields, 1)
+		require.Equal(t, "ttlHours", said.Fields[0].Name)
+	}
+}
+
+func TestAProfileForAdminsIsDraftedForAdminsAlone(t *testing.T) {
+	request, _ := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "aws-minimal-test", "aws-minimal-mint", 1)))
+	_, _, err := drafts(t).Draft(requester, request, nil, time.Now())
+	require.Equal(t, app.Invalid, app.KindOf(err))
+	admin := policy.Principal{ID: "cli", Name: "will", Role: policy.PlatformAdmin}
+	row, _, err := drafts(t).Draft(admin, request, nil, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, "Mint", row.Spec.CredentialsMode)
+}
+
+func TestWhatIsNoRequestIsSaid(t *testing.T) {
+	for body, words := range map[string]string{
+		"": "empty", "[]": "not one object", "7": "not one object", "{": "cannot be read", "a: b\n---\nc: d\n": "not one object", "{\"extraTags\": []}": "not an object",
+	} {
+		_, wrong := app.ReadCreateRequest(strings.NewReader(body))
+		require.NotEmpty(t, wrong, body)
+		require.Contains(t, wrong[0].Detail, words, body)
+		require.NotEmpty(t, wrong[0].Accept)
+	}
+}
+
+func FuzzReadingARequestNeverPanics(f *testing.F) {
+	f.Add(whole)
+	f.Add("extraTags: {a: [b], a: c}\nttlHours: 1e9\n")
+	f.Add("&a [*a]")
+	desk := drafts(f)
+	f.Fuzz(func(t *testing.T, body string) {
+		request, wrong := app.ReadCreateRequest(strings.NewReader(body))
+		_, _, err := desk.Draft(requester, request, wrong, time.Now())
+		require.True(t, err == nil || app.KindOf(err) == app.Invalid, err)
+	})
+}

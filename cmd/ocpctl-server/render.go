@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+const renderCommand = "render-install-config"
+
+// mask stands where the pull secret would.
+const mask = "***"
+
+// render prints the install-config a runner would give openshift-install for a create request: judged by policy, frozen
+// by the desk, pasted by the runner's own code. It asks no cloud and no database.
+func render(args []string, in io.Reader, out, errs io.Writer) error {
+	flags := flag.NewFlagSet("ocpctl-server "+renderCommand, flag.ContinueOnError)
+	flags.SetOutput(errs)
+	request := flags.String("request", "", "the create request, JSON or YAML as POST /api/v1/clusters takes it; a `file`, or - for standard input")
+	pull := flags.String("pull-secret", "", "a `file` with the pull secret, to print it in its place; without one it is masked")
+	path := flags.String("config", "", "the server's configuration `file`, for its installation's name, ssh key and time scale; without one, defaults")
+	role := flags.String("role", string(policy.Requester), "as whom the request is judged: requester, platform_admin or auditor")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *request == "" || flags.NArg() > 0 {
+		return errors.New("give --request FILE, or --request - for standard input, and nothing but flags")
+	}
+	if !slices.Contains([]policy.Role{policy.Requester, policy.PlatformAdmin, policy.Auditor}, policy.Role(*role)) {
+		return fmt.Errorf("--role is %q; give %s, %s or %s", *role, policy.Requester, policy.PlatformAdmin, policy.Auditor)
+	}
+	cfg := defaults()
+	cfg.Installation = "ocpctl"
+	if *path != "" {
+		var err error
+		if cfg, err = loadConfig(*path, roles{}); err != nil {
+			return err
+		}
+	}
+	asked, wrong, err := readRequest(*request, in)
+	if err != nil {
+		return err
+	}
+	config, notes, err := cfg.rendered(asked, wrong, policy.Role(*role), *pull)
+	if err != nil {
+		return inFields(*request, err)
+	}
+	for _, note := range notes {
+		fmt.Fprintln(errs, "note:", note)
+	}
+	_, err = out.Write(config)
+	return err
+}
+
+func readRequest(path string, in io.Reader) (app.CreateRequest, []app.Field, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return app.CreateRequest{}, nil, fmt.Errorf("read the request: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	asked, wrong := app.ReadCreateRequest(in)
+	return asked, wrong, nil
+}
+
+// rendered is the whole install-config, with the pull secret of a file or the mask.
+func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy.Role, pullFile string) ([]byte, []string, error) {
+	catalogue, err := profiles.Embedded()
+	if err != nil {
+		return nil, nil, err
+	}
+	desk := app.New(app.Config{
+		Catalogue: catalogue, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
+		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
+	})
+	who := policy.Principal{ID: "cli", Name: asked.Owner, Role: role}
+	row, notes, err := desk.Draft(who, asked, wrong, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	pasted := installer.Pasted{PullSecret: secret.New(mask), SSHKey: row.Spec.SSHKey}
+	if pullFile != "" {
+		raw, err := os.ReadFile(pullFile)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the pull secret: %w", err)
+		}
+		pasted.PullSecret = secret.New(strings.TrimSpace(string(raw)))
+	}
+	config, err := installer.Paste(row.Spec.InstallConfig, pasted)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := strictly(config, pullFile != "", len(notes) == 0); err != nil {
+		return nil, nil, err
+	}
+	return config, notes, nil
+}
+
+// strictly reads the pasted fields as strictly as the frozen ones. Those that stand there for show are passed over.
+func strictly(config []byte, pull, key bool) error {
+	var problems profiles.Problems
+	if !errors.As(profiles.Strict(config), &problems) {
+		return nil
+	}
+	var left profiles.Problems
+	for _, p := range problems {
+		if p.Field == "pullSecret" && !pull || p.Field == "sshKey" && !key {
+			continue
+		}
+		left = append(left, p)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return left
+}
+
+// inFields says everything that is wrong with a request, a line for each field.
+func inFields(path string, err error) error {
+	var said *app.Error
+	if !errors.As(err, &said) || len(said.Fields) == 0 {
+		return err
+	}
+	if path == "-" {
+		path = "the request"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", path, said.Message)
+	for _, f := range said.Fields {
+		fmt.Fprintf(&b, "\n  %s: %s", f.Name, f.Detail)
+		if len(f.Accept) > 0 {
+			fmt.Fprintf(&b, " Accepted: %s.", strings.TrimSuffix(strings.Join(f.Accept, ", "), "."))
+		}
+	}
+	return errors.New(b.String())
+}

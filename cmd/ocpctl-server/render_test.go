@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+const sample = `{
+  "name": "team-a-smoke-01",
+  "platform": "aws",
+  "version": "4.20.3",
+  "profile": "aws-minimal-test",
+  "region": "us-east-1",
+  "baseDomain": "labs.example.com",
+  "owner": "team-a",
+  "costCenter": "sandbox",
+  "ttlHours": 24,
+  "sshPublicKey": "ssh-ed25519 AAAA...",
+  "extraTags": {
+    "Environment": "test",
+    "RequestSource": "webform"
+  }
+}`
+
+const goodKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0wKz7lEfhqE8VfUMLxVdIYSQG4mAsXVCGCGIw8rLmF maya"
+
+func written(t *testing.T, name, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
+	return path
+}
+
+func rendering(t *testing.T, in string, args ...string) (out, said string, err error) {
+	t.Helper()
+	var o, e bytes.Buffer
+	err = render(args, strings.NewReader(in), &o, &e)
+	return o.String(), e.String(), err
+}
+
+func TestASampleRequestBecomesAnInstallConfigWithoutSecrets(t *testing.T) {
+	out, said, err := rendering(t, "", "--request", written(t, "request.json", sample))
+	require.NoError(t, err)
+	for _, part := range []string{"name: team-a-smoke-01", "credentialsMode: Manual", "pullSecret: '***'", "RequestSource: webform", "Environment: test", "sshKey: ssh-ed25519 AAAA...", "- us-east-1a"} {
+		require.Contains(t, out, part)
+	}
+	require.Contains(t, said, "cut for show")
+	again, _, err := rendering(t, sample, "--request", "-")
+	require.NoError(t, err)
+	require.Contains(t, again, "name: team-a-smoke-01")
+}
+
+func TestWithAPullSecretItIsWhatTheInstallerTakes(t *testing.T) {
+	request := strings.Replace(sample, "ssh-ed25519 AAAA...", goodKey, 1)
+	out, said, err := rendering(t, request, "--request", "-", "--pull-secret", written(t, "pull", `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`+"\n"))
+	require.NoError(t, err)
+	require.Empty(t, said)
+	require.Contains(t, out, `pullSecret: '{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}'`)
+	require.NoError(t, profiles.Strict([]byte(out)))
+
+	_, said, err = rendering(t, request, "--request", "-", "--pull-secret", written(t, "pull", `{"quay.io":"c2VjcmV0"}`))
+	require.ErrorContains(t, err, "pullSecret: of another form")
+	require.NotContains(t, err.Error()+said, "c2VjcmV0", "a secret is not repeated in a complaint")
+}
+
+func TestABadRequestNamesEveryFieldAndPrintsNothing(t *testing.T) {
+	out, _, err := rendering(t, `{"name": "Shop", "profile": "aws-minmal-test", "regoin": "us-east-1", "owner": "maya", "environment": "test"}`, "--request", "-")
+	require.Empty(t, out)
+	for _, part := range []string{"the request: ", "\n  name: ", "Did you mean aws-minimal-test?", "\n  regoin: There is no such field. Did you mean region?", "\n  costCenter: It is missing"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestARoleAndAConfigurationCount(t *testing.T) {
+	mint := strings.Replace(sample, "aws-minimal-test", "aws-minimal-mint", 1)
+	_, _, err := rendering(t, mint, "--request", "-")
+	require.ErrorContains(t, err, "for platform admins alone")
+	out, _, err := rendering(t, mint, "--request", "-", "--role", "platform_admin")
+	require.NoError(t, err)
+	require.Contains(t, out, "credentialsMode: Mint")
+
+	config := written(t, "ocpctl.yaml", "installation: blue\nrunner: {ssh_key: \""+goodKey+"\"}\n")
+	out, said, err := rendering(t, strings.Replace(sample, `"sshPublicKey": "ssh-ed25519 AAAA...",`, "", 1), "--request", "-", "--config", config)
+	require.NoError(t, err)
+	require.Empty(t, said)
+	require.Contains(t, out, "InstallationId: blue")
+	require.Contains(t, out, "sshKey: "+goodKey)
+}
+
+func TestRenderingSaysHowItIsAsked(t *testing.T) {
+	for _, args := range [][]string{{}, {"--request", "-", "more"}} {
+		_, _, err := rendering(t, sample, args...)
+		require.ErrorContains(t, err, "give --request FILE")
+	}
+	_, _, err := rendering(t, sample, "--request", "-", "--role", "king")
+	require.ErrorContains(t, err, "give requester, platform_admin or auditor")
+	_, _, err = rendering(t, "", "--request", filepath.Join(t.TempDir(), "none.json"))
+	require.ErrorContains(t, err, "read the request")
+	_, _, err = rendering(t, sample, "--request", "-", "--config", filepath.Join(t.TempDir(), "none.yaml"))
+	require.ErrorContains(t, err, "read the configuration")
+}
