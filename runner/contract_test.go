@@ -32,9 +32,9 @@ func crowded(w *world) []string {
 	}
 }
 
-// calls is every program the attempt ran, in order, with its working directory, its standard input, the files it found
+// called is every program the attempt ran, in order, with its working directory, its standard input, the files it found
 // in its --dir, and last the one environment all of them had. What differs from run to run has a name instead.
-func (w *world) called() string {
+func (w *world) called(ccoName string) string {
 	w.t.Helper()
 	text := readFile(w.t, filepath.Join(w.dir, "calls"))
 	environ := strings.Split(strings.TrimSpace(readFile(w.t, filepath.Join(w.dir, "environ"))), "\n")
