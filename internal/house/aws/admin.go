@@ -15,7 +15,25 @@ type adminInput struct {
 	Account  string    `json:"account"`
 	Delay    string    `json:"delay"` // a Go duration
 	Value    int       `json:"value"`
+	First    int       `json:"first"`
+	Every    int       `json:"every"`
+	Lag      lagInput  `json:"lag"`
 	Resource *Resource `json:"resource"`
+}
+
+// lagInput is a Lag in Go's durations; empty: none.
+type lagInput struct{ Create, Delete, IAM string }
+
+func (in lagInput) lag() (out Lag, err error) {
+	for text, d := range map[*string]*time.Duration{&in.Create: &out.Create, &in.Delete: &out.Delete, &in.IAM: &out.IAM} {
+		if *text == "" {
+			continue
+		}
+		if *d, err = time.ParseDuration(*text); err != nil {
+			return Lag{}, err
+		}
+	}
+	return out, nil
 }
 
 // admin serves the methods that are no part of AWS, unsigned, for other processes of a demo or a test:
@@ -26,6 +44,9 @@ type adminInput struct {
 //	POST /_standin/refuse  {"call","times","code"}    /_standin/lift    {"call"}
 //	POST /_standin/delay   {"call","delay"}           /_standin/account {"account"}
 //	POST /_standin/pin     {"id"}    /_standin/unpin  {"id"}    /_standin/free {"id"}
+//	GET  /_standin/calls                  Calls
+//	POST /_standin/throttle {"call","first","every"}  /_standin/pages   {"value"}
+//	POST /_standin/lag     {"lag":{"create","delete","iam"}}
 //	POST /_standin/limit   {"code","value"}           SetLimit
 //	POST /_standin/plant   {"resource"}               answers the planted resource
 func (s *Server) admin() http.Handler {
@@ -35,6 +56,7 @@ func (s *Server) admin() http.Handler {
 	})
 	mux.HandleFunc("GET /_standin/all", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.All()) })
 	mux.HandleFunc("GET /_standin/faults", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.Faults()) })
+	mux.HandleFunc("GET /_standin/calls", func(w http.ResponseWriter, _ *http.Request) { adminAnswer(w, s.Calls()) })
 	for name, do := range s.adminCalls() {
 		mux.HandleFunc("POST /_standin/"+name, func(w http.ResponseWriter, r *http.Request) {
 			var in adminInput
@@ -62,6 +84,15 @@ func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
 			d, err := time.ParseDuration(in.Delay)
 			if err == nil {
 				s.Delay(in.Call, d)
+			}
+			return done, err
+		},
+		"throttle": func(in adminInput) (any, error) { s.Throttle(in.Call, in.First, in.Every); return done, nil },
+		"pages":    func(in adminInput) (any, error) { s.Pages(in.Value); return done, nil },
+		"lag": func(in adminInput) (any, error) {
+			lag, err := in.Lag.lag()
+			if err == nil {
+				s.SetLag(lag)
 			}
 			return done, err
 		},

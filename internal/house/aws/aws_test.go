@@ -57,10 +57,12 @@ func start(t *testing.T, cfg aws.Config) *cloud {
 	return clients(t, s, "us-east-1", key, secret)
 }
 
-func clients(t *testing.T, s *aws.Server, region, key, secret string) *cloud {
+// clients try once, unless they are given another patience.
+func clients(t *testing.T, s *aws.Server, region, key, secret string, patience ...func() sdk.Retryer) *cloud {
 	t.Helper()
+	patience = append(patience, func() sdk.Retryer { return sdk.NopRetryer{} })
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(region), config.WithBaseEndpoint(s.URL()),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryMaxAttempts(1))
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryer(patience[0]))
 	require.NoError(t, err)
 	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
 		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg),

@@ -73,17 +73,31 @@ func (c *call) here(r *Resource, typ string) bool {
 	return r.Service == "ec2" && r.Type == typ && r.Account == c.Account && r.Region == c.region
 }
 
-// get finds a living resource by id, or refuses as EC2 does.
+// listed finds what a describe call of a type would show, the deleted too where it goes on listing those.
+func (c *call) listed(typ string, match func(*Resource) bool) []*Resource {
+	mine := func(r *Resource) bool { return c.here(r, typ) && match(r) }
+	found := c.all(mine)
+	if kinds[typ].ghosts {
+		for _, r := range c.Dead {
+			if mine(r) {
+				found = append(found, r)
+			}
+		}
+	}
+	return found
+}
+
+// get finds a resource by id, or refuses as EC2 does.
 func (c *call) get(typ, id string) (*Resource, error) {
 	k := kinds[typ]
 	if id == "" {
 		return nil, fault("MissingParameter", "The request must contain the parameter %s", k.param)
 	}
-	r := c.first(func(r *Resource) bool { return c.here(r, typ) && r.ID == id && (r.Alive() || k.ghosts) })
-	if r == nil {
+	found := c.listed(typ, func(r *Resource) bool { return r.ID == id })
+	if len(found) == 0 {
 		return nil, fault(k.notFound, "The %s ID '%s' does not exist", typ, id)
 	}
-	return r, nil
+	return found[0], nil
 }
 
 // made is a new EC2 resource in its living state, tagged by the call's own specification.
@@ -141,9 +155,7 @@ func describe(typ string) handler {
 		if err != nil {
 			return nil, err
 		}
-		found := c.all(func(r *Resource) bool {
-			return c.here(r, typ) && (r.Alive() || k.ghosts) && wanted(ids, r.ID) && k.asked(c, r) && c.passes(r, k, filters)
-		})
+		found := c.listed(typ, func(r *Resource) bool { return wanted(ids, r.ID) && k.asked(c, r) && c.passes(r, k, filters) })
 		found, next, err := page(c, found, k.whole || len(ids) > 0, bySeq)
 		if err != nil {
 			return nil, err

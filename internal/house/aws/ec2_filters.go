@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -84,7 +83,10 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 	case "launch-template-name":
 		return []string{r.Name}
 	case "group-name":
-		return orNone(cmp.Or(r.Attrs[name], r.Name)) // a placement group has no other name
+		if r.Type == "placement-group" {
+			return []string{r.Name}
+		}
+		return orNone(r.Attrs[name])
 	case "association.subnet-id":
 		return c.associations(r, func(a *Resource) string { return a.Parent })
 	}

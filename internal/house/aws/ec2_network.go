@@ -72,7 +72,7 @@ func createSubnet(c *call) ([]node, error) {
 	}
 	clash := c.first(func(r *Resource) bool {
 		other, err := netip.ParsePrefix(r.Attrs["cidr-block"])
-		return r.Type == "subnet" && r.VPC == v.ID && r.Alive() && err == nil && other.Overlaps(cidr)
+		return r.Type == "subnet" && r.VPC == v.ID && err == nil && other.Overlaps(cidr)
 	})
 	if clash != nil {
 		return nil, fault("InvalidSubnet.Conflict", "The CIDR '%s' conflicts with another subnet", cidr)
@@ -136,7 +136,7 @@ func detachGateway(c *call) ([]node, error) {
 		return nil, fault("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID)
 	}
 	public := c.first(func(r *Resource) bool {
-		return r.Type == "network-interface" && r.VPC == v.ID && r.Alive() && r.Attrs["public-ip"] != ""
+		return r.Type == "network-interface" && r.VPC == v.ID && r.Attrs["public-ip"] != ""
 	})
 	if public != nil {
 		return nil, fault("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", v.ID)

@@ -20,7 +20,7 @@ func createRouteTable(c *call) ([]node, error) {
 func (c *call) associations(table *Resource, read func(*Resource) string) []string {
 	var out []string
 	for _, r := range c.Resources {
-		if r.Type == "route-table-association" && r.Alive() && slices.Contains(r.Uses, table.ID) {
+		if r.Type == "route-table-association" && slices.Contains(r.Uses, table.ID) {
 			out = append(out, read(r))
 		}
 	}
@@ -67,7 +67,7 @@ func associateRouteTable(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := c.first(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID && r.Alive() })
+	taken := c.first(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID })
 	if taken != nil {
 		return nil, fault("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
 	}

@@ -19,7 +19,7 @@ var elbCalls = map[string]handler{
 // balancing finds the living resources of one ELB type in the caller's account and region.
 func (c *call) balancing(typ string, match func(*Resource) bool) []*Resource {
 	return c.all(func(r *Resource) bool {
-		return r.Service == "elasticloadbalancing" && r.Type == typ && r.Account == c.Account && r.Region == c.region && r.Alive() && match(r)
+		return r.Service == "elasticloadbalancing" && r.Type == typ && r.Account == c.Account && r.Region == c.region && match(r)
 	})
 }
 
@@ -117,7 +117,7 @@ func elbList(c *call, typ, set, arns, missing string, render func(*Resource) []n
 		asked := len(ids)+len(names) == 0 || slices.Contains(ids, r.ID) || slices.Contains(names, r.Name)
 		return asked && (owner == "" || r.Parent == owner || slices.Contains(r.vals("balancers"), owner))
 	})
-	found, next, err := after(found, c.params.get("Marker"), c.params.number("PageSize"), bySeq)
+	found, next, err := after(found, c.params.get("Marker"), c.limited(c.params.number("PageSize"), 400), bySeq)
 	if err != nil {
 		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
 	}
@@ -169,7 +169,7 @@ func (c *call) byARN() ([]*Resource, error) {
 	var out []*Resource
 	for _, arn := range c.params.list("ResourceArns") {
 		r := c.first(func(r *Resource) bool {
-			return r.Service == "elasticloadbalancing" && r.Type != "classic" && r.ID == arn && r.Account == c.Account && r.Alive()
+			return r.Service == "elasticloadbalancing" && r.Type != "classic" && r.ID == arn && r.Account == c.Account
 		})
 		if r == nil && strings.Contains(arn, ":targetgroup/") {
 			return nil, fault("TargetGroupNotFound", "Target groups '%s' not found", arn)

@@ -9,10 +9,19 @@ import (
 	"time"
 )
 
+// What Refuse takes beside the codes of AWS.
+const (
+	Denied      = "Denied"       // no policy allows it: UnauthorizedOperation, AccessDenied or AccessDeniedException
+	DeniedBySCP = "DeniedBySCP"  // the same, with an explicit deny in a service control policy
+	Expired     = "ExpiredToken" // the credentials are over: ExpiredToken, ExpiredTokenException or RequestExpired
+)
+
 // faults are what a test told the stand-in to do wrong.
 type faults struct {
-	refusals map[string]*refusal
-	delays   map[string]time.Duration
+	refusals  map[string]*refusal
+	throttles map[string]*throttle
+	delays    map[string]time.Duration
+	pages     int // how long a page may be at most; 0: as asked
 }
 
 type refusal struct {
@@ -20,37 +29,135 @@ type refusal struct {
 	code  string
 }
 
-func newFaults() faults {
-	return faults{refusals: map[string]*refusal{}, delays: map[string]time.Duration{}}
+type throttle struct{ first, every, seen int }
+
+// hits counts a call and says whether it is one too many.
+func (t *throttle) hits() bool {
+	t.seen++
+	return t.seen <= t.first || (t.every > 0 && t.seen%t.every == 0)
 }
 
-// faultFor takes one refusal, if one waits for this call, and tells the call's delay.
+func newFaults() faults {
+	return faults{refusals: map[string]*refusal{}, throttles: map[string]*throttle{}, delays: map[string]time.Duration{}}
+}
+
+// Count is what came of the calls of one name.
+type Count struct {
+	Calls     int  `json:"calls"`
+	Throttled int  `json:"throttled,omitempty"` // of them, on demand
+	Refused   int  `json:"refused,omitempty"`   // of them, on demand or by the service's rules
+	Write     bool `json:"write,omitempty"`
+}
+
+// faultFor counts the call, takes one throttling or refusal, if one waits for it, and tells its delay.
 func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.world = s.world
+	count := s.count(c)
+	count.Calls++
 	names := []string{c.action, c.service + ":" + c.action, "*"}
 	var delay time.Duration
+	slow := false
 	for _, name := range names {
 		delay = max(delay, s.faults.delays[name])
+		if t := s.faults.throttles[name]; t != nil {
+			slow = t.hits() || slow
+		}
+	}
+	if slow {
+		count.Throttled++
+		return c.throttled(), delay
 	}
 	for _, name := range names {
 		r := s.faults.refusals[name]
 		if r == nil || r.times == 0 {
 			continue
 		}
-		r.times--
-		r.times = max(r.times, -1)
-		return fault(r.code, "You are not authorized to perform this operation: %s:%s", c.service, c.action), delay
+		r.times = max(r.times-1, -1)
+		count.Refused++
+		return c.refused(r.code), delay
 	}
 	return nil, delay
 }
 
-// Refuse answers the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") with the code (empty:
-// UnauthorizedOperation). times -1: until lifted.
+// count is the call's counter. The server's mutex is held.
+func (s *Server) count(c *call) *Count {
+	name := c.service + ":" + c.action
+	if s.counts[name] == nil {
+		s.counts[name] = &Count{Write: !reads(c.action)}
+	}
+	return s.counts[name]
+}
+
+// Calls are the counts since the start, by name: "ec2:DescribeVpcs". What was not signed by a known key, or is no call of
+// this stand-in, is not counted.
+func (s *Server) Calls() map[string]Count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]Count{}
+	for name, count := range s.counts {
+		out[name] = *count
+	}
+	return out
+}
+
+// throttled is how each service says that it is asked too often. The SDK tries all of them again.
+func (c *call) throttled() *Fault {
+	switch c.service {
+	case "ec2":
+		return fault("RequestLimitExceeded", "Request limit exceeded.")
+	case "tagging":
+		return fault("ThrottledException", "Rate exceeded")
+	case "servicequotas":
+		return fault("TooManyRequestsException", "Rate exceeded")
+	case "secretsmanager":
+		return fault("ThrottlingException", "Rate exceeded")
+	}
+	return fault("Throttling", "Rate exceeded")
+}
+
+// refused words a refusal as the service does.
+func (c *call) refused(code string) *Fault {
+	user := fmt.Sprintf("User: %s is not authorized to perform: %s:%s", c.who.arn, c.service, c.action)
+	switch code {
+	case Denied:
+		return c.denied(user + " because no identity-based policy allows the action")
+	case DeniedBySCP:
+		return c.denied(user + " with an explicit deny in a service control policy")
+	case Expired:
+		return c.expired()
+	}
+	return fault(code, "You are not authorized to perform this operation. %s", user)
+}
+
+func (c *call) denied(words string) *Fault {
+	switch {
+	case c.service == "ec2":
+		return fault("UnauthorizedOperation", "You are not authorized to perform this operation. %s", words)
+	case speaksJSON[c.service]:
+		return fault("AccessDeniedException", "%s", words)
+	}
+	return fault("AccessDenied", "%s", words)
+}
+
+func (c *call) expired() *Fault {
+	const words = "The security token included in the request is expired"
+	switch {
+	case c.service == "ec2":
+		return fault("RequestExpired", "Request has expired.")
+	case speaksJSON[c.service]:
+		return fault("ExpiredTokenException", words)
+	}
+	return fault("ExpiredToken", words)
+}
+
+// Refuse answers the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") with the code, which is one of AWS's
+// or of this package's; empty: Denied. times -1: until lifted.
 func (s *Server) Refuse(call string, times int, code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults.refusals[call] = &refusal{times: times, code: cmp.Or(code, "UnauthorizedOperation")}
+	s.faults.refusals[call] = &refusal{times: times, code: cmp.Or(code, Denied)}
 }
 
 // Lift ends a refusal.
@@ -60,6 +167,17 @@ func (s *Server) Lift(call string) {
 	delete(s.faults.refusals, call)
 }
 
+// Throttle answers the first calls of a name ("*": of all together), and after those every every-th, with the service's
+// own word for too many requests. 0, 0 ends it.
+func (s *Server) Throttle(call string, first, every int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.faults.throttles, call)
+	if first > 0 || every > 0 {
+		s.faults.throttles[call] = &throttle{first: first, every: every}
+	}
+}
+
 // Delay makes every call of a name ("*": all) take that much longer; 0 ends it.
 func (s *Server) Delay(call string, d time.Duration) {
 	s.mu.Lock()
@@ -67,103 +185,12 @@ func (s *Server) Delay(call string, d time.Duration) {
 	s.faults.delays[call] = d
 }
 
-// SetAccount makes the caller's key belong to another account. What belongs to the former one is then not visible,
-// and there again when the account is set back.
-func (s *Server) SetAccount(id string) error {
-	return s.change(func(w *world) { w.Account = id })
-}
-
-// Account is the one GetCallerIdentity answers.
-func (s *Server) Account() string {
+// Pages makes every list that has pages at all end them after that many, whatever was asked for; the tagging API then
+// begins with an empty page. 0 ends it.
+func (s *Server) Pages(most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.world.Account
-}
-
-// Plant puts a resource into the world as it is given. Service and Type are needed; an EC2 id, the account, the region
-// (the first one) and the time of creation are made when they are missing. Any service's resource can be planted with an
-// ARN as its ID, which then says the rest: with tags, the tagging API tells of it until Free.
-func (s *Server) Plant(r Resource) (Resource, error) {
-	if strings.HasPrefix(r.ID, "arn:") {
-		service, region, account, kind := arnParts(r.ID)
-		r.Service, r.Type = cmp.Or(r.Service, service), cmp.Or(r.Type, kind)
-		r.Region, r.Account = cmp.Or(r.Region, region), cmp.Or(r.Account, account)
-	}
-	if r.Service == "" || r.Type == "" {
-		return Resource{}, fmt.Errorf("plant a resource: it needs a service and a type")
-	}
-	var out Resource
-	err := s.change(func(w *world) {
-		if k, ok := kinds[r.Type]; ok && r.Service == "ec2" {
-			r.ID = cmp.Or(r.ID, newID(k.prefix))
-			r.State = cmp.Or(r.State, k.state)
-		}
-		if r.Service == "iam" {
-			r.ID = cmp.Or(r.ID, r.Type+"/"+r.Name)
-		}
-		if r.Service == "ec2" || r.Service == "elasticloadbalancing" {
-			r.Region = cmp.Or(r.Region, s.cfg.Regions[0])
-		}
-		out = w.add(r).clone()
-	})
-	return out, err
-}
-
-// Pin makes every deletion of a resource (by id or name) fail as if something still used it.
-func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
-
-// Unpin ends Pin.
-func (s *Server) Unpin(id string) error { return s.change(func(w *world) { delete(w.Pinned, id) }) }
-
-// Free unpins a resource and removes it with everything inside it, whatever the rules of deletion say.
-func (s *Server) Free(id string) error {
-	return s.change(func(w *world) {
-		delete(w.Pinned, id)
-		inside := map[string]bool{}
-		for _, r := range slices.Clone(w.Resources) {
-			if r.Alive() && !r.Stands && (r.ID == id || r.Name == id) {
-				delete(w.Pinned, r.ID)
-				inside[r.ID] = true
-			}
-		}
-		for _, r := range slices.Clone(w.Resources) {
-			if r.Alive() && !r.Stands && (inside[r.ID] || inside[r.VPC]) {
-				w.remove(r)
-			}
-		}
-	})
-}
-
-// Resources is the stand-in's own count: every living resource of every account that mentions text (an infraID, a
-// name, a domain, a tag) and what lies inside those. Empty text: everything. Tombstones and the world's own furniture,
-// such as the base domain's zone, never count.
-func (s *Server) Resources(text string) []Resource {
-	return s.look(func(w *world) []*Resource { return w.leftovers(text) })
-}
-
-// All is everything, tombstones, furniture and other accounts included.
-func (s *Server) All() []Resource {
-	return s.look(func(w *world) []*Resource { return w.Resources })
-}
-
-func (s *Server) look(pick func(*world) []*Resource) []Resource {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.tick()
-	out := []Resource{}
-	for _, r := range pick(s.world) {
-		out = append(out, r.clone())
-	}
-	return out
-}
-
-func (s *Server) change(do func(*world)) error {
-	s.mu.Lock()
-	s.world.tick()
-	do(s.world)
-	s.world.Changed++
-	s.mu.Unlock()
-	return s.save(false)
+	s.faults.pages = most
 }
 
 // Faults tells what is set, for the demo's page: call → code, or the delay.
@@ -176,10 +203,22 @@ func (s *Server) Faults() map[string]string {
 			out[call] = d.String()
 		}
 	}
+	for call, t := range s.faults.throttles {
+		out[call] = fmt.Sprintf("throttled: the first %d, then every %d", t.first, t.every)
+	}
 	for call, r := range s.faults.refusals {
 		if r.times != 0 {
-			out[call] = r.code
+			out[call] = strings.TrimPrefix(out[call]+", "+r.code, ", ")
 		}
+	}
+	if s.faults.pages > 0 {
+		out["pages"] = fmt.Sprint(s.faults.pages)
+	}
+	if s.world.lag != (Lag{}) {
+		out["lag"] = s.world.lag.String()
+	}
+	for code, limit := range s.world.Limits {
+		out[code] = fmt.Sprintf("limit %d", limit)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
 		out[id] = "pinned"

@@ -46,7 +46,7 @@ var (
 // named finds a living IAM resource of the caller's account. IAM's names do not tell upper from lower case.
 func (c *call) named(typ, name string) *Resource {
 	return c.first(func(r *Resource) bool {
-		return r.Service == "iam" && r.Type == typ && r.Account == c.Account && r.Alive() && strings.EqualFold(r.Name, name)
+		return r.Service == "iam" && r.Type == typ && r.Account == c.Account && strings.EqualFold(r.Name, name)
 	})
 }
 
@@ -114,7 +114,7 @@ func deleteIAM(e entity) handler {
 // hanging says whether a resource of the same account uses this one: IAM's names are unique in an account only.
 func (c *call) hanging(r *Resource) bool {
 	return c.first(func(o *Resource) bool {
-		return o.Service == "iam" && o.Account == r.Account && o.Alive() && slices.Contains(o.Uses, r.ID)
+		return o.Service == "iam" && o.Account == r.Account && slices.Contains(o.Uses, r.ID)
 	}) != nil
 }
 
@@ -123,7 +123,7 @@ func listIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		prefix := cmp.Or(c.params.get("PathPrefix"), "/")
 		found := c.all(func(r *Resource) bool {
-			return r.Service == "iam" && r.Type == e.typ && r.Account == c.Account && r.Alive() && strings.HasPrefix(r.Attrs["path"], prefix)
+			return r.Service == "iam" && r.Type == e.typ && r.Account == c.Account && strings.HasPrefix(r.Attrs["path"], prefix)
 		})
 		return iamPage(c, found, e.set, byID, func(r *Resource) node { return group("member", e.render(c, r, false)...) })
 	}

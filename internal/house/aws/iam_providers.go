@@ -55,7 +55,7 @@ func deleteProvider(c *call) ([]node, error) {
 
 func listProviders(c *call) ([]node, error) {
 	out := node{name: "OpenIDConnectProviderList"} // the one list of IAM's that has no pages
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account && r.Alive() }) {
+	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
 		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
 	}
 	return []node{out}, nil

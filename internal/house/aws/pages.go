@@ -25,14 +25,24 @@ func after[T any](found []T, token string, limit int, key func(T) string) ([]T, 
 
 func bySeq(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) }
 
-// limited is how long a page may be: what was asked, or else the service's own default (0: everything).
-func (c *call) limited(asked, usual int) int { return cmp.Or(asked, usual) }
+// limited is how long a page may be: what was asked, or else the service's own default (0: everything), and no more than
+// a test allows.
+func (c *call) limited(asked, usual int) int {
+	limit, most := cmp.Or(asked, usual), c.server.faults.pages
+	if most > 0 && (limit == 0 || limit > most) {
+		return most
+	}
+	return limit
+}
 
-// page cuts what was found at EC2's MaxResults.
-func page[T any](c *call, found []T, byID bool, key func(T) string) ([]T, []node, error) {
+// page cuts what was found at EC2's MaxResults, unless the call has no pages: because it names ids, or never.
+func page[T any](c *call, found []T, whole bool, key func(T) string) ([]T, []node, error) {
 	limit, token := c.params.number("MaxResults"), c.params.get("NextToken")
-	if limit != 0 && byID {
+	if limit != 0 && whole {
 		return nil, nil, fault("InvalidParameterCombination", "The parameter maxResults cannot be used with ids")
+	}
+	if whole {
+		return found, nil, nil
 	}
 	if limit != 0 && limit < 5 {
 		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)

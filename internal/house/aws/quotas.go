@@ -104,7 +104,7 @@ func (c *call) room(code, place string, more int) error {
 // count is how many living resources of a type the caller has where it asks.
 func (c *call) count(service, typ string, match func(*Resource) bool) int {
 	return len(c.all(func(r *Resource) bool {
-		return r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && r.Alive() && match(r)
+		return r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && match(r)
 	}))
 }
 

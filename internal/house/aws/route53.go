@@ -76,7 +76,7 @@ func createZone(c *call) ([]node, error) {
 	if in.VPC != nil {
 		vpc = in.VPC.ID
 		found := c.first(func(r *Resource) bool {
-			return r.Type == "vpc" && r.ID == vpc && r.Region == in.VPC.Region && r.Account == c.Account && r.Alive()
+			return r.Type == "vpc" && r.ID == vpc && r.Region == in.VPC.Region && r.Account == c.Account
 		})
 		if found == nil {
 			return nil, fault("InvalidVPCId", "The VPC %s in region %s that you provided is not authorized to make the association.", vpc, in.VPC.Region)
@@ -103,7 +103,7 @@ func createZone(c *call) ([]node, error) {
 }
 
 func (c *call) isZone(r *Resource) bool {
-	return r.Type == "hostedzone" && r.Account == c.Account && r.Alive()
+	return r.Type == "hostedzone" && r.Account == c.Account
 }
 
 // asked zone of a REST call, or NoSuchHostedZone.
@@ -116,7 +116,7 @@ func (c *call) zoneAsked() (*Resource, error) {
 }
 
 func (w *world) records(z *Resource) []*Resource {
-	return w.all(func(r *Resource) bool { return r.Type == "record" && r.Parent == z.ID && r.Alive() })
+	return w.all(func(r *Resource) bool { return r.Type == "record" && r.Parent == z.ID })
 }
 
 func zoneNode(c *call, z *Resource) node {
@@ -171,7 +171,7 @@ func deleteZone(c *call) ([]node, error) {
 	return []node{changeInfo(c)}, nil
 }
 
-func (c *call) maxItems() int { return cmp.Or(c.params.number("maxitems"), 100) }
+func (c *call) maxItems() int { return c.limited(c.params.number("maxitems"), 100) }
 
 func listZones(c *call) ([]node, error) {
 	found, next, err := after(c.all(c.isZone), c.params.get("marker"), c.maxItems(), func(r *Resource) string { return r.ID })

@@ -89,7 +89,7 @@ func changeRecords(c *call) ([]node, error) {
 
 func (c *call) recordOf(z *Resource, s recordSet) *Resource {
 	id := recordID(z.ID, s)
-	return c.first(func(r *Resource) bool { return r.Type == "record" && r.Alive() && r.Account == z.Account && r.ID == id })
+	return c.first(func(r *Resource) bool { return r.Type == "record" && r.Account == z.Account && r.ID == id })
 }
 
 func (c *call) checkChange(z *Resource, action string, s recordSet) error {
@@ -126,7 +126,7 @@ func listRecords(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := min(cmp.Or(c.params.number("maxitems"), 300), 300)
+	limit := min(c.limited(c.params.number("maxitems"), 300), 300)
 	from := ""
 	if name := c.params.get("name"); name != "" {
 		from = strings.TrimRight(dnsKey(dnsName(name))+" "+c.params.get("type")+" "+c.params.get("identifier"), " ")

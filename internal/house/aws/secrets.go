@@ -86,7 +86,7 @@ func (in secretInput) value() (string, bool) {
 }
 
 func (c *call) isSecret(r *Resource) bool {
-	return r.Service == "secretsmanager" && r.Type == "secret" && r.Account == c.Account && r.Region == c.region && r.Alive()
+	return r.Service == "secretsmanager" && r.Type == "secret" && r.Account == c.Account && r.Region == c.region
 }
 
 // secretAsked reads a call about one secret, named by name, ARN, or ARN without its random end.

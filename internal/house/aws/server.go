@@ -38,9 +38,10 @@ type Server struct {
 	addr string
 	done chan struct{}
 
-	mu     sync.Mutex // guards world and faults
+	mu     sync.Mutex // guards world, faults and counts
 	world  *world
 	faults faults
+	counts map[string]*Count
 
 	saving sync.Mutex // guards the state file
 	saved  int64      // the world's Changed that the file holds
@@ -63,7 +64,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults()}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults(), counts: map[string]*Count{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -178,9 +179,12 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 		return nil, fault("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
 	s.mu.Lock()
-	c.world = s.world
 	s.world.tick()
+	c.world = s.world.view(c)
 	nodes, err := h(c)
+	if err != nil {
+		s.count(c).Refused++
+	}
 	changes := err == nil && !reads(c.action)
 	if changes {
 		s.world.Changed++

@@ -206,6 +206,7 @@ func TestAKilledStandInLosesNothingItAnswered(t *testing.T) {
 
 func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 	c := start(t, aws.Config{})
+	ask := c.asks(t)["ec2"]
 	post := func(what string, in any) (int, []byte) {
 		raw, err := json.Marshal(in)
 		require.NoError(t, err)
@@ -234,8 +235,24 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, what)
 	}
 	require.Empty(t, c.Faults())
-	status, _ = post("delay", map[string]string{"delay": "soon"})
-	require.Equal(t, http.StatusBadRequest, status)
+	for what, in := range map[string]any{"delay": map[string]string{"delay": "soon"}, "lag": map[string]any{"lag": map[string]string{"iam": "soon"}}, "limit": map[string]any{"code": "L-0"}} {
+		status, _ := post(what, in)
+		require.Equal(t, http.StatusBadRequest, status, what)
+	}
+
+	for what, in := range map[string]any{"throttle": map[string]any{"call": "DescribeVpcs", "first": 1}, "pages": map[string]any{"value": 3},
+		"lag": map[string]any{"lag": map[string]string{"create": "1s", "iam": "2s"}}, "limit": map[string]any{"code": vpcs, "value": 5}} {
+		status, _ := post(what, in)
+		require.Equal(t, http.StatusOK, status, what)
+	}
+	require.Equal(t, map[string]string{"DescribeVpcs": "throttled: the first 1, then every 0", "pages": "3", "lag": "create 1s, delete 0s, iam 2s", vpcs: "limit 5"}, c.Faults())
+	refused(t, ask(), "RequestLimitExceeded")
+	answer, err := http.Get(c.URL() + "/_standin/calls") //nolint:noctx // the test's own server
+	require.NoError(t, err)
+	var counts map[string]aws.Count
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&counts))
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, aws.Count{Calls: 1, Throttled: 1}, counts["ec2:DescribeVpcs"])
 
 	count := func() int {
 		answer, err := http.Get(c.URL() + "/_standin/resources?match=" + infra) //nolint:noctx // the test's own server

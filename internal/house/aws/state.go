@@ -33,9 +33,6 @@ func (s *Server) load() error {
 	if err := json.Unmarshal(raw, w); err != nil {
 		return fmt.Errorf("read the aws stand-in's state %s: %w", s.cfg.StatePath, err)
 	}
-	if w.Pinned == nil {
-		w.Pinned = map[string]bool{}
-	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 )
@@ -31,17 +32,31 @@ func (c *call) indexed(r *Resource) bool {
 	return r.Region == c.region
 }
 
+// told is all the tagging API knows: the living and the dead.
+func (c *call) told() []*Resource {
+	found := c.all(c.indexed)
+	for _, r := range c.Dead {
+		if c.indexed(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// firstToken stands before every resource.
+var firstToken = base64.RawURLEncoding.EncodeToString([]byte("0"))
+
 // getResources pages before it filters, as the real one does: pages may be short or empty before the last.
 func getResources(c *call) ([]node, error) {
 	var in taggingInput
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	limit := in.ResourcesPerPage
-	if limit <= 0 {
-		limit = 50
+	if c.server.faults.pages > 0 && in.PaginationToken == "" {
+		c.json = map[string]any{"PaginationToken": firstToken, "ResourceTagMappingList": []any{}}
+		return nil, nil
 	}
-	found, token, err := after(c.all(c.indexed), in.PaginationToken, limit, bySeq)
+	found, token, err := after(c.told(), in.PaginationToken, c.limited(max(0, in.ResourcesPerPage), 50), bySeq)
 	if err != nil {
 		return nil, fault("PaginationTokenExpiredException", "The pagination token is invalid")
 	}

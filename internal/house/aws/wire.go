@@ -26,7 +26,7 @@ func fault(code, format string, args ...any) *Fault {
 // status is the HTTP status the real services send with a code; 400 is the rule.
 func (f *Fault) status() int {
 	switch f.Code {
-	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "InvalidClientTokenId", "SignatureDoesNotMatch", "MissingAuthenticationToken", "OptInRequired":
+	case "UnauthorizedOperation", "AccessDenied", "InvalidClientTokenId", "SignatureDoesNotMatch", "MissingAuthenticationToken", "OptInRequired", "ExpiredToken":
 		return http.StatusForbidden
 	case "AuthFailure":
 		return http.StatusUnauthorized

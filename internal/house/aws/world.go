@@ -2,95 +2,23 @@ package aws
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
-	"fmt"
-	"hash/fnv"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 )
-
-// Resource is one thing in the account, whatever its service.
-type Resource struct {
-	Seq     int64               `json:"seq"` // order of creation
-	Account string              `json:"account"`
-	Service string              `json:"service"` // ec2, elasticloadbalancing, iam, route53
-	Type    string              `json:"type"`    // as in an ARN where it has one: vpc, instance, loadbalancer, role …
-	ID      string              `json:"id"`      // vpc-0…, a load balancer's ARN, an IAM name, a zone's id
-	Name    string              `json:"name,omitempty"`
-	Region  string              `json:"region,omitempty"` // empty: global
-	VPC     string              `json:"vpc,omitempty"`
-	Parent  string              `json:"parent,omitempty"` // ends with it and is no obstacle to its deletion
-	Uses    []string            `json:"uses,omitempty"`   // what cannot be deleted while this exists
-	State   string              `json:"state,omitempty"`
-	Next    string              `json:"next,omitempty"` // the state it is on its way to, reached at NextAt
-	NextAt  time.Time           `json:"nextAt,omitzero"`
-	Tags    map[string]string   `json:"tags,omitempty"`
-	Attrs   map[string]string   `json:"attrs,omitempty"`
-	Values  map[string][]string `json:"values,omitempty"`
-	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`     // a tombstone: deleted then, still told of for a while
-	Stands  bool                `json:"stands,omitempty"`  // part of the world at the start, never a leftover
-	Secrets map[string]string   `json:"secrets,omitempty"` // in the state file alone: no copy that is handed out has them
-}
-
-// Alive says that the resource exists and is no tombstone.
-func (r *Resource) Alive() bool { return r.Gone.IsZero() }
-
-// ARN is the resource's name across services: its ID where that is one, as it is for every service this package does
-// not know; empty for types that have none.
-func (r *Resource) ARN() string {
-	if strings.HasPrefix(r.ID, "arn:") {
-		return r.ID
-	}
-	switch r.Service {
-	case "ec2":
-		if r.Type == "placement-group" {
-			return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.Name)
-		}
-		return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.ID)
-	case "iam":
-		return fmt.Sprintf("arn:aws:iam::%s:%s/%s", r.Account, r.Type, r.Name)
-	case "route53":
-		if r.Type == "hostedzone" {
-			return "arn:aws:route53:::hostedzone/" + r.ID
-		}
-	}
-	return ""
-}
-
-// arnParts are the service, the region, the account and the kind in an ARN: arn:aws:rds:us-east-1:123456789012:db:name.
-func arnParts(arn string) (service, region, account, kind string) {
-	parts := append(strings.SplitN(arn, ":", 6), make([]string, 6)...)
-	kind, _, _ = strings.Cut(parts[5], "/")
-	kind, _, _ = strings.Cut(kind, ":")
-	return parts[2], parts[3], parts[4], kind
-}
-
-func (r *Resource) vals(name string) []string { return r.Values[name] }
-
-// clone is a copy to hand out, without what is secret.
-func (r *Resource) clone() Resource {
-	out := *r
-	out.Tags, out.Attrs, out.Uses = maps.Clone(r.Tags), maps.Clone(r.Attrs), slices.Clone(r.Uses)
-	out.Values = maps.Clone(r.Values)
-	out.Secrets = nil
-	return out
-}
 
 // world is everything there is, in order of creation. The server's mutex guards it.
 type world struct {
 	Account   string          `json:"account"` // the one the caller is in: what belongs to others is not visible
 	LastSeq   int64           `json:"lastSeq"`
-	Resources []*Resource     `json:"resources"`
+	Resources []*Resource     `json:"resources"`        // the living
+	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of death
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
 	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, where one was set
 	Changed   int64           `json:"-"`                // rises with every change
 
 	settle    time.Duration
 	tombstone time.Duration
+	lag       Lag
 	now       func() time.Time
 }
 
@@ -136,7 +64,7 @@ func (w *world) all(match func(*Resource) bool) []*Resource {
 // user is a living resource that keeps id from being deleted.
 func (w *world) user(id string) *Resource {
 	return w.first(func(r *Resource) bool {
-		return r.Alive() && r.ID != id && slices.Contains(r.Uses, id)
+		return r.ID != id && slices.Contains(r.Uses, id)
 	})
 }
 
@@ -148,24 +76,31 @@ func (w *world) move(r *Resource, through, to string) {
 // ended are the states from which nothing returns.
 var ended = map[string]bool{"terminated": true, "deleted": true, "gone": true}
 
-// leavesTombstone are the types the tagging API goes on telling about for a while, as the real one does.
+// leavesTombstone are the types that are told of for a while after their end: all by the tagging API, some by their own
+// describe call too, as the real ones are.
 var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "volume": true, "vpc-endpoint": true, "targetgroup": true,
 	"vpc-peering-connection": true}
+
+// mostDead bounds the memory and the state file of a long run: the oldest tombstones are forgotten first.
+const mostDead = 2000
 
 // tick lets time pass: states that were on their way are reached, old tombstones are forgotten.
 func (w *world) tick() {
 	now := w.now()
-	for _, r := range slices.Clone(w.Resources) {
+	var over []*Resource
+	for _, r := range w.Resources {
 		if r.Next != "" && !now.Before(r.NextAt) {
 			r.State, r.Next = r.Next, ""
 			if ended[r.State] {
-				w.remove(r)
+				over = append(over, r)
 			}
 		}
 	}
-	w.Resources = slices.DeleteFunc(w.Resources, func(r *Resource) bool {
-		return !r.Alive() && now.Sub(r.Gone) > w.tombstone
-	})
+	for _, r := range over {
+		w.remove(r)
+	}
+	w.Dead = slices.DeleteFunc(w.Dead, func(r *Resource) bool { return now.After(r.Until) })
+	w.Dead = w.Dead[max(0, len(w.Dead)-mostDead):]
 }
 
 // remove ends a resource and everything that ends with it, at once.
@@ -174,53 +109,21 @@ func (w *world) remove(r *Resource) {
 		return
 	}
 	r.Gone = w.now()
-	for _, kid := range w.all(func(k *Resource) bool { return k.Alive() && k.Parent == r.ID && k.Account == r.Account }) {
+	for _, kid := range w.all(func(k *Resource) bool { return k.Parent == r.ID && k.Account == r.Account }) {
 		w.remove(kid)
 	}
-	if !leavesTombstone[r.Type] {
-		w.Resources = slices.DeleteFunc(w.Resources, func(o *Resource) bool { return o == r })
+	w.Resources = slices.DeleteFunc(w.Resources, func(o *Resource) bool { return o == r })
+	keep := w.lag.Delete
+	if r.Service == "iam" {
+		keep = max(keep, w.lag.IAM)
 	}
-}
-
-// newID is prefix and seventeen hexadecimal digits, as EC2 makes them.
-func newID(prefix string) string {
-	var b [9]byte
-	_, _ = rand.Read(b[:]) // crypto/rand never fails
-	return prefix + hex.EncodeToString(b[:])[:17]
-}
-
-// newUpper is an upper-case id as IAM and Route 53 make them.
-func newUpper(prefix string, n int) string {
-	var b [20]byte
-	_, _ = rand.Read(b[:])
-	return prefix + strings.ToUpper(hex.EncodeToString(b[:]))[:n]
-}
-
-// newRequestID is a UUID, as every service puts into its answers.
-func newRequestID() string {
-	h := newID("") + newID("")
-	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:32]
-}
-
-func hash(s string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(s)) // a hash never refuses
-	return h.Sum32()
-}
-
-// mentions says whether text occurs anywhere in what a person would look at.
-func (r *Resource) mentions(text string) bool {
-	fields := []string{r.ID, r.Name}
-	for k, v := range r.Tags {
-		fields = append(fields, k, v)
+	if leavesTombstone[r.Type] {
+		keep = max(keep, w.tombstone)
 	}
-	for _, v := range r.Attrs {
-		fields = append(fields, v)
+	if keep > 0 {
+		r.Until, r.Secrets = r.Gone.Add(keep), nil
+		w.Dead = append(w.Dead, r)
 	}
-	for _, vs := range r.Values {
-		fields = append(fields, vs...)
-	}
-	return slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(f, text) })
 }
 
 // leftovers are the living resources, of every account, that mention text, and what lies inside those (children,
@@ -231,7 +134,7 @@ func (w *world) leftovers(text string) []*Resource {
 	for again := true; again; {
 		again = false
 		for _, r := range w.Resources {
-			if r.Stands || !r.Alive() || in[r.Account+r.ID] {
+			if r.Stands || in[r.Account+r.ID] {
 				continue
 			}
 			inside := (r.Parent != "" && in[r.Account+r.Parent]) || (r.VPC != "" && in[r.Account+r.VPC])

@@ -1,0 +1,53 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lag is how far reads stay behind writes. Writes see everything at once, and so does the stand-in's own count.
+type Lag struct {
+	Create time.Duration // a new resource is in no Describe, List or GetResources before
+	Delete time.Duration // the deleted, of every type with an ARN, is in GetResources until
+	IAM    time.Duration // every read of IAM shows who was there then
+}
+
+func (l Lag) String() string {
+	return fmt.Sprintf("create %s, delete %s, iam %s", l.Create, l.Delete, l.IAM)
+}
+
+// SetLag makes reads eventually consistent from now on; the zero Lag ends it. The world's furniture is always seen.
+func (s *Server) SetLag(l Lag) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.lag = l
+}
+
+// view is the world as a call sees it: a late copy for reads that lag, the world itself for all others.
+func (w *world) view(c *call) *world {
+	late, iam := w.lag.Create, c.service == "iam"
+	if iam {
+		late = w.lag.IAM
+	}
+	if late == 0 || !lags(c) {
+		return w
+	}
+	now, seen := w.now(), *w
+	seen.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(r *Resource) bool { return !r.Stands && now.Sub(r.Created) < late })
+	for _, r := range w.Dead {
+		if iam && r.Service == "iam" && now.Sub(r.Gone) < late && now.Sub(r.Created) >= late {
+			ghost := *r
+			ghost.Gone = time.Time{}
+			seen.Resources = append(seen.Resources, &ghost)
+		}
+	}
+	return &seen
+}
+
+// lags says whether a read may be late: lists and describes everywhere, and every read of IAM. What else is read by its
+// name (a zone, a secret, a quota, the caller itself) is read from where it was written.
+func lags(c *call) bool {
+	return reads(c.action) && (c.service == "iam" || c.action == "GetResources" || !strings.HasPrefix(c.action, "Get"))
+}
