@@ -100,7 +100,7 @@ func newWorld(t *testing.T, kind string) *world {
 		Timings: runner.Timings{
 			Call: 2 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond, ClaimPatience: 5 * time.Second,
 			Flush: 5 * time.Millisecond, Farewell: 200 * time.Millisecond, StopWait: 5 * time.Second, Save: 5 * time.Second,
-			LastSave: 2 * time.Second, Restore: 50 * time.Millisecond, UncleanPasses: 3,
+			LastSave: 20 * time.Second, Restore: 50 * time.Millisecond, UncleanPasses: 3,
 		},
 	}
 	t.Cleanup(func() {
