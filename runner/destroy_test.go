@@ -1,7 +1,9 @@
 package runner_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -37,6 +39,31 @@ func (w *world) archived(infraID, from string) contract.Snapshot {
 	return contract.Snapshot{
 		Type: string(one.Type), Key: one.Key, ManifestKey: one.ManifestKey, SHA256: one.SHA256, Size: one.Size, InfraID: one.InfraID, TakenAt: one.TakenAt,
 	}
+}
+
+// object reads what lies in the bucket, and put writes over it behind the store's back.
+func (w *world) object(key string) []byte {
+	w.t.Helper()
+	raw, err := storeOf(w.t, w).Read(w.t.Context(), "s3://"+w.spec.Bucket+"/"+key)
+	require.NoError(w.t, err)
+	return raw
+}
+
+func (w *world) put(key string, raw []byte) {
+	w.t.Helper()
+	_, err := s3test.Shared(w.t).Client().PutObject(w.t.Context(), &s3.PutObjectInput{Bucket: &w.spec.Bucket, Key: &key, Body: bytes.NewReader(raw)})
+	require.NoError(w.t, err)
+}
+
+// tamper changes a JSON document in the bucket.
+func (w *world) tamper(key string, change func(map[string]any)) {
+	w.t.Helper()
+	var document map[string]any
+	require.NoError(w.t, json.Unmarshal(w.object(key), &document))
+	change(document)
+	raw, err := json.Marshal(document)
+	require.NoError(w.t, err)
+	w.put(key, raw)
 }
 
 // tellSource makes the script note which metadata it was given.
@@ -136,6 +163,35 @@ func TestAMissingSnapshotNeverMeansNothingToDestroy(t *testing.T) {
 			t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
 			t.Setenv("AWS_MAX_ATTEMPTS", "1")
 		}, "row"},
+		"one file of the newest archive is corrupt": {func(t *testing.T, w *world) {
+			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			w.tamper(newest.ManifestKey, func(m map[string]any) { m["files"].([]any)[0].(map[string]any)["sha256"] = strings.Repeat("0", 64) })
+			w.spec.Snapshots = []contract.Snapshot{newest, older}
+		}, "older archive"},
+		"the newest archive's bytes are bent": {func(t *testing.T, w *world) {
+			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			raw := w.object(newest.Key)
+			raw[len(raw)/2] ^= 0x40
+			w.put(newest.Key, raw)
+			w.spec.Snapshots = []contract.Snapshot{newest, older}
+		}, "older archive"},
+		"the newest archive's manifest is missing": {func(t *testing.T, w *world) {
+			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			_, err := s3test.Shared(t).Client().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.spec.Bucket, Key: &newest.ManifestKey})
+			require.NoError(t, err)
+			w.spec.Snapshots = []contract.Snapshot{newest, older}
+		}, "older archive"},
+		"every archive is corrupt": {func(t *testing.T, w *world) {
+			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			older.SHA256, newest.SHA256 = strings.Repeat("0", 64), strings.Repeat("0", 64)
+			w.spec.Snapshots = []contract.Snapshot{newest, older}
+		}, "row"},
+		"no archive and nothing in the row": {func(t *testing.T, w *world) {
+			w.spec.Identities[0].Metadata = ""
+			w.rebuild = func(contract.Identity) ([]byte, error) {
+				return []byte(`{"infraID":"shop-00001","aws":{"region":"us-east-1"},"from":"rebuilt"}`), nil
+			}
+		}, "rebuilt"},
 		"the row's copy is of another region": {func(t *testing.T, w *world) {
 			w.spec.Identities[0].Metadata = `{"infraID":"shop-00001","aws":{"region":"eu-west-1"},"from":"wrong row"}`
 			w.rebuild = func(contract.Identity) ([]byte, error) {
@@ -163,8 +219,13 @@ func TestAnIdentityWithoutAnyMetadataIsCountedAllTheSame(t *testing.T) {
 	}
 	require.NoError(t, w.run(t.Context()))
 	require.False(t, w.did("installer:"))
-	require.Equal(t, "LeftoversFound", w.result().Reason)
-	require.Contains(t, w.result().Message, "vpc vpc-1: a cloud administrator")
+	require.Equal(t, contract.Result{
+		Outcome: "failed", Reason: "LeftoversFound", Message: "still there: vpc vpc-1: a cloud administrator", Whose: contract.WhoseCloud, Retryable: true,
+		Next: "wait: it is removed and counted again by itself; if the same things stay, whoever is named beside them frees them",
+	}, w.result())
+	passes, exits := w.told()
+	require.Len(t, passes, 3)
+	require.Equal(t, 127, exits[0].Code, "that nothing is running is told too, or no count could ever prove anything")
 }
 
 func TestAnotherAccountEndsATeardownBeforeAnythingIsRun(t *testing.T) {

@@ -1,0 +1,69 @@
+package runner_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+const (
+	database    = "arn:aws:rds:us-east-1:123456789012:db:orders"
+	refusesIt   = `echo "level=debug msg=deleting ` + database + `: unrecognized ARN service rds (` + database + `)" >&2`
+	removesOne  = `echo 'level=info msg=Deleted arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1" id=vol-1' >&2`
+	loopsUpon   = `trap 'note asked; exit 8' TERM; while :; do ` + refusesIt + `; sleep 0.01; done`
+	loopsBusily = `for i in 1 2 3 4 5 6 7 8 9 10; do ` + refusesIt + `; ` + removesOne + `; done`
+)
+
+func TestADestroyerThatLoopsIsStoppedAndWhatItLoopsOnIsNamed(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.cfg.Timings.StuckTimes = 5
+	w.on("destroy", loopsUpon)
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "rds", ID: database, Free: "whoever made it"}}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.did("installer: asked"), "politely")
+	require.Equal(t, contract.Result{
+		Outcome: "failed", Reason: "LeftoversFound", Whose: contract.WhoseUser, Retryable: true,
+		Message: "openshift-install was stopped early: it cannot remove " + database + " (unrecognized ARN service rds); still there: rds " + database + ": whoever made it",
+		Next:    "whoever made " + database + " deletes it, or takes the cluster's tags (kubernetes.io/cluster/…) off it; the teardown goes on by itself",
+	}, w.result())
+	require.Contains(t, w.logText(), "destroy was stopped: it cannot remove "+database)
+	require.Len(t, w.swept, 3, "the rest is removed all the same")
+}
+
+func TestADestroyerThatRemovesOtherThingsIsNotStopped(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.cfg.Timings.StuckTimes = 3
+	w.on("destroy", loopsBusily)
+	require.NoError(t, w.run(t.Context()))
+	require.False(t, w.did("installer: asked"))
+	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
+}
+
+func TestAResourceThatIsGoneWhenItIsCountedBlocksNothing(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.cfg.Timings.StuckTimes = 3
+	w.on("destroy", loopsUpon)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
+}
+
+func TestACountThatCouldNotBeTakenIsOurs(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Queries[0].Err = false, "UnauthorizedOperation"
+		p.Leftovers = []contract.Leftover{{Type: "refused-query", ID: "ec2:DescribeVpcs", Free: "an administrator"}}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "LeftoversFound", w.result().Reason)
+	require.Equal(t, contract.WhoseOurs, w.result().Whose)
+	require.Contains(t, w.result().Next, "ask what was refused")
+}
