@@ -3,14 +3,11 @@ package artifacts_test
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -346,33 +343,4 @@ func TestTheSpoolIsReadInTheOrderItWasWritten(t *testing.T) {
 	require.Equal(t, []artifacts.Document{
 		{Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "report", Body: []byte(`{"seq":9}`)}, {Kind: "result", Body: []byte(`{"seq":10}`)},
 	}, docs)
-}
-
-// The stand-in ignores encryption headers, so what is sent is looked at on the way.
-func TestEveryWriteIsConditionalCheckedAndEncryptedWithItsKey(t *testing.T) {
-	var sent []http.Header
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut {
-			sent = append(sent, r.Header.Clone())
-			sent[len(sent)-1].Set("Path", r.URL.Path)
-		}
-		w.WriteHeader(http.StatusOK)
-	}))
-	defer server.Close()
-	s3test.Setenv(t)
-	t.Setenv("AWS_ENDPOINT_URL_S3", server.URL)
-	s, err := artifacts.New(context.Background(), artifacts.Config{Bucket: "b", KMSKey: "key-of-logs", OperateKMSKey: "key-of-credentials"})
-	require.NoError(t, err)
-	_, err = s.PutOnce(t.Context(), "clusters/c/x", []byte("a"))
-	require.NoError(t, err)
-	_, err = s.PutOnce(t.Context(), artifacts.CredentialKey("c", 1, time.Now(), "kubeconfig"), []byte("a"))
-	require.NoError(t, err)
-	require.Len(t, sent, 2)
-	for i, key := range []string{"key-of-logs", "key-of-credentials"} {
-		require.Equal(t, "*", sent[i].Get("If-None-Match"))
-		require.Equal(t, "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=", sent[i].Get("X-Amz-Checksum-Sha256"))
-		require.Equal(t, "aws:kms", sent[i].Get("X-Amz-Server-Side-Encryption"))
-		require.Equal(t, key, sent[i].Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"))
-		require.True(t, strings.HasPrefix(sent[i].Get("Path"), "/b/"), "path style")
-	}
 }
