@@ -16,6 +16,7 @@ import (
 const (
 	mark         = "[redacted]"
 	shortest     = 4        // a shorter literal would blot out half the log
+	shortestCore = 8        // … and of base64, in which ordinary words occur by chance
 	longestLine  = 64 << 10 // a longer line is data, not a message
 	longestBlock = 400      // lines of one PEM block; a block that never ends must not swallow the log
 )
@@ -92,21 +93,57 @@ func (r *Redactor) AddPullSecret(value secret.Text) {
 	}
 }
 
-// spellings lists the ways a value appears in logs: as it is, quoted once and twice, in base64 and in a URL.
+// spellings lists the ways a value appears in logs: as it is, quoted as Go, JSON, YAML and shells do it, quoted twice, in
+// a URL, and in base64, alone or somewhere inside of something longer.
 func spellings(value string) []string {
 	if len(value) < shortest {
 		return nil
 	}
-	once := unquoted(value)
-	return []string{
-		value, once, unquoted(once), url.QueryEscape(value),
+	found := []string{
+		value, url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(value, `'`, `''`), strings.ReplaceAll(value, `'`, `'\''`), escaped(value),
 		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
 	}
+	for _, quote := range []func(string) string{goQuoted, jsonQuoted} {
+		once := quote(value)
+		found = append(found, once, goQuoted(once), jsonQuoted(once))
+	}
+	return append(found, insideBase64(value)...)
 }
 
-func unquoted(value string) string {
+func goQuoted(value string) string {
 	quoted := strconv.Quote(value)
 	return quoted[1 : len(quoted)-1]
+}
+
+func jsonQuoted(value string) string {
+	quoted, _ := json.Marshal(value) // a string always is one in JSON
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// escaped puts a backslash before whatever a shell would read, as printf %q does.
+func escaped(value string) string {
+	var out strings.Builder
+	for _, r := range value {
+		if r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=", r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// insideBase64 returns what stays of a value when something longer is encoded that holds it: three bytes become four
+// letters, so it depends on where the value begins, and the letters at both ends on its neighbours.
+func insideBase64(value string) (found []string) {
+	for shift := range 3 {
+		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
+		begin := (8*shift + 5) / 6
+		end := (8 * (shift + len(value))) / 6
+		if core := encoded[begin:end]; len(core) >= shortestCore {
+			found = append(found, core, strings.NewReplacer("+", "-", "/", "_").Replace(core))
+		}
+	}
+	return found
 }
 
 // Text redacts a text of one or more lines.

@@ -1,7 +1,13 @@
 package installer
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,6 +66,26 @@ func TestABlockThatNeverEndsDoesNotSwallowTheLog(t *testing.T) {
 	require.Equal(t, "[redacted]\nthe end", NewRedactor().Text(in))
 }
 
+func TestAnEndlessLineNeedsNoMemory(t *testing.T) {
+	var out []string
+	lines := NewRedactor().Lines(func(line string) { out = append(out, line) })
+	chunk := bytes.Repeat([]byte("x"), 1<<10)
+	for range 64 {
+		_, err := lines.Write(chunk)
+		require.NoError(t, err)
+	}
+	held := cap(lines.partial)
+	require.LessOrEqual(t, held, 2*longestLine)
+	require.Zero(t, testing.AllocsPerRun(1000, func() { lines.Write(chunk) }), "nothing more is kept of it")
+	require.Equal(t, held, cap(lines.partial))
+	_, err := lines.Write([]byte("\nthe next"))
+	require.NoError(t, err)
+	lines.Close()
+	require.Len(t, out, 2)
+	require.Regexp(t, `^\[a line of \d+ bytes withheld\]$`, out[0])
+	require.Equal(t, "the next", out[1])
+}
+
 func TestAnOverlongLineIsWithheld(t *testing.T) {
 	got := NewRedactor().Text("a\n" + strings.Repeat("x", longestLine) + "yy\nb")
 	require.Equal(t, "a\n[a line of 65538 bytes withheld]\nb", got)
@@ -70,12 +96,77 @@ func TestASecretIsFoundHoweverItIsSpelt(t *testing.T) {
 	for _, canary := range canaries {
 		for _, spelt := range []string{
 			canary, strconv.Quote(canary), strconv.Quote(strconv.Quote(canary)), base64.StdEncoding.EncodeToString([]byte(canary)),
+			url.QueryEscape(canary), "'" + strings.ReplaceAll(canary, "'", `'\''`) + "'",
 		} {
 			got := r.Text("before " + spelt + " after")
 			require.NotContains(t, got, strings.Trim(spelt, `"`))
 			require.NotContains(t, got, canary)
 		}
 	}
+}
+
+// spellers are ways in which somebody may print a value.
+var spellers = map[string]func(string) string{
+	"plain":   func(v string) string { return v },
+	"Go":      strconv.Quote,
+	"Go, %+q": func(v string) string { return fmt.Sprintf("%+q", v) },
+	"JSON": func(v string) string {
+		raw, _ := json.Marshal(v)
+		return string(raw)
+	},
+	"JSON in a log line": func(v string) string {
+		raw, _ := json.Marshal(v)
+		return strconv.Quote(string(raw))
+	},
+	"YAML":         func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" },
+	"shell quotes": func(v string) string { return "'" + strings.ReplaceAll(v, "'", `'\''`) + "'" },
+	"query":        url.QueryEscape,
+	"path":         url.PathEscape,
+	"base64":       func(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) },
+	"base64 URL":   func(v string) string { return base64.RawURLEncoding.EncodeToString([]byte(v)) },
+	"basic auth":   func(v string) string { return base64.StdEncoding.EncodeToString([]byte("robot:" + v)) },
+	"in a Secret": func(v string) string {
+		return base64.StdEncoding.EncodeToString([]byte("[default]\nkey = " + v + "\n"))
+	},
+}
+
+// Words of a log that look like no secret.
+var plain = rapid.StringMatching(`[a-z .,:/]{0,80}`)
+
+func TestASecretIsNowhereInTheOutputAndNothingElseIsMissing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.StringMatching(`[A-Z][!-~]{6,40}[A-Z0-9]`).Draw(t, "secret")
+		speller := rapid.SampledFrom(slices.Sorted(maps.Keys(spellers))).Draw(t, "spelling")
+		spelt := spellers[speller](value)
+		before, after, above, below := plain.Draw(t, "before"), plain.Draw(t, "after"), plain.Draw(t, "above"), plain.Draw(t, "below")
+		text := above + "\n" + before + "<" + spelt + ">" + after + "\n" + below
+
+		redactor := NewRedactor()
+		redactor.Add(secret.New(value))
+		var lines []string
+		out := redactor.Lines(func(line string) { lines = append(lines, line) })
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
+			_, err := out.Write([]byte(rest[:n]))
+			require.NoError(t, err)
+			rest = rest[n:]
+		}
+		out.Close()
+
+		got := strings.Join(lines, "\n")
+		require.NotContains(t, got, value)
+		require.NotContains(t, got, strings.Trim(spelt, `"'`))
+		require.Contains(t, got, mark)
+		require.True(t, strings.HasPrefix(got, above+"\n"+before+"<"), got)
+		if !patternsApply(text) { // a pattern may hide the rest of a line that a value happens to look like
+			require.True(t, strings.HasSuffix(got, ">"+after+strings.TrimSuffix("\n"+below, "\n")), got)
+		}
+	})
+}
+
+// patternsApply reports whether a text holds what looks like a secret whatever its value.
+func patternsApply(text string) bool {
+	return NewRedactor().Text(text) != strings.TrimSuffix(text, "\n")
 }
 
 func TestNoSecretGetsThroughHoweverTheStreamIsCut(t *testing.T) {
