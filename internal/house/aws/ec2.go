@@ -59,7 +59,7 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
 	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
 	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describe("image"),
-	"DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),
+	"CreateSnapshot": createSnapshot, "DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),
 })
 
 func joined[V any](a, b map[string]V) map[string]V {

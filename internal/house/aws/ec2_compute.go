@@ -188,6 +188,14 @@ func renderImage(_ *call, r *Resource) []node {
 		list("blockDeviceMapping", "item", [][]node{device}), tagSet(r)}
 }
 
+func createSnapshot(c *call) ([]node, error) {
+	volume, err := c.get("volume", c.params.get("VolumeId"))
+	if err != nil {
+		return nil, err
+	}
+	return renderSnapshot(c, c.made("snapshot", Resource{Attrs: map[string]string{"volume-id": volume.ID, "description": c.params.get("Description")}})), nil
+}
+
 func renderSnapshot(_ *call, r *Resource) []node {
 	return []node{el("snapshotId", r.ID), el("status", r.State), el("ownerId", r.Account), el("description", r.Attrs["description"]), el("startTime", r.Created), tagSet(r)}
 }
