@@ -25,6 +25,14 @@ demo: build ## start everything on this machine; label a pull request and watch 
 demo-story: build ## start everything, play a pull request's whole life over HTTP, check every step, stop
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -story
 
+.PHONY: chaos
+chaos: build ## the crash matrix: kill and cut at every boundary of a cluster's life (TIME=10m N=0 SEED= CELL=)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
+
+.PHONY: soak
+soak: build ## let N=100 clusters come and go with random faults; figures at the end (SEED=)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0)
+
 .PHONY: clean
 clean: ## forget the demo's state
 	@if [ -f $(DEMO_DIR)/demo.pid ] && kill -0 "$$(cat $(DEMO_DIR)/demo.pid)" 2>/dev/null; then \

@@ -30,7 +30,12 @@ func main() {
 func run() error {
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
+	var tried trials
+	tried.flags()
 	flag.Parse()
+	if tried.wanted() {
+		return tried.run(*dir)
+	}
 	cfg, err := settings(*dir, *play)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type Config struct {
 	Dir      string // state; made when missing, continued when there
 	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
 	BasePort int    // first of ten consecutive ports; 0: free ones
-	Fast     bool   // PostgreSQL without fsync: tests only
+	Fast     bool   // PostgreSQL does not wait for the disk, stand-ins keep nothing over a restart: tests only
 
 	Hour      time.Duration // how long an hour of a TTL lasts
 	Grace     time.Duration // after a PR closed or a label went
@@ -162,9 +162,26 @@ func (h *House) startStatus(context.Context) (err error) {
 
 func (h *House) startAWS(ctx context.Context) (err error) {
 	h.AWS, err = aws.Start(ctx, aws.Config{
-		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.path("aws.json"),
+		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
 	})
 	return err
+}
+
+// state is where a stand-in keeps what it must know after a restart; a fast house is never restarted.
+func (h *House) state(name string) string {
+	if h.Fast {
+		return ""
+	}
+	return h.path(name)
+}
+
+// tombstone is how long the cloud tells of what is gone: the real one's hour, or long enough to mislead whoever does not
+// look at states and short enough for a house through which hundreds of clusters go.
+func (h *House) tombstone() time.Duration {
+	if h.Fast {
+		return 20 * time.Second
+	}
+	return time.Hour
 }
 
 func (h *House) startOIDC(ctx context.Context) (err error) {
@@ -178,7 +195,7 @@ func (h *House) startOIDC(ctx context.Context) (err error) {
 func (h *House) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
-		StatePath: h.path("github.json"), KeyPath: h.path("github-app.pem"),
+		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	return err
 }
