@@ -160,7 +160,7 @@ func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
 			require.Equal(t, []string{"refused-query"}, kinds(p))
 			require.NotEmpty(t, p.Control)
 			refused := slices.ContainsFunc(p.Queries, func(q contract.Query) bool {
-				return q.Service+":"+q.Call == call && strings.Contains(q.Err, "UnauthorizedOperation")
+				return q.Service+":"+q.Call == call && strings.Contains(q.Err, "api error")
 			})
 			require.True(t, refused)
 			s.AWS.Lift(call)

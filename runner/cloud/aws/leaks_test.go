@@ -27,6 +27,9 @@ const (
 	ccoKey    = "openshift.io/cloud-credential-operator/"
 	oidcHost  = ".s3.us-east-1.amazonaws.com"
 	bootstrap = "openshift-bootstrap-data-"
+
+	targetGroup = "arn:aws:elasticloadbalancing:us-east-1:" + account + ":targetgroup/"
+	balancer    = "arn:aws:elasticloadbalancing:us-east-1:" + account + ":loadbalancer/"
 )
 
 // leaky is a scene with the cluster of the leak table in it.
@@ -192,6 +195,27 @@ func leaks() []leak {
 			},
 			want: []string{"snapshot", "volume"}, stays: []string{"pvc-1", "pvc-2", "pvc-3"},
 		}, {
+			name: "a Service's classic load balancer outlived its cluster",
+			ours: func(t *testing.T, s *scene) {
+				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "a1b2c3", Name: "a1b2c3", Tags: map[string]string{kubeKey + mine: "owned"}})
+			},
+			foreign: func(t *testing.T, s *scene) {
+				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "d4e5f6", Name: "d4e5f6", Tags: map[string]string{kubeKey + neighbour: "owned"}})
+			},
+			want: []string{"classic-load-balancer"}, stays: []string{"a1b2c3", "d4e5f6"},
+		}, {
+			name: "a target group and a security group whose tags went",
+			ours: func(t *testing.T, s *scene) {
+				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + mine + "-aint/1", Name: mine + "-aint"})
+				s.plant(t, house.Resource{Service: "ec2", Type: "security-group", Name: mine + "-lb", Attrs: map[string]string{"group-name": mine + "-lb"}})
+			},
+			foreign: func(t *testing.T, s *scene) {
+				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + neighbour + "-aint/1", Name: neighbour + "-aint"})
+				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + namesake + "-aint/1", Name: namesake + "-aint", Tags: map[string]string{kubeKey + namesake: "owned"}})
+				s.plant(t, house.Resource{Service: "ec2", Type: "security-group", Name: namesake + "-lb", Attrs: map[string]string{"group-name": namesake + "-lb"}, Tags: map[string]string{kubeKey + namesake: "owned"}})
+			},
+			want: []string{"security-group", "target-group"}, stays: []string{mine + "-aint", neighbour + "-aint", namesake + "-lb"},
+		}, {
 			name: "kinds that no install makes and its destroy may choke on",
 			ours: func(t *testing.T, s *scene) {
 				for _, kind := range []string{"launch-template", "placement-group", "dhcp-options", "carrier-gateway", "egress-only-internet-gateway", "vpc-peering-connection"} {
@@ -288,4 +312,29 @@ func TestThrottledQuestionsAreAskedAgain(t *testing.T) {
 	s.AWS.Refuse("route53:ListResourceRecordSets", 2, "Throttling")
 	p := s.client.Verify(t.Context(), s.target)
 	require.True(t, p.Clean, p.Leftovers)
+}
+
+func TestATaggedThingOfAServiceNobodyDeletesIsNamed(t *testing.T) {
+	s := leaky(t)
+	arn := "arn:aws:rds:us-east-1:" + account + ":db:orders"
+	s.plant(t, house.Resource{ID: arn, Tags: map[string]string{kubeKey + mine: "owned"}})
+	p := s.client.Verify(t.Context(), s.target)
+	require.Equal(t, []string{"tagged-resource"}, kinds(p))
+	require.Contains(t, p.Leftovers[0].Free, arn)
+	require.Contains(t, p.Leftovers[0].Free, "openshift-install never deletes this kind")
+}
+
+func TestEverythingThatKeepsAVPCIsNamed(t *testing.T) {
+	s := leaky(t)
+	vpc := s.plant(t, house.Resource{Service: "ec2", Type: "vpc", Tags: map[string]string{kubeKey + mine: "owned"}})
+	other := s.plant(t, house.Resource{Service: "ec2", Type: "vpc"})
+	for _, id := range []string{vpc.ID, other.ID} {
+		for _, kind := range []string{"carrier-gateway", "egress-only-internet-gateway", "vpc-peering-connection"} {
+			s.plant(t, house.Resource{Service: "ec2", Type: kind, VPC: id, Attrs: map[string]string{"vpc-id": id, "requester-vpc-info.vpc-id": id}})
+		}
+		s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + id, Name: "lb-" + id, VPC: id})
+	}
+	p := s.client.Verify(t.Context(), s.target)
+	require.Equal(t, []string{"carrier-gateway", "classic-load-balancer", "egress-only-gateway", "peering-connection", "vpc"}, kinds(p))
+	require.Len(t, p.Leftovers, 5, "the neighbouring VPC's are not ours")
 }

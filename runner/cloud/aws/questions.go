@@ -59,7 +59,7 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 		a.query.Err = err.Error()
 		a.things = []thing{{
 			kind: "refused-query", id: q.service + ":" + q.call, name: q.asked,
-			free: fmt.Sprintf("an administrator of the account: allow %s:%s in %s, or see why it does not answer", q.service, q.call, q.region),
+			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or see why it does not answer", permission(q.service, q.call), q.region),
 		}}
 		return a
 	}
@@ -70,6 +70,19 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 	}
 	a.query.Count = len(a.things)
 	return a
+}
+
+// permission is the IAM action behind a call, where it is not called alike.
+func permission(service, call string) string {
+	switch {
+	case service == "tagging":
+		service = "tag"
+	case call == "HeadBucket":
+		call = "ListBucket"
+	case call == "ListBuckets":
+		call = "ListAllMyBuckets"
+	}
+	return service + ":" + call
 }
 
 // notFound reports that the cloud answered and the thing is not there.

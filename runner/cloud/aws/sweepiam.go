@@ -21,7 +21,7 @@ func (s *sweep) nodeIdentities(ctx context.Context, infraID string) {
 			s.fail("look at role "+roleName(infraID, kind), err)
 			continue
 		}
-		s.ownRole(ctx, role)
+		s.ownRole(ctx, role, profileName(infraID, kind))
 	}
 }
 
@@ -43,8 +43,9 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 	s.did("instance profile "+name, err)
 }
 
-// ownRole deletes a role with its policies when its tags say that it is this cluster's and nobody else uses it.
-func (s *sweep) ownRole(ctx context.Context, role thing) {
+// ownRole deletes a role with its policies when its tags say that it is this cluster's and nobody else uses it. The own
+// profiles are gone by then, but IAM may list them for a while yet; AWS itself refuses if they are not.
+func (s *sweep) ownRole(ctx context.Context, role thing, ownProfiles ...string) {
 	switch s.id.whose(role.tags) {
 	case anothers:
 		s.refuse("role %s carries another cluster's tag", role.name)
@@ -61,7 +62,7 @@ func (s *sweep) ownRole(ctx context.Context, role thing) {
 		s.fail("look who uses role "+role.name, err)
 		return
 	}
-	if len(profiles) > 0 {
+	if profiles = slices.DeleteFunc(profiles, func(name string) bool { return slices.Contains(ownProfiles, name) }); len(profiles) > 0 {
 		s.refuse("role %s is in use by the instance profiles %v", role.name, profiles)
 		return
 	}

@@ -61,52 +61,55 @@ func (v *verification) add(answers []answer) {
 
 // control asks for the account and the public zones. ok is false when either is not as it must be.
 func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
-	identity := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.region, asked: "account",
+	answers := []answer{c.accountControl(ctx, t, pass)}
+	said := "nothing was ever created under a name"
+	if infraIDs, _ := names(t); len(infraIDs) > 0 {
+		var dns answer
+		dns, public = c.zoneControl(ctx, t.BaseDomain)
+		answers = append(answers, dns)
+		said = fmt.Sprintf("zone %s (%s) is visible", t.BaseDomain, strings.Join(each(public, func(z zone) string { return z.id }), ", "))
+	}
+	(&verification{pass: pass, seen: map[string]bool{}}).add(answers)
+	for _, a := range answers {
+		if a.query.Err != "" {
+			return nil, false
+		}
+	}
+	pass.Control = fmt.Sprintf("account %s answers, %s", pass.Account, said)
+	return public, true
+}
+
+func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) answer {
+	a := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.region, asked: "account",
 		ask: func(ctx context.Context) (_ []thing, err error) {
 			pass.Account, err = c.Account(ctx)
 			return nil, err
 		}})
-	if identity.query.Err == "" {
-		identity.query.Count = 1
-		if want := recordedAccount(t, pass.Account); want != pass.Account {
-			identity.query.Err = fmt.Sprintf("these credentials belong to account %s, the cluster to %s", pass.Account, want)
-			identity.things = []thing{{kind: "wrong-account", id: pass.Account, free: fmt.Sprintf(
-				"an administrator of this installation: give the runner credentials of account %s", want)}}
-		}
+	if a.query.Err != "" {
+		return a
 	}
-	if infraIDs, _ := names(t); len(infraIDs) == 0 {
-		(&verification{pass: pass, seen: map[string]bool{}}).add([]answer{identity})
-		if identity.query.Err != "" {
-			return nil, false
-		}
-		pass.Control = fmt.Sprintf("account %s answers; nothing was ever created under a name", pass.Account)
-		return nil, true
+	a.query.Count = 1
+	if want := recordedAccount(t, pass.Account); want != pass.Account {
+		a.query.Err = fmt.Sprintf("these credentials belong to account %s, the cluster to %s", pass.Account, want)
+		a.things = []thing{{kind: "wrong-account", id: pass.Account, free: fmt.Sprintf(
+			"an administrator of this installation: give the runner credentials of account %s", want)}}
 	}
-	dns := c.ask(ctx, question{service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + t.BaseDomain + ".",
+	return a
+}
+
+func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, public []zone) {
+	a = c.ask(ctx, question{service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + baseDomain + ".",
 		ask: func(ctx context.Context) (_ []thing, err error) {
-			public, err = c.publicZones(ctx, t.BaseDomain)
+			public, err = c.publicZones(ctx, baseDomain)
 			return nil, err
 		}})
 	if len(public) > 0 {
-		dns.query.Count = len(public)
-	} else if dns.query.Err == "" {
-		dns.query.Err = "the public zone of " + t.BaseDomain + " is not visible"
-		dns.things = []thing{{kind: "zone-not-visible", id: t.BaseDomain, free: "the DNS administrator: show the runner's credentials the public zone of " + t.BaseDomain}}
+		a.query.Count = len(public)
+	} else if a.query.Err == "" {
+		a.query.Err = "the public zone of " + baseDomain + " is not visible"
+		a.things = []thing{{kind: "zone-not-visible", id: baseDomain, free: "the DNS administrator: show the runner's credentials the public zone of " + baseDomain}}
 	}
-	(&verification{pass: pass, seen: map[string]bool{}}).add([]answer{identity, dns})
-	if identity.query.Err != "" || dns.query.Err != "" {
-		return public, false
-	}
-	pass.Control = fmt.Sprintf("account %s answers, zone %s (%s) is visible", pass.Account, t.BaseDomain, zoneIDs(public))
-	return public, true
-}
-
-func zoneIDs(zones []zone) string {
-	ids := make([]string, len(zones))
-	for i, z := range zones {
-		ids[i] = z.id
-	}
-	return strings.Join(ids, ", ")
+	return a, public
 }
 
 // recordedAccount is the account the cluster was recorded in, or got when none was recorded. One of another account
