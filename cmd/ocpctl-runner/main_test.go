@@ -30,7 +30,8 @@ type statusAPI struct {
 	mu     sync.Mutex
 	spec   contract.Spec
 	facts  []contract.Report
-	record *contract.Record
+	demand *contract.Demand
+	record *contract.Record // the last
 	result *contract.Result
 	done   chan struct{}
 }
@@ -47,6 +48,11 @@ func (s *statusAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch filepath.Base(r.URL.Path) {
 	case "claim":
 		_ = encoder.Encode(contract.Claimed{Spec: s.spec, Answer: answer})
+		return
+	case "reserve":
+		s.demand = &contract.Demand{}
+		_ = decoder.Decode(s.demand)
+		_ = encoder.Encode(contract.Reservation{Answer: answer})
 		return
 	case "record":
 		s.record = &contract.Record{}
@@ -100,25 +106,37 @@ func build(t *testing.T) string {
 // Everything but the server is the real thing here: the dispatcher starts the real runner, which talks to the cloud
 // room, a real S3 and the stand-in installer.
 func TestARunnerCreatesAndAnotherRemovesEverything(t *testing.T) {
+	binary := build(t)
+	for _, mode := range []string{"Manual", "Mint"} {
+		t.Run(mode, func(t *testing.T) { createAndRemove(t, binary, mode) })
+	}
+}
+
+func createAndRemove(t *testing.T, binary, mode string) {
 	world := installertest.Start(t)
 	t.Setenv("OCPCTL_STANDIN_PACE", "5ms")
 	t.Setenv("OCPCTL_STANDIN_FAULTS", world.Faults)
 	installers, pull := t.TempDir(), filepath.Join(t.TempDir(), "pull-secret")
 	version := installer.Versions()[0]
 	require.NoError(t, os.Mkdir(filepath.Join(installers, version), 0o755))
-	require.NoError(t, os.Symlink(world.Binary, filepath.Join(installers, version, "openshift-install")))
+	for _, program := range []string{"openshift-install", "ccoctl", "oc"} {
+		require.NoError(t, os.Symlink(filepath.Join(filepath.Dir(world.Binary), program), filepath.Join(installers, version, program)))
+	}
+	keys := filepath.Join(t.TempDir(), "cloud-keys")
+	require.NoError(t, os.WriteFile(keys, fmt.Appendf(nil, `{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, s3test.AccessKey, s3test.SecretKey), 0o600))
 	require.NoError(t, os.WriteFile(pull, []byte(installertest.PullSecret), 0o600))
 	api := &statusAPI{}
 	server := httptest.NewServer(api)
 	defer server.Close()
 	work := t.TempDir()
-	runners, err := dispatch.NewProcess(dispatch.Config{Runner: build(t), Installers: installers, WorkDir: work, StatusURL: server.URL})
+	runners, err := dispatch.NewProcess(dispatch.Config{Runner: binary, Installers: installers, WorkDir: work, StatusURL: server.URL})
 	require.NoError(t, err)
 
 	spec := contract.Spec{
 		Attempt: fmt.Sprintf("att_%d_create", os.Getpid()), Number: 1, Kind: contract.KindCreate, Cluster: "clu_shop", Job: "job_1",
 		Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: version,
 		InstallConfig: installertest.InstallConfig("shop", "us-east-1", 2), Zones: []string{"us-east-1a"}, PullSecretRef: "file:" + pull,
+		CredentialsMode: mode, CloudCredentialsRef: "file:" + keys,
 		Bucket: s3test.Bucket(t), Heartbeat: time.Second, CreateDeadline: time.Minute, DestroyDeadline: time.Minute,
 		VerifyGap: 50 * time.Millisecond, SnapshotMaxAge: time.Hour,
 	}
@@ -130,6 +148,13 @@ func TestARunnerCreatesAndAnotherRemovesEverything(t *testing.T) {
 	require.Equal(t, "succeeded", created.Outcome, created.Message+string(log))
 	require.Equal(t, "https://api.shop.labs.example.com:6443", created.Outputs.APIURL)
 	require.NotEmpty(t, world.Left(t, "shop"))
+	require.Equal(t, world.AWS.Account(), api.demand.Account)
+	require.NotEmpty(t, api.demand.Quotas)
+	ours := []string{"shop"}
+	if mode == "Manual" {
+		ours = append(ours, api.record.Identity.CCOName)
+		require.NotEmpty(t, world.Left(t, api.record.Identity.CCOName))
+	}
 	require.Regexp(t, `^sha256:[0-9a-f]{64}$`, api.record.Identity.ReleaseDigest)
 	require.Equal(t, world.AWS.Account(), api.record.Identity.Account)
 
@@ -139,7 +164,7 @@ func TestARunnerCreatesAndAnotherRemovesEverything(t *testing.T) {
 	require.NoError(t, runners.Start(t.Context(), job(spec)))
 	destroyed := api.await(t, runners, spec.Attempt)
 	require.Equal(t, "succeeded", destroyed.Outcome, destroyed.Message)
-	require.Empty(t, world.Left(t, "shop"))
+	require.Empty(t, world.Left(t, ours...))
 	passes := 0
 	for _, fact := range api.facts {
 		if fact.Pass != nil {
