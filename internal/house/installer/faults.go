@@ -51,7 +51,7 @@ type Fault struct {
 // that belong together, where a kill leaks what destroy cannot find.
 func Steps() []string {
 	return []string{
-		"quota", "infrastructure", "iam", "network", "balancers", "bucket", "bucket-tags", "zone", "zone-tags", "public-record",
+		"quota", "infrastructure", "iam", "image", "image-tags", "network", "balancers", "bucket", "bucket-tags", "zone", "zone-tags", "public-record",
 		"private-records", "machines", "api", "bootstrap", "bootstrap-destroy", "initialize", "stable", "complete",
 	}
 }
@@ -64,7 +64,8 @@ func WriteFaults(path string, faults Faults) error {
 // TakeFault returns the fault that strikes a command at a step, and counts the strike.
 func TakeFault(path, command, cluster, step string) (fault Fault, strikes bool, err error) {
 	return take(path, command, cluster, func(f Fault) bool {
-		return f.AfterWrites == 0 && len(f.Leak) == 0 && len(f.Leave) == 0 && (f.FailAt == step || f.FailAt == "" && step == "start")
+		atStart := f.FailAt == "" && step == "start" && len(f.Leak) == 0 && len(f.Leave) == 0
+		return f.AfterWrites == 0 && (f.FailAt == step || atStart)
 	})
 }
 
@@ -141,10 +142,25 @@ func Stands(path, command, cluster string, fault Fault) (stands bool, err error)
 	return stands, err
 }
 
-// Leaking reports whether a command is told to leave something of a class of Leaks behind, and counts that strike.
-func Leaking(path, command, cluster, class string) (bool, error) {
-	_, strikes, err := take(path, command, cluster, func(f Fault) bool { return slices.Contains(f.Leak, class) })
-	return strikes, err
+// TakeLeaks returns the classes of Leaks that a command is told to leave behind, and counts the strike where the fault
+// does nothing else.
+func TakeLeaks(path, command, cluster string) ([]string, error) {
+	if absent(path) {
+		return nil, nil
+	}
+	var leaks []string
+	err := locked(path, func(faults Faults) (Faults, bool) {
+		key, ok := faults.key(command, cluster)
+		fault := faults[key]
+		if !ok || len(fault.Leak) == 0 {
+			return faults, false
+		}
+		leaks = fault.Leak
+		counted := fault.Times > 0 && fault.FailAt == "" && fault.AfterWrites == 0
+		faults.count(key, counted)
+		return faults, counted
+	})
+	return leaks, err
 }
 
 // TakeLeaving returns the fault that makes destroy pass over kinds, and counts the strike.

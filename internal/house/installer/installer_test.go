@@ -159,6 +159,8 @@ func TestTheKubeconfigIsAnAdminsForTenYears(t *testing.T) {
 	require.Greater(t, time.Until(cert.NotAfter), 9*365*24*time.Hour)
 }
 
+func encoded(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
 // inOrder requires every mark, in this order.
 func inOrder(t *testing.T, text string, marks ...string) {
 	t.Helper()

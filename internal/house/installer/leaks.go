@@ -1,13 +1,45 @@
 package installer
 
-// The classes of what stays behind, for Fault.Leak. See Leaks.
+// The classes of what stays behind, for Fault.Leak.
 const (
-	LeakIdentity = "ccoctl"
+	LeakZone       = "zone-untagged"
+	LeakRecord     = "public-record"
+	LeakBucket     = "bucket-untagged"
+	LeakImage      = "image-untagged"
+	LeakProfile    = "profile"
+	LeakIdentity   = "ccoctl"
+	LeakUser       = "iam-user"
+	LeakBalancer   = "workload-balancer"
+	LeakVolume     = "workload-volume"
+	LeakSnapshot   = "workload-snapshot"
+	LeakDNS        = "workload-record"
+	LeakForeign    = "foreign-arn"
+	LeakGroupInUse = "group-in-use"
 )
 
-// Leaks are the classes of Fault.Leak with the command whose fault it is and what it does.
-func Leaks() map[string]string {
-	return map[string]string{
-		LeakIdentity: "ccoctl-delete: it says an error, deletes nothing and exits 0",
+// Leak is one class of what stays behind.
+type Leak struct {
+	Class   string
+	Command string // whose fault it is, as in Faults
+	What    string // what that command does, and what destroy makes of it
+}
+
+// Leaks are the classes, each as the real tools leave it. With FailAt or AfterWrites in the same fault the command is also
+// killed, say, where that says; else it goes through.
+func Leaks() []Leak {
+	return []Leak{
+		{LeakZone, "create", "the private zone gets no tags: destroy does not find it, nor the public records that have a twin in it"},
+		{LeakRecord, "create", "the public api record gets no private twin: destroy never looks at it"},
+		{LeakBucket, "create", "the bootstrap bucket gets no tags and outlives the bootstrap machine: destroy does not find it"},
+		{LeakImage, "create", "the boot image is copied into the region and gets no tags: destroy finds neither it nor its snapshot"},
+		{LeakProfile, "destroy", "the instance profiles lose their roles and stay: nobody asked for them by name"},
+		{LeakUser, "destroy", "the operators' IAM users stay: reading them was refused, which destroy passes over in silence"},
+		{LeakIdentity, "ccoctl-delete", "it says an error, deletes nothing and exits 0"},
+		{LeakBalancer, "create", "a Service's classic load balancer and its security group, tagged as the cluster's: destroy removes them"},
+		{LeakVolume, "create", "a claimed volume with its own tags but not the cluster's: destroy does not find it"},
+		{LeakSnapshot, "create", "a retained volume snapshot with its own tags but not the cluster's: destroy does not find it"},
+		{LeakDNS, "create", "a record of external-dns under the cluster's name in the public zone: destroy never looks at it"},
+		{LeakForeign, "create", "a database with the cluster's tag: destroy does not know its service and tries for ever"},
+		{LeakGroupInUse, "create", "a network interface of another service holds the nodes' security group: destroy is refused for ever"},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house/installer"
@@ -45,6 +46,7 @@ type Act struct {
 
 	command, cluster string
 	faults, trace    string
+	leaks            []string
 	writes           int
 	signals          signals
 }
@@ -65,6 +67,10 @@ func New() (*Act, error) {
 // Begin names the command, as the faults do, and whose cluster it is about; it is called as soon as both are known.
 func (a *Act) Begin(command, cluster string) error {
 	a.command, a.cluster = command, cluster
+	var err error
+	if a.leaks, err = installer.TakeLeaks(a.faults, command, cluster); err != nil {
+		return Fail(1, "%s: %s", installer.FaultsVariable, err)
+	}
 	return a.note("start")
 }
 
@@ -109,14 +115,8 @@ func (a *Act) Wrote(service, action string) error {
 	return a.strike("", fault)
 }
 
-// Leaks reports whether the command is told to leave something of this class behind.
-func (a *Act) Leaks(class string) (bool, error) {
-	leaks, err := installer.Leaking(a.faults, a.command, a.cluster, class)
-	if err != nil {
-		return false, Fail(1, "%s: %s", installer.FaultsVariable, err)
-	}
-	return leaks, nil
-}
+// Leaks reports whether the command is told to leave something of this class of installer.Leaks behind.
+func (a *Act) Leaks(class string) bool { return slices.Contains(a.leaks, class) }
 
 // Leaving returns the fault that makes destroy pass over kinds; it has none in Leave when there is no such fault.
 func (a *Act) Leaving() (installer.Fault, error) {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"os"
+	"os/signal"
 	"regexp"
 	"syscall"
 	"time"
@@ -13,6 +14,10 @@ import (
 func (a *Act) strike(step string, fault installer.Fault) error {
 	a.signals.ignore(fault.Deaf)
 	defer a.signals.ignore(0)
+	if a.signals.ended == nil && fault.Deaf > 0 { // a program that dies of a signal
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
+	}
 	a.speak(fault.Say)
 	switch {
 	case fault.Kill:

@@ -175,11 +175,7 @@ func (r *run) identityProvider(ctx context.Context, id *resources.Identity, publ
 
 // delete says what went wrong and exits 0 all the same, as the real one does.
 func (r *run) delete(ctx context.Context, id *resources.Identity) error {
-	leaks, err := r.Leaks(installer.LeakIdentity)
-	if err != nil {
-		return err
-	}
-	if leaks {
+	if r.Leaks(installer.LeakIdentity) {
 		r.log.Print("failed to fetch a list of IAM roles: AccessDenied: not authorized to perform: iam:ListRoles")
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
@@ -16,6 +17,10 @@ import (
 func (c *Cloud) deleteELB(ctx context.Context, kind, arn string) (err error) {
 	switch kind {
 	case "loadbalancer":
+		if name := arn[strings.Index(arn, "loadbalancer/")+len("loadbalancer/"):]; !strings.Contains(name, "/") { // a classic one
+			_, err = c.classic.DeleteLoadBalancer(ctx, &elasticloadbalancing.DeleteLoadBalancerInput{LoadBalancerName: &name})
+			return err
+		}
 		_, err = c.elb.DeleteLoadBalancer(ctx, &elb.DeleteLoadBalancerInput{LoadBalancerArn: &arn})
 	case "targetgroup":
 		_, err = c.elb.DeleteTargetGroup(ctx, &elb.DeleteTargetGroupInput{TargetGroupArn: &arn})
@@ -72,6 +77,9 @@ func (c *Cloud) deleteProfile(ctx context.Context, name string) error {
 		if err != nil && !missing(err) {
 			return err
 		}
+	}
+	if c.blind("instance-profile") {
+		return nil
 	}
 	_, err = c.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
 	return err

@@ -35,7 +35,7 @@ func (c *Cloud) deleteEC2(ctx context.Context, kind, id string) (err error) {
 	case "snapshot":
 		_, err = c.ec2.DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: &id})
 	case "image":
-		_, err = c.ec2.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
+		return c.deleteImage(ctx, id)
 	case "vpc":
 		return c.deleteVPC(ctx, id)
 	default:

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 )
 
@@ -14,7 +15,7 @@ import (
 func (c *Cloud) deleteVPC(ctx context.Context, id string) error {
 	inVPC := []types.Filter{{Name: aws.String("vpc-id"), Values: []string{id}}}
 	for _, clear := range []func(context.Context, string, []types.Filter) error{
-		c.clearBalancers, c.clearInterfaces, c.clearGroups, c.clearSubnets,
+		c.clearBalancers, c.clearClassic, c.clearInterfaces, c.clearGroups, c.clearSubnets,
 	} {
 		if err := clear(ctx, id, inVPC); err != nil {
 			return err
@@ -36,6 +37,25 @@ func (c *Cloud) clearBalancers(ctx context.Context, vpc string, _ []types.Filter
 				continue
 			}
 			if err := c.deleteELB(ctx, "loadbalancer", aws.ToString(b.LoadBalancerArn)); err != nil && !missing(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) clearClassic(ctx context.Context, vpc string, _ []types.Filter) error {
+	p := elasticloadbalancing.NewDescribeLoadBalancersPaginator(c.classic, &elasticloadbalancing.DescribeLoadBalancersInput{})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, b := range page.LoadBalancerDescriptions {
+			if aws.ToString(b.VPCId) != vpc {
+				continue
+			}
+			if _, err := c.classic.DeleteLoadBalancer(ctx, &elasticloadbalancing.DeleteLoadBalancerInput{LoadBalancerName: b.LoadBalancerName}); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package resources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,14 +24,16 @@ type Destroy struct {
 	Leave []string // kinds to pass over in silence: the lie a test asks for
 
 	Info  func(format string, args ...any)
+	Warn  func(format string, args ...any)
 	Debug func(format string, args ...any)
 
-	done map[string]bool
+	done   map[string]bool
+	failed map[string]int // rounds, by ARN
 }
 
 // Run works until nothing is found. A context that ended and a fault that struck are its only errors.
 func (d *Destroy) Run(ctx context.Context) error {
-	d.done = map[string]bool{}
+	d.done, d.failed = map[string]bool{}, map[string]int{}
 	if err := d.until(ctx, d.instances); err != nil {
 		return err
 	}
@@ -105,7 +106,6 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 	}
 	slices.SortStableFunc(arns, func(a, b string) int { return rank(a) - rank(b) })
 	left := 0
-	var errs []error
 	for _, arn := range arns {
 		kind, _ := kindAndID(arn)
 		if d.done[arn] || d.leaves(kind) {
@@ -121,10 +121,23 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 			d.done[arn] = true
 			d.Info("Deleted arn=%q", arn)
 		default:
-			errs = append(errs, fmt.Errorf("deleting %s: %w", arn, err))
+			d.grumble(arn, err)
 		}
 	}
-	return left == 0, errors.Join(errs...)
+	return left == 0, nil
+}
+
+// quiet is how many rounds of an ARN's failures are said at debug level before one is a warning: five minutes of the real
+// one's ten seconds.
+const quiet = 30
+
+func (d *Destroy) grumble(arn string, err error) {
+	d.failed[arn]++
+	say := d.Debug
+	if d.failed[arn]%quiet == 0 {
+		say = d.Warn
+	}
+	say("%s arn=%s", strings.ReplaceAll(err.Error(), "\n", "; "), arn)
 }
 
 func (d *Destroy) find(ctx context.Context) ([]string, error) {
@@ -185,5 +198,5 @@ func (d *Destroy) delete(ctx context.Context, arn string) error {
 	case "s3":
 		return d.deleteBucket(ctx, id)
 	}
-	return fmt.Errorf("unrecognized ARN service %s", parts[2])
+	return fmt.Errorf("unrecognized ARN service %s (%s)", parts[2], arn)
 }

@@ -73,8 +73,11 @@ func (b *Build) PublicRecord(ctx context.Context) error {
 	return b.alias(ctx, b.publicZone, "api."+b.Domain(), b.external)
 }
 
-// PrivateRecords writes the private api and api-int records.
-func (b *Build) PrivateRecords(ctx context.Context) error {
+// PrivateRecords writes the private api and api-int records; without a twin it leaves the first one out.
+func (b *Build) PrivateRecords(ctx context.Context, twin bool) error {
+	if !twin {
+		return b.alias(ctx, b.privateZone, "api-int."+b.Domain(), b.internal)
+	}
 	if err := b.alias(ctx, b.privateZone, "api."+b.Domain(), b.internal); err != nil {
 		return err
 	}

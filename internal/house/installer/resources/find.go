@@ -66,7 +66,7 @@ func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Ident
 		}
 	}
 	users := iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{})
-	for users.HasMorePages() {
+	for users.HasMorePages() && !c.blind("user") {
 		page, err := users.NextPage(ctx)
 		if err != nil {
 			return nil, err
@@ -79,6 +79,9 @@ func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Ident
 		}
 	}
 	for _, kind := range []string{"master", "worker", "bootstrap"} {
+		if c.blind("instance-profile") {
+			break
+		}
 		name := infraID + "-" + kind + "-profile"
 		out, err := c.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 		if err == nil {
@@ -106,6 +109,8 @@ func within(id Identifier, tags map[string]string) bool {
 	}
 	return len(id) > 0
 }
+
+func (c *Cloud) blind(kind string) bool { return slices.Contains(c.Blind, kind) }
 
 // findBuckets reads every bucket's tags, for the stand-in's tagging API does not see the S3 server. The registry's bucket
 // counts by name too: in a real cluster its operator outlives the installer and always gets to tag it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -54,6 +55,16 @@ func (b *Build) Role(ctx context.Context, kind string) error {
 		return fmt.Errorf("failed to add role (%s) to instance profile (%s): %w", role, profile, err)
 	}
 	return nil
+}
+
+// HasRole reports whether a role is there, by its ARN.
+func (c *Cloud) HasRole(ctx context.Context, arn string) (bool, error) {
+	name := arn[strings.LastIndex(arn, "/")+1:]
+	_, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	if missing(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // operators are the in-cluster components that get an IAM user each in Mint mode.

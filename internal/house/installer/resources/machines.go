@@ -1,17 +1,17 @@
 package resources
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
-
-// image stands for the RHCOS boot image of the release.
-const image = "ami-0d5a2b1c7e9f43608"
 
 // ControlPlane starts the bootstrap machine and the control plane, and waits until they run.
 func (b *Build) ControlPlane(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (b *Build) WorkerMachines(ctx context.Context) error {
 func (b *Build) instance(ctx context.Context, name, kind, profile, subnet string) (string, error) {
 	tags := append(b.ec2Tags(types.ResourceTypeInstance, name), b.ec2Tags(types.ResourceTypeVolume, name)...)
 	out, err := b.ec2.RunInstances(ctx, &ec2.RunInstancesInput{
-		ImageId: aws.String(image), InstanceType: types.InstanceType(kind), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		ImageId: aws.String(cmp.Or(b.image, image)), InstanceType: types.InstanceType(kind), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		SubnetId: &subnet, SecurityGroupIds: []string{b.nodeGroup}, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &profile},
 		BlockDeviceMappings: []types.BlockDeviceMapping{{DeviceName: aws.String("/dev/xvda"), Ebs: &types.EbsBlockDevice{
 			VolumeSize: aws.Int32(120), VolumeType: types.VolumeTypeGp3, DeleteOnTermination: aws.Bool(true),
@@ -77,8 +77,36 @@ func (b *Build) running(ctx context.Context, ids []string) error {
 	return nil
 }
 
+// Machines lists the cluster's instances whose name starts so, "bootstrap" or "master"; terminated ones are none.
+func (b *Build) Machines(ctx context.Context, kind string) (ids []string, err error) {
+	out, err := b.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{
+		{Name: aws.String("tag:" + KubernetesTag(b.InfraID)), Values: []string{"owned"}},
+		{Name: aws.String("instance-state-name"), Values: []string{"pending", "running"}},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range out.Reservations {
+		for _, i := range r.Instances {
+			for _, t := range i.Tags {
+				if aws.ToString(t.Key) == "Name" && strings.HasPrefix(aws.ToString(t.Value), b.InfraID+"-"+kind) {
+					ids = append(ids, aws.ToString(i.InstanceId))
+				}
+			}
+		}
+	}
+	return ids, nil
+}
+
 // DestroyBootstrap ends the bootstrap machine and empties away its bucket.
 func (b *Build) DestroyBootstrap(ctx context.Context) error {
+	if b.bootstrap == "" { // another process made it
+		ids, err := b.Machines(ctx, "bootstrap")
+		if err != nil || len(ids) == 0 {
+			return errors.Join(errors.New("failed to find the bootstrap machine"), err)
+		}
+		b.bootstrap = ids[0]
+	}
 	if _, err := b.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{b.bootstrap}}); err != nil {
 		return fmt.Errorf("failed to delete bootstrap machine: %w", err)
 	}
@@ -87,6 +115,9 @@ func (b *Build) DestroyBootstrap(ctx context.Context) error {
 	})
 	if err := waiter.Wait(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{b.bootstrap}}, 15*time.Minute); err != nil {
 		return fmt.Errorf("timed out waiting for bootstrap machine deletion: %w", err)
+	}
+	if b.KeepBootstrapBucket {
+		return nil
 	}
 	return b.deleteBucket(ctx, b.BootstrapBucket())
 }

@@ -25,10 +25,13 @@ func (b *Build) Operators(ctx context.Context) error {
 }
 
 // ingress makes the router's load balancer, named as the cloud controller names one, and the wildcard records.
-func (b *Build) ingress(ctx context.Context) error {
-	raw := make([]byte, 16)
-	_, _ = rand.Read(raw) // never fails
-	made, err := b.balancer(ctx, "a"+hex.EncodeToString(raw)[:31], types.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
+func (b *Build) ingress(ctx context.Context) (err error) {
+	var made balancer
+	if b.ClassicIngress {
+		made, err = b.ServiceBalancer(ctx, 80, 443)
+	} else {
+		made, err = b.balancer(ctx, serviceName(), types.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
+	}
 	if err != nil {
 		return err
 	}

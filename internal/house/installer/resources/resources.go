@@ -16,24 +16,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 )
 
 // Cloud is one region and the global services.
 type Cloud struct {
 	Region string
+	Blind  []string // kinds ("user", "instance-profile") that destroy does not see, as if reading them were refused
 
-	cfg aws.Config
-	ec2 *ec2.Client
-	elb *elasticloadbalancingv2.Client
-	iam *iam.Client
-	r53 *route53.Client
-	s3  *s3.Client
+	cfg     aws.Config
+	ec2     *ec2.Client
+	elb     *elasticloadbalancingv2.Client
+	classic *elasticloadbalancing.Client
+	iam     *iam.Client
+	r53     *route53.Client
+	s3      *s3.Client
+	sts     *sts.Client
 }
 
 // Open takes credentials and addresses from the environment. It asks nothing yet, and refuses addresses off this machine.
@@ -51,7 +56,8 @@ func Open(ctx context.Context, region string, wrote func(service, action string)
 	cfg.APIOptions = append(cfg.APIOptions, counting(wrote))
 	return &Cloud{
 		Region: region, cfg: cfg,
-		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
+		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), classic: elasticloadbalancing.NewFromConfig(cfg),
+		iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
 		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, "us-east-1" }), // the stand-in S3 is one region
 	}, nil
 }
@@ -70,10 +76,9 @@ func loopback(variable string) error {
 	return nil
 }
 
-// Credentials returns what the SDK's chain found: the provider's name, and whether they are of the temporary kind.
-func (c *Cloud) Credentials(ctx context.Context) (provider string, temporary bool, err error) {
-	creds, err := c.cfg.Credentials.Retrieve(ctx)
-	return creds.Source, creds.SessionToken != "", err
+// Credentials returns what the SDK's chain found.
+func (c *Cloud) Credentials(ctx context.Context) (aws.Credentials, error) {
+	return c.cfg.Credentials.Retrieve(ctx)
 }
 
 func (c *Cloud) taggingIn(region string) *resourcegroupstaggingapi.Client {
@@ -90,6 +95,8 @@ type Spec struct {
 	WorkerType           string
 	UserTags             map[string]string
 	Mint                 bool // the cluster makes IAM users for its operators
+	ClassicIngress       bool // the router's load balancer is a classic one, the installer's default
+	KeepBootstrapBucket  bool // the bootstrap bucket outlives the bootstrap machine
 }
 
 // Domain is the name under which the cluster's records live.
@@ -115,6 +122,7 @@ type Build struct {
 	external, internal    balancer
 	publicZone            string
 	privateZone           string
+	image                 string // copied into the region; empty is the published one
 	bootstrap             string // instance
 	masterIDs, routeTable []string
 }

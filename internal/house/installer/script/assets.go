@@ -24,6 +24,10 @@ type assets struct {
 	password    string
 	ca          certificate // signs the admin's client certificate
 	admin       certificate
+	keyID       string // the caller's AWS keys, which Mint hands to the cluster; not in the state file
+	keySecret   string
+	credentials []stateFile // the operators' Secrets that somebody put among the manifests
+	signer      []byte      // the key that signs their tokens, from tls/
 }
 
 // The keys of the state file are the real one's asset types.
@@ -33,6 +37,8 @@ const (
 	keyPassword  = "*password.KubeadminPassword"
 	keyCA        = "*tls.AdminKubeConfigSignerCertKey"
 	keyAdmin     = "*tls.AdminKubeConfigClientCertKey"
+	keyManifests = "*manifests.Manifests"
+	keySigner    = "*tls.BoundSASigningKey"
 )
 
 type stateConfig struct {
@@ -129,7 +135,7 @@ func (r *run) save(a *assets) error {
 		keyConfig:    stateConfig{a.config, stateFile{"install-config.yaml", a.configYAML}},
 		keyClusterID: stateClusterID{a.clusterUUID, a.infraID},
 		keyPassword:  statePassword{a.password, stateFile{"auth/kubeadmin-password", []byte(a.password)}},
-		keyCA:        a.ca, keyAdmin: a.admin,
+		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: a.credentials, keySigner: a.signer,
 	}
 	raw, err := json.MarshalIndent(state, "", "    ")
 	if err != nil {
@@ -151,7 +157,7 @@ func (r *run) restore() (*assets, error) {
 	var id stateClusterID
 	var password statePassword
 	var a assets
-	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin} {
+	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &a.credentials, keySigner: &a.signer} {
 		if err := json.Unmarshal(state[key], into); err != nil {
 			return nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err)
 		}

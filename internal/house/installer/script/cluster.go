@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 	"github.com/ocpctl/ocpctl/internal/house/installer/resources"
 )
@@ -64,6 +65,7 @@ func (i *install) newBuild(ctx context.Context) (*resources.Build, error) {
 		Zones: zones, Masters: i.config.replicas(), Workers: i.config.workers(),
 		MasterType: i.config.machineType(i.config.ControlPlane), WorkerType: workerType,
 		UserTags: i.config.Platform.AWS.UserTags, Mint: i.config.CredentialsMode == "" || i.config.CredentialsMode == "Mint",
+		ClassicIngress: i.config.Platform.AWS.LBType != "NLB", KeepBootstrapBucket: i.Leaks(installer.LeakBucket),
 	}), nil
 }
 
@@ -135,10 +137,9 @@ func (i *install) ended(ctx context.Context, err error) error {
 	if !errors.As(err, &f) {
 		f = &failure{Code: exitInfrastructure, Message: worded(exitInfrastructure, err.Error())}
 	}
-	if f.Code == exitBootstrap {
-		bundle := i.path("log-bundle-" + time.Now().UTC().Format("20060102150405") + ".tar.gz")
-		if err := os.WriteFile(bundle, []byte{}, 0o640); err == nil {
-			i.info("Bootstrap gather logs captured here %q", bundle)
+	if f.Code == exitBootstrap || f.Code == exitInfrastructure && strings.Contains(f.Message, "failed to provision control-plane machines") {
+		if err := i.gather(); err != nil {
+			i.warn("Attempted to gather debug logs after installation failure: %s", err)
 		}
 	}
 	return f

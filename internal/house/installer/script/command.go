@@ -37,6 +37,7 @@ type run struct {
 	*logger
 	*act.Act
 	command      string // as the faults name it
+	leaf         string // as the user does
 	dir          string
 	version      string
 	skipPassword bool
@@ -104,9 +105,12 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "openshift-install", Short: "Creates OpenShift clusters (a stand-in: creates none)", SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&r.dir, "dir", ".", "assets directory")
 	root.PersistentFlags().StringVar(&level, "log-level", "info", `log level (e.g. "debug | info | warn | error")`)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("Error executing openshift-install: %w", err)
+	}) //nolint:staticcheck // its words
 	leaf := func(use, command string, do func(context.Context) error) *cobra.Command {
 		return &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			r.command = command
+			r.command, r.leaf = command, use
 			if r.logger, err = newLogger(stderr, level, r.dir); err != nil {
 				return err
 			}
@@ -121,12 +125,22 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	cluster.Flags().BoolVar(&r.skipPassword, "skip-password-print", false, "Do not print the generated user password")
 	create.AddCommand(leaf("manifests", "manifests", r.createManifests), leaf("ignition-configs", "ignition-configs", r.createIgnition), cluster)
 	destroy := &cobra.Command{Use: "destroy", Short: "Destroy part of an OpenShift cluster"}
-	destroy.AddCommand(leaf("cluster", "destroy", r.destroyCluster))
+	destroy.AddCommand(leaf("cluster", "destroy", r.destroyCluster), leaf("bootstrap", "destroy-bootstrap", r.destroyBootstrap))
+	waitFor := &cobra.Command{Use: "wait-for", Short: "Wait for install-time events"}
+	waitFor.AddCommand(leaf("install-complete", "wait-for", r.waitForInstall), leaf("bootstrap-complete", "wait-for", r.waitForBootstrap))
+	var keys []string
+	gather := &cobra.Command{Use: "gather", Short: "Gather debugging data for a given installation failure"}
+	bootstrap := leaf("bootstrap", "gather", func(ctx context.Context) error { return r.gatherBootstrap(ctx, keys) })
+	bootstrap.Flags().StringSliceVar(&keys, "key", nil, "Path to SSH private keys that should be used for authentication")
+	bootstrap.Flags().String("bootstrap", "", "Hostname or IP of the bootstrap host")
+	bootstrap.Flags().StringSlice("master", nil, "Hostnames or IPs of all control plane hosts")
+	bootstrap.Flags().Bool("skipAnalysis", false, "Skip analysis of the gathered data")
+	gather.AddCommand(bootstrap)
 	version := &cobra.Command{Use: "version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 		_, err := fmt.Fprintf(r.out, "openshift-install %s\nbuilt from commit c805b240dc\nrelease image %s\nrelease architecture amd64\n"+
 			"stand-in: ocpctl's scripted openshift-install; it installs nothing and speaks to this machine only\n", r.version, release.Image(r.version))
 		return err
 	}}
-	root.AddCommand(create, destroy, version)
+	root.AddCommand(create, destroy, waitFor, gather, version)
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 	"github.com/ocpctl/ocpctl/internal/house/installer/resources"
 )
@@ -13,16 +14,9 @@ import (
 // destroyCluster is `destroy cluster`. It knows nothing but metadata.json, deletes what carries the identifiers, and asks
 // nobody whose account it is in: in the wrong one it finds nothing, says so with exit code 0 and forgets the metadata.
 func (r *run) destroyCluster(ctx context.Context) error {
-	raw, err := os.ReadFile(r.path("metadata.json"))
+	m, err := r.readMetadata()
 	if err != nil {
-		return fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
-	}
-	var m metadata
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
-	}
-	if m.AWS == nil || m.InfraID == "" {
-		return fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
+		return err
 	}
 	if err := r.Begin(r.command, m.ClusterName); err != nil {
 		return err
@@ -42,6 +36,43 @@ func (r *run) destroyCluster(ctx context.Context) error {
 	return nil
 }
 
+func (r *run) readMetadata() (m metadata, err error) {
+	raw, err := os.ReadFile(r.path("metadata.json"))
+	if err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
+	}
+	if m.AWS == nil || m.InfraID == "" {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
+	}
+	return m, nil
+}
+
+// destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure takes away.
+func (r *run) destroyBootstrap(ctx context.Context) error {
+	m, err := r.readMetadata()
+	if err != nil {
+		return err
+	}
+	if !r.exists(".clusterapi_output", "etcd") {
+		return fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output"))
+	}
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
+	if err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := cloud.NewBuild(resources.Spec{InfraID: m.InfraID}).DestroyBootstrap(ctx); err != nil {
+		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
+	}
+	r.info("Finished destroying bootstrap resources")
+	return nil
+}
+
 func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m metadata) error {
 	for _, identifier := range m.AWS.Identifier {
 		r.debug("search for matching resources by tag in %s matching aws.Filter%v", m.AWS.Region, identifier)
@@ -53,9 +84,15 @@ func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m me
 	if err != nil {
 		return err
 	}
+	if r.Leaks(installer.LeakUser) {
+		cloud.Blind = append(cloud.Blind, "user")
+	}
+	if r.Leaks(installer.LeakProfile) {
+		cloud.Blind = append(cloud.Blind, "instance-profile")
+	}
 	destroyer := &resources.Destroy{
 		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: lie.Leave,
-		Interval: max(r.Pace/2, 5*time.Millisecond), Info: r.info, Debug: r.debug,
+		Interval: max(r.Pace/2, 5*time.Millisecond), Info: r.info, Warn: r.warn, Debug: r.debug,
 	}
 	err = destroyer.Run(ctx)
 	if ctx.Err() != nil {

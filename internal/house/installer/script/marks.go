@@ -61,6 +61,8 @@ func worded(code int, message string) string {
 	case exitInstall:
 		return "Cluster initialization failed because one or more operators are not functioning properly.\n" +
 			"The cluster should be accessible for troubleshooting as detailed in the documentation linked below,\n" +
+			"https://docs.openshift.com/container-platform/latest/support/troubleshooting/troubleshooting-installations.html\n" +
+			"The 'wait-for install-complete' subcommand can then be used to continue the installation\n" +
 			"failed to initialize the cluster: " + message
 	case exitUnstable:
 		return "cluster operators are not stable: " + message

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/internal/house/installer/act"
 )
 
@@ -43,6 +44,8 @@ func (i *install) infrastructure(ctx context.Context) error {
 	err := i.steps(ctx,
 		step{"infrastructure", 0.5, "Creating infrastructure resources...", nil},
 		step{"iam", 1, "Reconciling IAM roles for control-plane and compute nodes", i.roles},
+		step{"image", 0, "", unless(!i.copies(), b.CopyImage)},
+		step{"image-tags", 0, "", unless(!i.copies() || i.Leaks(installer.LeakImage), b.TagImage)},
 	)
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func (i *install) infrastructure(ctx context.Context) error {
 		step{"network", 2, "Waiting up to " + until(15*time.Minute) + " for network infrastructure to become ready...", b.Network},
 		step{"balancers", 1, "", b.Balancers},
 		step{"bucket", 0, "", b.CreateBucket},
-		step{"bucket-tags", 0, "", b.TagBucket},
+		step{"bucket-tags", 0, "", unless(i.Leaks(installer.LeakBucket), b.TagBucket)},
 	)
 	if err != nil {
 		return err
@@ -67,9 +70,9 @@ func (i *install) infrastructure(ctx context.Context) error {
 	i.info("Network infrastructure is ready")
 	err = i.steps(ctx,
 		step{"zone", 1, "Creating Route53 records for control plane load balancer", b.CreateZone},
-		step{"zone-tags", 0, "", b.TagZone},
+		step{"zone-tags", 0, "", unless(i.Leaks(installer.LeakZone), b.TagZone)},
 		step{"public-record", 0, "", b.PublicRecord},
-		step{"private-records", 0, "", b.PrivateRecords},
+		step{"private-records", 0, "", i.privateRecords},
 	)
 	if err != nil {
 		return err
@@ -142,40 +145,25 @@ func inCloud(ctx context.Context, err error, code int, words string) error {
 	return fail(code, "%s", words)
 }
 
-// initialising lets the operators do their work and says where the cluster is.
-func (i *install) initialising(ctx context.Context) error {
-	err := i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil})
-	if err != nil {
-		return err
+// unless is no step at all when the condition holds.
+func unless(condition bool, do func(context.Context) error) func(context.Context) error {
+	if condition {
+		return nil
 	}
-	if err := i.build.Operators(ctx); err != nil {
-		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
-	}
-	for _, done := range []int{312, 640, 884} {
-		i.debug("Still waiting for the cluster to initialize: Working towards %s: %d of 903 done (%d%% complete)", i.version, done, done*100/903)
-		if err := i.Mark(ctx, "operators", 0.7); err != nil {
-			return err
-		}
-	}
-	err = i.steps(ctx, step{"stable", 1, "Waiting up to " + until(30*time.Minute) + " to ensure each cluster operator has finished progressing...", nil})
-	if err != nil {
-		return err
-	}
-	i.info("All cluster operators have completed progressing")
-	err = i.steps(ctx, step{"complete", 0.5, "Checking to see if there is a route at openshift-console/console...", nil})
-	if err != nil {
-		return err
-	}
-	i.info("Install complete!")
-	kubeconfig := i.path("auth", "kubeconfig")
-	if dir, err := os.Getwd(); err == nil && !strings.HasPrefix(kubeconfig, "/") {
-		kubeconfig = dir + "/" + kubeconfig
-	}
-	i.info("To access the cluster as the system:admin user when using 'oc', run\n    export KUBECONFIG=%s", kubeconfig)
-	i.info("Access the OpenShift web-console here: https://console-openshift-console.apps.%s", i.config.domain())
-	if !i.skipPassword {
-		i.info("Login to the console with user: %q, and password: %q", "kubeadmin", i.password)
-	}
-	i.info("Time elapsed: %s", time.Since(i.started).Round(time.Second))
-	return nil
+	return do
+}
+
+// published are the regions that have the release's boot image.
+var published = strings.Fields(`af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
+	ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-7 ca-central-1 ca-west-1 eu-central-1 eu-central-2 eu-north-1 eu-south-1
+	eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1 me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-west-1 us-west-2
+	us-gov-east-1 us-gov-west-1`)
+
+// copies says whether the boot image has to be copied into the region.
+func (i *install) copies() bool {
+	return i.Leaks(installer.LeakImage) || i.config.Platform.AWS.AMIID == "" && !slices.Contains(published, i.cloud.Region)
+}
+
+func (i *install) privateRecords(ctx context.Context) error {
+	return i.build.PrivateRecords(ctx, !i.Leaks(installer.LeakRecord))
 }

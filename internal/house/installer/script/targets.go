@@ -30,16 +30,17 @@ func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
 	if err != nil {
 		return nil, nil, fail(exitGeneric, "%s", err)
 	}
-	provider, temporary, err := cloud.Credentials(ctx)
+	keys, err := cloud.Credentials(ctx)
 	if err != nil {
 		// The real one asks for a key here, and reads the end of input.
 		fmt.Fprintln(r.out, "? AWS Access Key ID ")
 		return nil, nil, fail(exitGeneric, `failed to fetch Install Config: failed to create install config: failed to retrieve AWS credentials: EOF`)
 	}
-	if mode := a.config.CredentialsMode; temporary && (mode == "" || mode == "Mint") {
-		return nil, nil, fail(exitConfig, "failed to create install config: AWS credentials provided by %s are not valid for Mint credentials mode", provider)
+	if mode := a.config.CredentialsMode; keys.SessionToken != "" && (mode == "" || mode == "Mint") {
+		return nil, nil, fail(exitConfig, "failed to create install config: AWS credentials provided by %s are not valid for Mint credentials mode", keys.Source)
 	}
-	r.info("Credentials loaded from the AWS config using %q provider", provider)
+	r.info("Credentials loaded from the AWS config using %q provider", keys.Source)
+	a.keyID, a.keySecret = keys.AccessKeyID, keys.SecretAccessKey
 	if _, err := cloud.PublicZone(ctx, strings.TrimSuffix(a.config.BaseDomain, ".")); err != nil {
 		return nil, nil, fail(exitConfig, `failed to fetch Install Config: failed to create install config: platform provisioning check: baseDomain: Invalid value: %q: %s`, a.config.BaseDomain, err)
 	}
@@ -95,6 +96,9 @@ func (r *run) consumeManifests(a *assets) error {
 		for _, asset := range []string{"Openshift Manifests", "Common Manifests", "Master Machines", "Worker Machines", "OpenShift Install (Manifests)"} {
 			r.info("Consuming %s from target directory", asset)
 		}
+	}
+	if err := r.takeCredentials(a); err != nil {
+		return err
 	}
 	if err := os.RemoveAll(r.path("manifests")); err != nil {
 		return err
@@ -169,7 +173,7 @@ func (a *assets) manifests() map[string]string {
 	}
 	if a.config.CredentialsMode != "Manual" {
 		files["openshift/99_cloud-creds-secret.yaml"] = object("v1", "Secret", "kube-system", "aws-creds",
-			"data:\n  aws_access_key_id: "+encode(os.Getenv("AWS_ACCESS_KEY_ID"))+"\n  aws_secret_access_key: "+encode(os.Getenv("AWS_SECRET_ACCESS_KEY"))+"\n")
+			"data:\n  aws_access_key_id: "+encode(a.keyID)+"\n  aws_secret_access_key: "+encode(a.keySecret)+"\n")
 	}
 	for i := range a.config.replicas() {
 		files[fmt.Sprintf("cluster-api/machines/10_inframachine_%s-master-%d.yaml", a.infraID, i)] =

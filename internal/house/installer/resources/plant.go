@@ -1,0 +1,87 @@
+package resources
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// planted is what the stand-in AWS's own door takes for things that no call of ours could make.
+type planted struct {
+	Service string              `json:"service,omitempty"`
+	Type    string              `json:"type,omitempty"`
+	ID      string              `json:"id,omitempty"`
+	Account string              `json:"account,omitempty"`
+	Region  string              `json:"region,omitempty"`
+	VPC     string              `json:"vpc,omitempty"`
+	State   string              `json:"state,omitempty"`
+	Uses    []string            `json:"uses,omitempty"`
+	Tags    map[string]string   `json:"tags,omitempty"`
+	Attrs   map[string]string   `json:"attrs,omitempty"`
+	Values  map[string][]string `json:"values,omitempty"`
+}
+
+// ForeignResource puts a database with the cluster's tag into the account.
+func (b *Build) ForeignResource(ctx context.Context) error {
+	account, err := b.account(ctx)
+	if err != nil {
+		return err
+	}
+	arn := fmt.Sprintf("arn:aws:rds:%s:%s:db:%s-orders", b.Region, account, b.InfraID)
+	_, err = b.door(ctx, "plant", map[string]any{"resource": planted{
+		ID: arn, Service: "rds", Type: "db", Tags: map[string]string{KubernetesTag(b.InfraID): "owned", "Name": b.InfraID + "-orders"},
+	}})
+	return err
+}
+
+// ForeignInterface puts an interface that another service manages into the cluster's network. It holds the nodes'
+// security group and cannot be deleted by anybody but that service.
+func (b *Build) ForeignInterface(ctx context.Context) error {
+	account, err := b.account(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := b.door(ctx, "plant", map[string]any{"resource": planted{
+		Service: "ec2", Type: "network-interface", Account: account, Region: b.Region, VPC: b.vpc, State: "in-use", Uses: []string{b.nodeGroup, b.privateSubnets[0], b.vpc},
+		Attrs:  map[string]string{"subnet-id": b.privateSubnets[0], "description": "AWS Lambda VPC ENI-reports", "requester-id": "AROALAMBDA:reports", "interface-type": "lambda"},
+		Values: map[string][]string{"groups": {b.nodeGroup}},
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = b.door(ctx, "pin", map[string]any{"id": made.ID})
+	return err
+}
+
+// account is whose the role of the control plane is: ours.
+func (b *Build) account(ctx context.Context) (string, error) {
+	out, err := b.sts.GetCallerIdentity(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	return *out.Account, nil
+}
+
+// door calls the stand-in's administrator. Open has made sure that its address is this machine's.
+func (b *Build) door(ctx context.Context, call string, body any) (out planted, err error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return out, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("AWS_ENDPOINT_URL")+"/_standin/"+call, bytes.NewReader(raw))
+	if err != nil {
+		return out, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return out, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return out, fmt.Errorf("%s: %s", req.URL, resp.Status)
+	}
+	return out, json.NewDecoder(resp.Body).Decode(&out)
+}

@@ -1,0 +1,115 @@
+package resources
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+// serviceName is how the cloud controller calls a Service's load balancer: an a and 31 hex digits.
+func serviceName() string {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails
+	return "a" + hex.EncodeToString(raw)[:31]
+}
+
+// ServiceBalancer makes what a Service of type LoadBalancer makes: a classic load balancer with a security group of its
+// own, both tagged as the cluster's.
+func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, error) {
+	name := serviceName()
+	group := "k8s-elb-" + name
+	made, err := b.ec2.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{
+		VpcId: &b.vpc, GroupName: &group, Description: aws.String("Security group for Kubernetes ELB " + name),
+		TagSpecifications: b.ec2Tags(types.ResourceTypeSecurityGroup, group),
+	})
+	if err != nil {
+		return balancer{}, fmt.Errorf("failed to create security group of a service: %w", err)
+	}
+	listeners := make([]classictypes.Listener, len(ports))
+	for i, port := range ports {
+		listeners[i] = classictypes.Listener{Protocol: aws.String("TCP"), LoadBalancerPort: port, InstancePort: aws.Int32(30000 + port)}
+	}
+	out, err := b.classic.CreateLoadBalancer(ctx, &elasticloadbalancing.CreateLoadBalancerInput{
+		LoadBalancerName: &name, Subnets: b.publicSubnets, SecurityGroups: []string{aws.ToString(made.GroupId)}, Listeners: listeners,
+		Tags: sorted(b.tags(name), func(k, v *string) classictypes.Tag { return classictypes.Tag{Key: k, Value: v} }),
+	})
+	if err != nil {
+		return balancer{}, fmt.Errorf("failed to create load balancer of a service: %w", err)
+	}
+	told, err := b.classic.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{LoadBalancerNames: []string{name}})
+	if err != nil {
+		return balancer{}, fmt.Errorf("failed to describe load balancer of a service: %w", err)
+	}
+	of := balancer{dnsName: aws.ToString(out.DNSName)}
+	for _, d := range told.LoadBalancerDescriptions {
+		of.zone = aws.ToString(d.CanonicalHostedZoneNameID)
+	}
+	return of, nil
+}
+
+// ownTags are what the storage driver gives a volume or a snapshot when nobody told it the cluster's tag.
+func (b *Build) ownTags(name, key, value string) []types.Tag {
+	tags := map[string]string{"Name": name, key: value, "ebs.csi.aws.com/cluster": "true"}
+	maps.Copy(tags, b.UserTags)
+	return sorted(tags, func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} })
+}
+
+// ClaimedVolume makes the volume of a claim. It carries the user's tags and its own, not the cluster's.
+func (b *Build) ClaimedVolume(ctx context.Context) (id string, err error) {
+	name := b.InfraID + "-dynamic-pvc-" + RandomSuffix()
+	out, err := b.ec2.CreateVolume(ctx, &ec2.CreateVolumeInput{
+		AvailabilityZone: &b.Zones[0], Size: aws.Int32(10), VolumeType: types.VolumeTypeGp3,
+		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeVolume, Tags: b.ownTags(name, "CSIVolumeName", name)}},
+	})
+	if err != nil {
+		return "", fmt.Errorf("failed to create volume of a claim: %w", err)
+	}
+	return aws.ToString(out.VolumeId), nil
+}
+
+// RetainedSnapshot makes a snapshot of a claim's volume that outlives it: the volume is deleted again.
+func (b *Build) RetainedSnapshot(ctx context.Context) error {
+	volume, err := b.ClaimedVolume(ctx)
+	if err != nil {
+		return err
+	}
+	name := b.InfraID + "-dynamic-snapshot-" + RandomSuffix()
+	_, err = b.ec2.CreateSnapshot(ctx, &ec2.CreateSnapshotInput{
+		VolumeId: &volume, Description: aws.String("Created by AWS EBS CSI driver for volume " + volume),
+		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSnapshot, Tags: b.ownTags(name, "CSIVolumeSnapshotName", name)}},
+	})
+	if err != nil {
+		return fmt.Errorf("failed to create snapshot of a claim: %w", err)
+	}
+	if _, err := b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume}); err != nil {
+		return fmt.Errorf("failed to delete volume of a claim: %w", err)
+	}
+	return nil
+}
+
+// ExternalRecord makes what external-dns makes for a route: an address and the note whose it is, in the public zone.
+func (b *Build) ExternalRecord(ctx context.Context) error {
+	name := "shop." + b.Domain() + "."
+	record := func(kind r53types.RRType, name, value string) r53types.Change {
+		return r53types.Change{Action: r53types.ChangeActionUpsert, ResourceRecordSet: &r53types.ResourceRecordSet{
+			Name: aws.String(name), Type: kind, TTL: aws.Int64(300), ResourceRecords: []r53types.ResourceRecord{{Value: aws.String(value)}},
+		}}
+	}
+	_, err := b.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &b.publicZone, ChangeBatch: &r53types.ChangeBatch{
+		Changes: []r53types.Change{record(r53types.RRTypeA, name, "192.0.2.10"), record(r53types.RRTypeTxt, "a-"+name, `"heritage=external-dns,external-dns/owner=shop"`)},
+	}})
+	if err != nil {
+		return fmt.Errorf("failed to create record of a workload: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package script
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// signingKey is where ccoctl puts the key for the installer.
+const signingKey = "bound-service-account-signing-key.key"
+
+// takeCredentials takes in what ccoctl made: Secrets among the manifests and the key in tls/.
+func (r *run) takeCredentials(a *assets) error {
+	names, err := filepath.Glob(r.path("manifests", "*-credentials.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		a.credentials = append(a.credentials, stateFile{Filename: filepath.Base(name), Data: raw})
+	}
+	key, err := os.ReadFile(r.path("tls", signingKey))
+	switch {
+	case err == nil:
+		a.signer = key
+		if err := os.Remove(r.path("tls", signingKey)); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if len(names) == 0 && key == nil {
+		return nil
+	}
+	return r.save(a)
+}
+
+var roleARN = regexp.MustCompile(`role_arn = (\S+)`)
+
+// roleFor gives the role that an operator's Secret names.
+func (a *assets) roleFor(file string) (arn string, there bool) {
+	for _, secret := range a.credentials {
+		if m := roleARN.FindSubmatch(secret.Data); secret.Filename == file && m != nil {
+			return string(m[1]), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,85 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// waitForInstall is `wait-for install-complete`. It asks the cluster; the stand-in has none and asks the cloud for what
+// stands of it. It always prints the password.
+func (r *run) waitForInstall(ctx context.Context) error {
+	i, err := r.takeUp(ctx)
+	if err != nil {
+		return err
+	}
+	err = i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil})
+	if err != nil {
+		return err
+	}
+	degraded, err := i.degraded(ctx)
+	if err != nil {
+		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+	}
+	if len(degraded) > 0 {
+		return i.withoutCredentials(degraded)
+	}
+	zone, err := i.cloud.PublicZone(ctx, i.build.BaseDomain)
+	if err != nil {
+		return err
+	}
+	records, err := i.cloud.RecordsUnder(ctx, zone, i.build.Domain())
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(strings.Join(records, " "), ".apps."+i.build.Domain()) {
+		return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, ingress are not available"))
+	}
+	return i.settled(ctx)
+}
+
+// waitForBootstrap is `wait-for bootstrap-complete`.
+func (r *run) waitForBootstrap(ctx context.Context) error {
+	i, err := r.takeUp(ctx)
+	if err != nil {
+		return err
+	}
+	err = i.steps(ctx,
+		step{"api", 1, fmt.Sprintf("Waiting up to %s for the Kubernetes API at https://api.%s:6443...", until(20*time.Minute), i.config.domain()), nil},
+		step{"bootstrap", 1, "Waiting up to " + until(45*time.Minute) + " for bootstrapping to complete...", nil},
+	)
+	if err != nil {
+		return err
+	}
+	i.info("It is now safe to remove the bootstrap resources")
+	i.info("Time elapsed: %s", time.Since(i.started).Round(time.Second))
+	return nil
+}
+
+// takeUp loads an install that another process began; without a control plane in the cloud nothing answers.
+func (r *run) takeUp(ctx context.Context) (*install, error) {
+	if !r.exists("auth", "kubeconfig") {
+		return nil, fail(exitGeneric, "loading kubeconfig: stat %s: no such file or directory", r.path("auth", "kubeconfig"))
+	}
+	a, cloud, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := &install{run: r, assets: a, cloud: cloud}
+	if i.build, err = i.newBuild(ctx); err != nil {
+		return nil, err
+	}
+	masters, err := i.build.Machines(ctx, "master")
+	if err != nil {
+		return nil, err
+	}
+	if len(masters) == 0 {
+		code, words := exitInstall, "failed to initialize the cluster: "
+		if strings.HasSuffix(r.leaf, "bootstrap-complete") {
+			code, words = exitBootstrap, "failed waiting for Kubernetes API: "
+		}
+		return nil, fail(code, "%sGet \"https://api.%s:6443/version\": dial tcp: connect: connection refused", words, a.config.domain())
+	}
+	return i, nil
+}
