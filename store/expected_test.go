@@ -47,3 +47,50 @@ func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, progress(row, third, 1), "another profile's time says nothing about this one")
 }
+
+func TestWhatOthersTookInTheSameRegionCountsFirst(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	begin := func(name, region string) (store.Row, store.LaunchSpec) {
+		a := granted(name)
+		a.Row.Region = region
+		row := accept(t, s, a)
+		step(t, s, row.ID)
+		open, err := s.OpenAttempt(t.Context(), row.ID)
+		require.NoError(t, err)
+		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		require.NoError(t, err)
+		return row, open
+	}
+	past := func(name, region string, took time.Duration) {
+		_, open := begin(name, region)
+		_, err := s.Pool().Exec(t.Context(), `UPDATE attempts SET closed_at = opened_at + $2::interval, outcome = 'succeeded' WHERE id = $1`, open.Attempt, took)
+		require.NoError(t, err)
+	}
+	expected := func(name, region string) []time.Duration {
+		row, open := begin(name, region)
+		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: "preflight", Step: "looking"})
+		require.NoError(t, err)
+		p := settled(t, s, row.ID).Progress
+		return []time.Duration{p.ETA.Sub(clock.now()), p.Late.Sub(clock.now())}
+	}
+	for i := range 11 {
+		past("east-"+string(rune('a'+i)), "us-east-1", time.Duration(30+i)*time.Minute)
+	}
+	require.Equal(t, []time.Duration{35 * time.Minute, 39 * time.Minute}, expected("first-west", "us-west-2"), "none was made there yet")
+	past("west", "us-west-2", 50*time.Minute)
+	require.Equal(t, []time.Duration{50 * time.Minute, 50 * time.Minute}, expected("west-2", "us-west-2"))
+	require.Equal(t, []time.Duration{35 * time.Minute, 39 * time.Minute}, expected("east", "us-east-1"), "half were done by then, and nine of ten")
+
+	row, open := begin("slow", "us-east-1")
+	for seq, at := range []struct {
+		pass      time.Duration
+		eta, late bool
+	}{{34 * time.Minute, true, true}, {2 * time.Minute, false, true}, {4 * time.Minute, false, false}} {
+		clock.pass(at.pass)
+		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq + 1, Phase: "preflight", Percent: seq})
+		require.NoError(t, err)
+		p := settled(t, s, row.ID).Progress
+		require.Equal(t, []bool{at.eta, at.late}, []bool{!p.ETA.IsZero(), !p.Late.IsZero()}, "what is past is not told any more")
+	}
+}

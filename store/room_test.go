@@ -1,0 +1,298 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// demand needs n elastic IPs of a limit of six, of which used are taken; two of three stay once it is ready.
+func demand(n, used int, by map[string]int) store.DemandRow {
+	return store.DemandRow{Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{
+		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IPs", Limit: 6, Used: used, Need: n, Lasting: n * 2 / 3, UsedBy: by},
+	}}
+}
+
+// asks claims the cluster's open attempt where nobody has, and asks for room.
+func asks(t testing.TB, s *store.Store, row store.Row, d store.DemandRow) (store.RoomRow, store.LaunchSpec) {
+	t.Helper()
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
+	require.NoError(t, err)
+	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, d)
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop)
+	require.False(t, lease.Until.IsZero(), "asking renews the lease")
+	return room, open
+}
+
+// waits has the attempt end because there is no room.
+func waits(t testing.TB, s *store.Store, row store.Row, open store.LaunchSpec) store.Row {
+	t.Helper()
+	_, err := s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{
+		Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: "Elastic IPs: 3 are needed", Whose: "quota", Next: "wait",
+	})
+	require.NoError(t, err)
+	return settled(t, s, row.ID)
+}
+
+func settled(t testing.TB, s *store.Store, id string) store.Row {
+	t.Helper()
+	step(t, s, id)
+	row, err := s.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	return row
+}
+
+// begun accepts a cluster, later than those before, and opens its first attempt.
+func begun(t testing.TB, s *store.Store, clock *clock, name string) store.Row {
+	t.Helper()
+	clock.pass(time.Millisecond)
+	row, _ := launched(t, s, name)
+	return row
+}
+
+func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	var rows []store.Row
+	var opens []store.LaunchSpec
+	for i := range 10 {
+		row := begun(t, s, clock, fmt.Sprintf("shop-%d", i))
+		open, err := s.OpenAttempt(t.Context(), row.ID)
+		require.NoError(t, err)
+		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		require.NoError(t, err)
+		rows, opens = append(rows, row), append(opens, open)
+	}
+	answers := make([]store.RoomRow, len(opens))
+	errs := make([]error, len(opens))
+	var all sync.WaitGroup
+	for i, open := range opens {
+		all.Go(func() { answers[i], _, errs[i] = s.Reserve(t.Context(), open.Attempt, open.Token, demand(2, 0, nil)) })
+	}
+	all.Wait()
+	granted := 0
+	for i, a := range answers {
+		require.NoError(t, errs[i])
+		require.Empty(t, a.Never)
+		if a.Wait == "" {
+			granted++
+		} else {
+			require.Contains(t, a.Wait, "Elastic IPs: 2 are needed")
+			require.Positive(t, a.Place)
+		}
+	}
+	require.Equal(t, 3, granted, "three times two of six")
+	require.Equal(t, 7, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'waiting'`))
+	places := map[int]bool{}
+	for i, row := range rows {
+		_, facts, err := s.Load(t.Context(), row.ID)
+		require.NoError(t, err)
+		if answers[i].Wait != "" {
+			require.False(t, places[facts.Line.Place], "each has a place of its own")
+			places[facts.Line.Place] = true
+		} else {
+			require.Zero(t, facts.Line.Place)
+		}
+	}
+	require.Len(t, places, 7)
+	census, err := s.Census(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"granted": 3, "waiting": 7}, census.Room)
+}
+
+func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first, second, third := begun(t, s, clock, "first"), begun(t, s, clock, "second"), begun(t, s, clock, "third")
+	room, full := asks(t, s, first, demand(6, 0, nil))
+	require.Equal(t, store.RoomRow{}, room)
+
+	room, open3 := asks(t, s, third, demand(3, 0, nil))
+	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 3 are needed, 6 of 6 are in use or set aside", Place: 1}, room)
+	room, open2 := asks(t, s, second, demand(3, 0, nil))
+	require.Equal(t, 1, room.Place, "it was accepted before the third")
+	second, third = waits(t, s, second, open2), waits(t, s, third, open3)
+	require.Equal(t, []int{1, 2}, []int{second.Place, third.Place})
+	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
+	require.Equal(t, "waiting for room in the cloud account, place 2 in line: Elastic IPs: 3 are needed", third.Why)
+	require.Equal(t, []any{0, "quota", "wait"}, []any{third.Tries, third.FailWhose, third.FailNext})
+
+	// The first gives up before it recorded anything: it holds nothing, and everybody in line is told.
+	clock.pass(time.Second / 2)
+	lose(t, s)
+	_, err := s.Result(t.Context(), full.Attempt, full.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
+	require.NoError(t, err)
+	step(t, s, first.ID)
+	require.Len(t, riverJobs(t, s, "line"), 1)
+	n, err := s.MoveUp(t.Context(), "123456789012", "us-east-1")
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	third = settled(t, s, third.ID)
+	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase, "one behind leaves the room to the next")
+	second = settled(t, s, second.ID)
+	require.Equal(t, []any{lifecycle.Preflight, 0}, []any{second.Phase, second.Place}, "the next in line goes at once, before its wait is over")
+
+	// While the second has not asked again it keeps its place: the third is not granted what it would need.
+	clock.pass(limits.RetryMax / 100)
+	step(t, s, third.ID)
+	room, open3 = asks(t, s, third, demand(4, 0, nil))
+	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 4 are needed, 0 of 6 are in use or set aside and 3 are waited for longer", Place: 2}, room)
+	third = waits(t, s, third, open3)
+	lose(t, s)
+	room, _ = asks(t, s, second, demand(3, 0, nil))
+	require.Empty(t, room.Wait)
+	require.Len(t, riverJobs(t, s, "line"), 1, "who was behind it has moved up")
+	third = settled(t, s, third.ID)
+	require.Equal(t, 1, third.Place)
+	require.Contains(t, third.Why, "place 1 in line")
+}
+
+func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := begun(t, s, clock, "shop")
+	for range 2 {
+		room, _ := asks(t, s, row, demand(6, 0, nil))
+		require.Equal(t, store.RoomRow{}, room)
+	}
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'granted' AND jsonb_array_length(items) = 1`))
+	require.Len(t, riverJobs(t, s, "line"), 1)
+}
+
+func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := begun(t, s, clock, "shop")
+	room, _ := asks(t, s, row, demand(7, 0, nil))
+	require.Equal(t, store.RoomRow{Never: "Elastic IPs: 7 are needed and the limit is 6"}, room)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
+}
+
+// ready brings a cluster with room to READY and returns what it uses then.
+func ready(t testing.TB, s *store.Store, row store.Row, open store.LaunchSpec, infra string) map[string]int {
+	t.Helper()
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity(infra), bundles(infra))
+	require.NoError(t, err)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Ready, settled(t, s, row.ID).Status)
+	return map[string]int{row.ID: 2}
+}
+
+func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first, second := begun(t, s, clock, "first"), begun(t, s, clock, "second")
+	_, open := asks(t, s, first, demand(3, 0, nil))
+	lose(t, s)
+	used := ready(t, s, first, open, "first-abcde")
+	require.Len(t, riverJobs(t, s, "line"), 1, "from now on it holds less")
+
+	room, other := asks(t, s, second, demand(4, 2, used))
+	require.Empty(t, room.Wait, "what it made is seen and not added to what it holds: 2 + 4 of 6")
+	_, err := s.Result(t.Context(), other.Attempt, other.Token, store.ResultRow{Outcome: lifecycle.Stopped, Message: "stopped"})
+	require.NoError(t, err)
+
+	third := begun(t, s, clock, "third")
+	room, _ = asks(t, s, third, demand(5, 0, nil))
+	require.Equal(t, "Elastic IPs: 5 are needed, 2 of 6 are in use or set aside", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
+
+	// The first is torn down and released: the proof is what counts, and those in line hear of it.
+	_, err = s.Destroy(t.Context(), first.ID, "github:maya", "done")
+	require.NoError(t, err)
+	step(t, s, first.ID)
+	open, err = s.OpenAttempt(t.Context(), first.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	for i, report := range []store.ReportRow{{ToolExit: &store.ToolExitRow{}}, {Pass: pass(1)}, {Pass: pass(2)}} {
+		clock.pass(time.Second)
+		if report.Seq, report.Phase = i+1, lifecycle.Verifying; report.Pass != nil {
+			report.Pass.Identities = []string{"first-abcde"}
+		}
+		_, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+		require.NoError(t, err)
+	}
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	lose(t, s)
+	require.Equal(t, lifecycle.Released, settled(t, s, first.ID).Phase)
+	require.Len(t, riverJobs(t, s, "line"), 1)
+	_, facts, err := s.Load(t.Context(), third.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Line{Place: 1, FreedAt: clock.now()}, facts.Line)
+	room, _ = asks(t, s, third, demand(6, 0, nil))
+	require.Empty(t, room.Wait)
+
+	clock.pass(40 * 24 * time.Hour)
+	_, err = s.Prune(t.Context(), 30*24*time.Hour)
+	require.NoError(t, err)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations WHERE cluster_id = $1`, first.ID))
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM reservations`), "a living cluster's stays")
+}
+
+func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	full, first, second := begun(t, s, clock, "full"), begun(t, s, clock, "first"), begun(t, s, clock, "second")
+	asks(t, s, full, demand(6, 0, nil))
+	_, open1 := asks(t, s, first, demand(3, 0, nil))
+	_, open2 := asks(t, s, second, demand(3, 0, nil))
+	first, second = waits(t, s, first, open1), waits(t, s, second, open2)
+	require.Equal(t, 2, second.Place)
+	lose(t, s)
+	clock.pass(time.Second / 10)
+	_, err := s.Destroy(t.Context(), first.ID, "github:maya", "enough")
+	require.NoError(t, err)
+	require.Len(t, riverJobs(t, s, "line"), 1)
+	_, facts, err := s.Load(t.Context(), second.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Line{Place: 1, FreedAt: clock.now()}, facts.Line)
+	_, facts, err = s.Load(t.Context(), first.ID)
+	require.NoError(t, err)
+	require.Zero(t, facts.Line)
+}
+
+func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := begun(t, s, clock, "shop")
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
+	require.ErrorIs(t, err, store.ErrFenced, "nobody claimed it")
+	_, _, err = s.Reserve(t.Context(), open.Attempt, "another", demand(1, 0, nil))
+	require.ErrorIs(t, err, store.ErrFenced)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	elsewhere := demand(1, 0, nil)
+	elsewhere.Region = "us-west-2"
+	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
+	require.ErrorContains(t, err, `region is "us-west-2", and what is known is "us-east-1"`)
+	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "enough")
+	require.NoError(t, err)
+	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
+	require.NoError(t, err)
+	require.Equal(t, []any{store.RoomRow{}, "enough"}, []any{room, lease.Stop})
+	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
+}
+
+func TestAnAttemptThatWasToldToWaitRecordsNothing(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	full, row := begun(t, s, clock, "full"), begun(t, s, clock, "shop")
+	asks(t, s, full, demand(6, 0, nil))
+	_, open := asks(t, s, row, demand(1, 0, nil))
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE recorded_at IS NOT NULL`))
+}
