@@ -16,8 +16,7 @@ const glance = 20 * time.Millisecond
 type cluster struct {
 	ID, Name, Status, Phase, Wish, Why, FailReason string
 	PR                                             int
-	Place                                          int
-	Attempt                                        string // open; empty: none
+	Attempt                                        string // the newest; empty: none yet
 }
 
 // board is the newest sight of every cluster. While the database is away it shows the last one.
@@ -47,8 +46,9 @@ func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	rows, err := pool.Query(ctx, `
-		SELECT c.id, c.name, c.status, c.phase, c.wish, c.why, c.fail_reason, c.pr_number AS pr, 0 AS place, coalesce(a.id, '') AS attempt
-		  FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
+		SELECT c.id, c.name, c.status, c.phase, c.wish, c.why, c.fail_reason, c.pr_number AS pr,
+		       coalesce((SELECT a.id FROM attempts a WHERE a.cluster_id = c.id ORDER BY a.number DESC LIMIT 1), '') AS attempt
+		  FROM clusters c
 		 WHERE c.destroyed_at IS NULL OR c.destroyed_at > now() - interval '30 seconds'
 		 ORDER BY c.created_at`)
 	if err != nil {

@@ -21,12 +21,14 @@ type cell struct {
 	strike
 	wanted bool // wished for until it is ready; else its end is asked for as soon as it was struck
 
-	pr  int
-	pin pin
+	pr      int
+	pin     pin
+	attempt string // that stood at the boundary
 
 	struck bool // it stood at its boundary when it was struck, and the strike was real
+	again  bool // it was missed once
+	missed bool // it had left its boundary before everything was ready to strike it
 	err    error
-	took   time.Duration
 }
 
 // name is how a cell is asked for again.
@@ -67,7 +69,7 @@ func (c *cell) place(ctx context.Context, t *Trial) (err error) {
 	return nil
 }
 
-// hold brings the cluster to its boundary.
+// hold brings the cluster to its boundary. One that goes past it is missed, and its life goes on undisturbed.
 func (c *cell) hold(ctx context.Context, t *Trial) (err error) {
 	if c.Job == destroying {
 		if c.pin, err = c.arm(t, c.pr); err != nil {
@@ -77,21 +79,39 @@ func (c *cell) hold(ctx context.Context, t *Trial) (err error) {
 			return err
 		}
 	}
+	var past time.Time // a call may be held just after the cluster is seen through
 	for end := time.Now().Add(patience); !c.pin.held(); {
-		if now, _ := t.board.of(c.pr); time.Now().After(end) || isReleased(now) || c.Job == creating && isReady(now) {
+		now, _ := t.board.of(c.pr)
+		if through := isReleased(now) || c.Job == creating && isReady(now); through && past.IsZero() {
+			past = time.Now()
+		}
+		switch {
+		case time.Now().After(end):
 			return fmt.Errorf("it never came to its boundary: %s", now.words(c.pr))
+		case !past.IsZero() && time.Since(past) > 2*time.Second:
+			c.missed = true
+			return nil
 		}
 		if err := sleep(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.await(ctx, c.pr, "at an attempt", 5*time.Second, func(now cluster) bool {
+		c.attempt = now.Attempt
+		return now.Attempt != ""
+	})
+}
+
+// stands reports whether the cluster is still where it is held, in the same attempt.
+func (c *cell) stands(t *Trial) bool {
+	now, _ := t.board.of(c.pr)
+	return c.pin.held() && now.Attempt == c.attempt
 }
 
 // converge sees the cluster to its end: ready first when it is wanted, then released, and nothing left.
 func (c *cell) converge(ctx context.Context, t *Trial) error {
 	if c.Job == creating {
-		if c.wanted {
+		if c.wanted && !c.missed {
 			if err := t.await(ctx, c.pr, "READY", patience, isReady); err != nil {
 				return err
 			}

@@ -30,43 +30,62 @@ func Matrix(ctx context.Context, t *Trial, o Options) error {
 	if err != nil {
 		return fmt.Errorf("a life nobody disturbs: %w", err)
 	}
-	waiting := o.cells(bounds)
+	queues := o.cells(bounds)
 	total := 0
-	for _, cells := range waiting {
-		total += len(cells)
+	for _, q := range queues {
+		total += len(q)
 	}
 	t.say("crash matrix, seed %d: %d boundaries × %d strikes; one undisturbed life took %.1f s", o.Seed, len(bounds), len(strikes()), time.Since(began).Seconds())
 	if total == 0 {
 		return fmt.Errorf("no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed", o.Only)
 	}
+	if o.Cells > 0 {
+		total = min(total, o.Cells)
+	}
 	var done []*cell
-	for turn := 0; len(done) < total; turn++ {
-		if ctx.Err() != nil {
-			break
-		}
-		if o.Time > 0 && time.Since(began) > o.Time {
-			break
-		}
-		i := turn % len(waiting)
-		n := min(o.Width, len(waiting[i]))
-		if o.Cells > 0 {
-			n = min(n, (o.Cells+len(waiting)-1)/len(waiting), o.Cells-len(done))
-			if n <= 0 && len(done) >= o.Cells {
-				break
-			}
-		}
-		if n <= 0 {
+	for turn := 0; len(done) < total && ctx.Err() == nil && (o.Time == 0 || time.Since(began) < o.Time); turn++ {
+		q := &queues[turn%len(queues)]
+		width := min(o.Width, (total+len(queues)-1)/len(queues), total-len(done))
+		cells := take(q, width)
+		if len(cells) == 0 {
 			continue
 		}
-		cells := waiting[i][:n]
-		waiting[i] = waiting[i][n:]
 		if err := t.round(ctx, cells); err != nil {
 			return err
 		}
-		done = append(done, cells...)
-		t.say("  round %d, %s: %s (%.0f s in all)", turn+1, cells[0].strike.words, verdict(cells), time.Since(began).Seconds())
+		for _, c := range cells {
+			if !c.missed || c.err != nil {
+				done = append(done, c)
+			} else if !c.again {
+				*q = append(*q, &cell{boundary: c.boundary, strike: c.strike, wanted: c.wanted, again: true})
+			} else {
+				c.err = errMissed
+				done = append(done, c)
+			}
+		}
+		t.say("  %4.0f s  %s: %s", time.Since(began).Seconds(), cells[0].strike.words, verdict(cells))
 	}
-	return t.report(o, done, total, time.Since(began))
+	return t.report(o, done, time.Since(began))
+}
+
+// errMissed is a cell that went past its boundary twice: what was surveyed there does not happen every time.
+var errMissed = errors.New("it was never at its boundary when it was to be struck")
+
+// take cuts the next cells off a queue. Few of them are held at calls: those cannot wait long for the others.
+func take(queue *[]*cell, n int) []*cell {
+	var out, rest []*cell
+	short := 0
+	for _, c := range *queue {
+		if len(out) == n || c.short() && short >= max(1, n/3) {
+			rest = append(rest, c)
+			continue
+		}
+		if out = append(out, c); c.short() {
+			short++
+		}
+	}
+	*queue = rest
+	return out
 }
 
 // cells are all cells in the order of their turn, by strike: shuffled, and then every group once before any comes again.
@@ -96,12 +115,16 @@ func (o Options) cells(bounds []boundary) [][]*cell {
 	return out
 }
 
-// round strikes its cells together. Its error means that the trial itself cannot go on; what became of a cell is in it.
+// round strikes its cells. Its error means that the trial itself cannot go on; what became of a cell is in it.
 func (t *Trial) round(ctx context.Context, cells []*cell) error {
-	// What is held at a call of the Status API or of S3 must not be held for long, so those come last.
+	if cells[0].each != nil { // nobody else is hurt, so each goes its own way
+		t.eachOf(cells, func(c *cell) error { return c.alone(ctx, t) })
+		return nil
+	}
 	of := func(want func(*cell) bool) []*cell {
 		return slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return !want(c) })
 	}
+	// What is held at a call of the Status API or of S3 must not be held for long, so those come last.
 	late := func(c *cell) bool { return c.short() && c.Job == creating }
 	place := func(c *cell) error { return c.place(ctx, t) }
 	hold := func(c *cell) error { return c.hold(ctx, t) }
@@ -116,26 +139,36 @@ func (t *Trial) round(ctx context.Context, cells []*cell) error {
 	return nil
 }
 
+// alone is the life of a cell whose strike hurts nobody else.
+func (c *cell) alone(ctx context.Context, t *Trial) error {
+	if err := c.place(ctx, t); err != nil {
+		return errors.Join(err, letGo([]*cell{c}))
+	}
+	err := c.hold(ctx, t)
+	if err == nil && !c.missed {
+		err = c.each(ctx, t, c.attempt)
+		c.struck = err == nil
+	}
+	if err = errors.Join(err, letGo([]*cell{c})); err != nil {
+		return err
+	}
+	return c.converge(ctx, t)
+}
+
 // strikeAll strikes what stands at its boundary, lets it go, and ends the strike. What never came there is let go too.
 func (t *Trial) strikeAll(ctx context.Context, cells []*cell) error {
 	s := cells[0].strike
-	if s.each != nil {
-		t.eachOf(cells, func(c *cell) error {
-			err := s.each(ctx, t, c.pr)
-			c.struck = err == nil
-			return err
-		})
-		return letGo(cells)
+	standing := map[*cell]bool{}
+	for _, c := range cells {
+		standing[c] = c.err == nil && !c.missed && c.stands(t)
 	}
 	if err := s.begin(ctx, t); err != nil {
 		return fmt.Errorf("%s: %w", s.words, errors.Join(err, s.end(ctx, t)))
 	}
-	t.eachOf(cells, func(c *cell) error {
-		if c.struck = c.pin.held(); !c.struck {
-			return errors.New("it left its boundary before it was struck")
-		}
-		return nil
-	})
+	for _, c := range cells {
+		c.struck = standing[c]
+		c.missed = c.err == nil && !c.struck
+	}
 	err := errors.Join(letGo(cells), sleep(ctx, s.lasts))
 	if e := s.end(ctx, t); e != nil {
 		err = errors.Join(err, fmt.Errorf("end of %s: %w", s.words, e))
@@ -158,14 +191,9 @@ func letGo(cells []*cell) error {
 func (t *Trial) eachOf(cells []*cell, do func(*cell) error) {
 	var all sync.WaitGroup
 	for _, c := range cells {
-		if c.err != nil {
-			continue
+		if c.err == nil {
+			all.Go(func() { c.err = do(c) })
 		}
-		all.Go(func() {
-			began := time.Now()
-			c.err = do(c)
-			c.took += time.Since(began)
-		})
 	}
 	all.Wait()
 }

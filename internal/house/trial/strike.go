@@ -25,7 +25,7 @@ import (
 type strike struct {
 	key, words string
 
-	each func(ctx context.Context, t *Trial, pr int) error
+	each func(ctx context.Context, t *Trial, attempt string) error
 
 	begin func(ctx context.Context, t *Trial) error
 	end   func(ctx context.Context, t *Trial) error
@@ -47,34 +47,30 @@ func strikes() []strike {
 	}
 }
 
-func killRunner(ctx context.Context, t *Trial, pr int) error {
-	return t.signalRunner(ctx, pr, syscall.SIGKILL, 10*time.Second)
+func killRunner(ctx context.Context, t *Trial, attempt string) error {
+	return t.signalRunner(ctx, attempt, syscall.SIGKILL, 10*time.Second)
 }
 
 // terminateRunner is what a node that is drained does. A runner may take its time to stop an install and store its state.
-func terminateRunner(ctx context.Context, t *Trial, pr int) error {
-	return t.signalRunner(ctx, pr, syscall.SIGTERM, 2*time.Minute)
+func terminateRunner(ctx context.Context, t *Trial, attempt string) error {
+	return t.signalRunner(ctx, attempt, syscall.SIGTERM, 2*time.Minute)
 }
 
-// signalRunner signals the runner of the pull request's open attempt and waits until it is seen dead.
-func (t *Trial) signalRunner(ctx context.Context, pr int, sig syscall.Signal, within time.Duration) error {
-	c, ok := t.board.of(pr)
-	if !ok || c.Attempt == "" {
-		return errors.New("no attempt is open")
-	}
-	pid, err := t.runnerPID(c.Attempt)
+// signalRunner signals an attempt's runner and waits until it is seen dead.
+func (t *Trial) signalRunner(ctx context.Context, attempt string, sig syscall.Signal, within time.Duration) error {
+	pid, err := t.runnerPID(attempt)
 	if err != nil {
 		return err
 	}
 	if !alive(pid) {
-		return fmt.Errorf("the runner of %s was dead before it was struck", c.Attempt)
+		return fmt.Errorf("the runner of %s was dead before it was struck", attempt)
 	}
 	if err := syscall.Kill(pid, sig); err != nil {
-		return fmt.Errorf("signal the runner of %s: %w", c.Attempt, err)
+		return fmt.Errorf("signal the runner of %s: %w", attempt, err)
 	}
 	for end := time.Now().Add(within); alive(pid); {
 		if time.Now().After(end) {
-			return fmt.Errorf("the runner of %s (pid %d) still lives %s after the %s", c.Attempt, pid, within, sig)
+			return fmt.Errorf("the runner of %s (pid %d) still lives %s after the %s", attempt, pid, within, sig)
 		}
 		if err := sleep(ctx, 5*time.Millisecond); err != nil {
 			return err

@@ -10,11 +10,17 @@ import (
 )
 
 func verdict(cells []*cell) string {
-	good := 0
+	good, missed := 0, 0
 	for _, c := range cells {
-		if c.err == nil {
+		switch {
+		case c.err == nil && c.missed:
+			missed++
+		case c.err == nil:
 			good++
 		}
+	}
+	if missed > 0 {
+		return fmt.Sprintf("%d of %d converged, %d were past their boundary and come again", good, len(cells), missed)
 	}
 	return fmt.Sprintf("%d of %d converged", good, len(cells))
 }
@@ -44,7 +50,7 @@ func rank(row string) int {
 }
 
 // report prints the table and every failure with what runs it again.
-func (t *Trial) report(o Options, done []*cell, total int, took time.Duration) error {
+func (t *Trial) report(o Options, done []*cell, took time.Duration) error {
 	fields := map[string]map[string]*tally{}
 	var bad []*cell
 	var sum tally
@@ -70,8 +76,8 @@ func (t *Trial) report(o Options, done []*cell, total int, took time.Duration) e
 		}
 	}
 	t.table(fields)
-	t.say("\n%d of %d cells struck in %.0f s, %d converged: ready where wanted, then released with two clean counts and nothing left in the stand-ins' books.",
-		sum.struck, total, took.Seconds(), sum.converged)
+	t.say("\n%d cells struck in %.0f s, %d converged: ready where wanted, then released with two clean counts and nothing left in the stand-ins' books.",
+		sum.struck, took.Seconds(), sum.converged)
 	for _, c := range bad {
 		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Words, wish(c.wanted), c.err, o.Seed, c.name())
 	}

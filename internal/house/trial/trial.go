@@ -44,7 +44,7 @@ type Trial struct {
 // The trial's clock. Attempts are repeated later than an outage lasts, so that one outage costs one try; everything else
 // is as fast as it can be, and the gap between two passes of a verification is none.
 const (
-	lease      = 8 * time.Second
+	lease      = 12 * time.Second
 	leaseGrace = time.Second
 	retryBase  = 2 * time.Second
 )
