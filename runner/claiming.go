@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -27,7 +28,7 @@ const (
 // of the installer ever removes them.
 func (a *attempt) claiming(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
-		a.note("credentials mode %s: nothing of this cluster lives outside the installer, so claiming has nothing to do", modeMint)
+		a.note("credentials mode %s: nothing of this cluster lives outside the installer, so claiming has nothing to do", cmp.Or(a.spec.CredentialsMode, modeMint))
 		return nil
 	}
 	tool, err := a.ccoctl(ctx)

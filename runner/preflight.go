@@ -21,8 +21,8 @@ const (
 // preflight compares the account, asks what stands in the way and has room set aside. Only a proven shortfall ends the
 // attempt; everything else is said in the log and the install goes on.
 func (a *attempt) preflight(ctx context.Context) error {
-	if err := a.needTool(ctx); err != nil {
-		return err
+	if err := a.tools.Check(); err != nil {
+		return a.noTool(ctx, "openshift-install", err)
 	}
 	if err := a.compareAccount(ctx); err != nil {
 		return err
@@ -34,10 +34,13 @@ func (a *attempt) preflight(ctx context.Context) error {
 	if err := a.checkProblems(ctx, plan); err != nil {
 		return err
 	}
-	if err := a.needRelease(ctx); err != nil {
+	if err := a.reserve(ctx, plan); err != nil {
 		return err
 	}
-	return a.reserve(ctx, plan)
+	if err := a.needTool(ctx); err != nil { // after the wait for room: every try would fetch half a gigabyte anew
+		return err
+	}
+	return a.needRelease(ctx)
 }
 
 // checkKeys refuses what the installer would refuse: with Mint the keys are copied into the cluster, so they must last.

@@ -42,6 +42,8 @@ func TestWithoutRoomTheAttemptWaits(t *testing.T) {
 	w.room = func(int) contract.Reservation {
 		return contract.Reservation{Wait: "Elastic IP addresses are in use (5 of 5)", Position: 3}
 	}
+	w.without("openshift-install")
+	w.spec.ReleaseImage = pinned
 	require.NoError(t, w.run(t.Context()))
 	result := w.result()
 	require.Equal(t, "waiting", result.Outcome)
@@ -50,7 +52,7 @@ func TestWithoutRoomTheAttemptWaits(t *testing.T) {
 	require.Equal(t, contract.WhoseQuota, result.Whose)
 	require.NotEmpty(t, result.Next)
 	require.Empty(t, w.records)
-	require.False(t, w.did("installer:"))
+	require.False(t, w.did("installer:"), "nothing is extracted as long as it waits")
 }
 
 func TestWhatWouldNeverFitIsRefused(t *testing.T) {

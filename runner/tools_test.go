@@ -110,14 +110,28 @@ func recorded(sum string) contract.Identity {
 func TestATeardownTakesTheVeryInstallerThatInstalled(t *testing.T) {
 	changed := strings.Repeat("77", 32)
 	t.Run("extracted again where the file has changed", func(t *testing.T) {
+		before := newWorld(t, contract.KindCreate) // installs with what the release holds
+		before.without("openshift-install")
+		before.spec.ReleaseImage = pinned
+		require.NoError(t, before.run(t.Context()))
+		require.Equal(t, "succeeded", before.result().Outcome, before.result().Message)
+
+		w := newWorld(t, contract.KindDestroy) // has another one in its directory
+		w.spec.Identities = []contract.Identity{before.records[0].Identity}
+		require.NoError(t, w.run(t.Context()))
+		require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+		require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "oc adm release extract --command=openshift-install --from="+pinned)
+		require.Contains(t, w.logText(), "the one that installed it was extracted from its release again")
+		require.True(t, w.did("installer: destroy shop-00001"))
+	})
+	t.Run("the present one, with words, where the release holds another still", func(t *testing.T) {
 		w := newWorld(t, contract.KindDestroy)
 		w.spec.Identities = []contract.Identity{recorded(changed)}
 		require.NoError(t, w.run(t.Context()))
 		require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
-		require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "oc adm release extract --command=openshift-install --from="+pinned)
-		require.True(t, w.did("installer: destroy shop-00001"))
-		// The scripted release holds the directory's own script, which is not the recorded one either.
+		require.True(t, w.did("installer: oc extract openshift-install"))
 		require.Contains(t, w.logText(), "is not the file that installed this cluster")
+		require.True(t, w.did("installer: destroy shop-00001"))
 	})
 	t.Run("the present one, with words, where it cannot be had", func(t *testing.T) {
 		w := newWorld(t, contract.KindDestroy)

@@ -52,6 +52,16 @@ func (t *Tools) Known() []string {
 	return known
 }
 
+// Check fails with ErrNoTool where openshift-install is neither in the directory nor could be extracted. It runs nothing.
+func (t *Tools) Check() error {
+	_, err := t.Installed()
+	if err == nil || t.Image == "" {
+		return err
+	}
+	_, err = t.findOC()
+	return err
+}
+
 // Installed is the directory's openshift-install. Without one it fails with ErrNoTool.
 func (t *Tools) Installed() (*Tool, error) {
 	path := filepath.Join(t.Dir, t.Version, installerName)
