@@ -112,7 +112,7 @@ func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) str
 		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, dnsName(r.Name)) {
 			continue
 		}
-		host := strings.TrimPrefix(dnsName(r.AliasTarget.DNSName), "dualstack.")
+		host := strings.TrimPrefix(strings.TrimPrefix(dnsName(r.AliasTarget.DNSName), "dualstack."), "internal-")
 		if !hasAnyPrefix(host, suffixed(s.id.infraIDs, "-")) {
 			return host
 		}
