@@ -10,17 +10,18 @@ import (
 )
 
 func verdict(cells []*cell) string {
-	good, missed := 0, 0
+	good := 0
+	var missed []string
 	for _, c := range cells {
 		switch {
 		case c.err == nil && c.missed:
-			missed++
+			missed = append(missed, c.name())
 		case c.err == nil:
 			good++
 		}
 	}
-	if missed > 0 {
-		return fmt.Sprintf("%d of %d converged, %d were past their boundary and come again", good, len(cells), missed)
+	if len(missed) > 0 {
+		return fmt.Sprintf("%d of %d converged; past their boundary, to come again: %s", good, len(cells), strings.Join(missed, " "))
 	}
 	return fmt.Sprintf("%d of %d converged", good, len(cells))
 }

@@ -1,0 +1,147 @@
+package house_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws"
+	"github.com/ocpctl/ocpctl/internal/house/installer"
+)
+
+// named are the leaks that are nobody's to delete but a person's: the product only looks for them and tells. All others
+// it removes by itself.
+var named = []string{
+	installer.LeakVolume, installer.LeakSnapshot, installer.LeakDNS, installer.LeakForeign, installer.LeakGroupInUse,
+}
+
+func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
+	l := newLife(t, time.Hour)
+	faults := installer.Faults{}
+	leaking := map[int]installer.Leak{} // by pull request
+	for _, leak := range installer.Leaks() {
+		pr, err := l.GitHub.Open("Leaks "+leak.Class, "maya")
+		require.NoError(t, err)
+		leaking[pr] = leak
+		command := leak.Command + "/" + l.nameOf(pr)
+		if strings.HasPrefix(leak.Command, "ccoctl-") {
+			command = leak.Command + "/" + strings.TrimRight(l.nameOf(pr)[:9], "-")
+		}
+		faults[command] = installer.Fault{Leak: []string{leak.Class}, Times: 1}
+	}
+	require.NoError(t, installer.WriteFaults(l.Faults(), faults))
+	foreign := l.plantForeign(slices.Sorted(maps.Keys(leaking)))
+	for pr := range leaking {
+		require.NoError(t, l.GitHub.Label(pr, label, "maya"))
+	}
+	l.runUntil("all are ready", 2*time.Minute, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE status = 'READY'") == len(leaking)
+	})
+	l.shortenDeadlines()
+	for pr := range leaking {
+		_, err := l.GitHub.Comment(pr, "/ocp destroy", "maya")
+		require.NoError(t, err)
+	}
+	for pr, leak := range leaking {
+		l.leakEnds(pr, leak)
+	}
+	left, err := os.ReadFile(l.Faults())
+	require.NoError(t, err)
+	require.JSONEq(t, "{}", string(left), "every leak was really left, so every fault is used up")
+	for _, f := range foreign {
+		i := slices.IndexFunc(l.AWS.All(), func(r aws.Resource) bool { return r.Seq == f.Seq })
+		require.GreaterOrEqual(t, i, 0, "gone, and was nobody's to take: %+v", f)
+		now := l.AWS.All()[i]
+		require.True(t, now.Alive(), "removed, and was nobody's to remove: %+v", f)
+		require.Equal(t, f.Tags, now.Tags, "changed, and was nobody's to change: %+v", f)
+		require.NoError(t, l.AWS.Free(f.ID))
+	}
+	l.assertNothingLeft()
+	l.assertSettled()
+}
+
+func (l *life) nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }
+
+// plantForeign puts things of other clusters into the account that look like ours: names that go on where ours end, tags
+// of another infraID and of another control plane.
+func (l *life) plantForeign(prs []int) []aws.Resource {
+	var out []aws.Resource
+	for _, pr := range prs {
+		name := l.nameOf(pr)
+		other := name + "x-zzzzz" // as an infraID of a cluster called like ours and one letter more
+		tags := map[string]string{
+			"kubernetes.io/cluster/" + other: "owned", "Name": other + "-vpc", "ClusterName": name + "x", "ClusterId": "clu_0", "InstallationId": "elsewhere",
+		}
+		for _, r := range []aws.Resource{
+			{Service: "ec2", Type: "vpc", Tags: tags},
+			{Service: "ec2", Type: "volume", Tags: map[string]string{"ClusterName": name, "ClusterId": "clu_0", "InstallationId": "elsewhere"}},
+			{Service: "iam", Type: "role", Name: other + "-master-role", Tags: tags},
+			{Service: "iam", Type: "role", Name: name + "-admins", Tags: map[string]string{"Team": "platform"}},
+		} {
+			planted, err := l.AWS.Plant(r)
+			require.NoError(l.t, err)
+			out = append(out, planted)
+		}
+	}
+	return out
+}
+
+// shortenDeadlines spares the test the profile's hour: a destroyer that is refused for ever is stopped after seconds.
+func (l *life) shortenDeadlines() {
+	conn, err := l.pool.Acquire(l.ctx)
+	require.NoError(l.t, err)
+	defer conn.Release()
+	for _, statement := range []string{
+		"SET session_replication_role = replica", // what was accepted never changes, the database says otherwise
+		fmt.Sprintf("UPDATE clusters SET spec = jsonb_set(spec, '{destroyDeadline}', '%d')", (8 * time.Second).Nanoseconds()),
+		"SET session_replication_role = origin",
+	} {
+		_, err = conn.Exec(l.ctx, statement)
+		require.NoError(l.t, err)
+	}
+}
+
+// leakEnds sees one class of leaks to its end: removed by the product, or named with who can free it, then freed by a
+// person, then released.
+func (l *life) leakEnds(pr int, leak installer.Leak) {
+	l.t.Helper()
+	var phase, blockers, why string
+	l.runUntil(leak.Class+": released or blocked", 3*time.Minute, func() bool {
+		require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT phase, array_to_string(blockers, '; '), why FROM clusters WHERE pr_number = $1", pr).Scan(&phase, &blockers, &why))
+		return phase == "released" || phase == "destroy_blocked"
+	})
+	l.t.Logf("%-18s %s %s", leak.Class, phase, blockers)
+	if !slices.Contains(named, leak.Class) {
+		require.Equal(l.t, "released", phase, "%s: %s", leak.Class, why)
+		return
+	}
+	require.Equal(l.t, "destroy_blocked", phase, "%s: %s", leak.Class, why)
+	left := l.AWS.Resources(l.nameOf(pr))
+	left = slices.DeleteFunc(left, func(r aws.Resource) bool { return r.Tags["InstallationId"] == "elsewhere" || r.Tags["Team"] == "platform" && r.Tags["ClusterId"] == "" })
+	require.NotEmpty(l.t, left, "%s: blocked by nothing", leak.Class)
+	require.True(l.t, slices.ContainsFunc(left, func(r aws.Resource) bool {
+		return strings.Contains(why+blockers, r.ID) || r.Name != "" && strings.Contains(why+blockers, strings.TrimSuffix(r.Name, "."))
+	}), "%s: what is left is not named: %s; %s; %+v", leak.Class, why, blockers, left)
+	l.runUntil(leak.Class+": the comment names its page", 20*time.Second, func() bool {
+		for _, c := range l.GitHub.Comments(pr) {
+			if strings.Contains(c.Body, "/runbooks/destroy-blocked") {
+				return true
+			}
+		}
+		return false
+	})
+	for _, r := range left { // as the person who is named would
+		if r.Type != "vpc" && r.Type != "security-group" {
+			require.NoError(l.t, l.AWS.Free(r.ID))
+		}
+	}
+	l.runUntil(leak.Class+": released once it was freed", 3*time.Minute, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE pr_number = $1 AND phase = 'released'", pr) == 1
+	})
+}
