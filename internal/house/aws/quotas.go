@@ -73,6 +73,9 @@ func (s *Server) SetLimit(code string, value int) error {
 	})
 }
 
+// Exceeded is how many calls were refused because they went beyond a limit.
+func (s *Server) Exceeded() int { return int(s.exceeded.Load()) }
+
 func (s *Server) codes() []string {
 	var out []string
 	for _, q := range quotas() {
@@ -96,6 +99,7 @@ func (c *call) limit(q quota) int {
 func (c *call) room(code, place string, more int) error {
 	q, ok := quotaOf(code)
 	if limit := c.limit(q); ok && q.used(c, place)+more > limit*q.unit {
+		c.server.exceeded.Add(1)
 		return fault(q.refusal, q.words, limit)
 	}
 	return nil
@@ -103,9 +107,13 @@ func (c *call) room(code, place string, more int) error {
 
 // count is how many living resources of a type the caller has where it asks.
 func (c *call) count(service, typ string, match func(*Resource) bool) int {
-	return len(c.all(func(r *Resource) bool {
-		return r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && match(r)
-	}))
+	n := 0
+	for _, r := range c.Resources {
+		if r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && match(r) {
+			n++
+		}
+	}
+	return n
 }
 
 func living(service, typ string) func(*call, string) int {
