@@ -123,7 +123,9 @@ func (l *life) leakEnds(pr int, leak installer.Leak) {
 	}
 	require.Equal(l.t, "destroy_blocked", phase, "%s: %s", leak.Class, why)
 	left := l.AWS.Resources(l.nameOf(pr))
-	left = slices.DeleteFunc(left, func(r aws.Resource) bool { return r.Tags["InstallationId"] == "elsewhere" || r.Tags["Team"] == "platform" && r.Tags["ClusterId"] == "" })
+	left = slices.DeleteFunc(left, func(r aws.Resource) bool {
+		return r.Tags["InstallationId"] == "elsewhere" || r.Tags["Team"] == "platform" && r.Tags["ClusterId"] == ""
+	})
 	require.NotEmpty(l.t, left, "%s: blocked by nothing", leak.Class)
 	require.True(l.t, slices.ContainsFunc(left, func(r aws.Resource) bool {
 		return strings.Contains(why+blockers, r.ID) || r.Name != "" && strings.Contains(why+blockers, strings.TrimSuffix(r.Name, "."))
