@@ -47,7 +47,7 @@ type Server struct {
 	exceeded atomic.Int64 // refusals beyond a limit
 
 	saving sync.Mutex // guards the state file
-	store  store
+	saved  int64      // the world's Changed that the file holds
 }
 
 // Start serves until Stop, or until ctx ends.
@@ -183,21 +183,20 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	}
 	s.mu.Lock()
 	s.world.tick()
-	s.world.journal.reading = reads(c.action)
 	c.world = s.world.view(c)
 	nodes, err := h(c)
-	s.world.journal.reading = false
-	changes := err == nil && !reads(c.action)
 	if err != nil {
 		s.count(c).Refused++
 	}
+	changes := err == nil && !reads(c.action)
 	if changes {
 		s.world.Changed++
-		err = s.world.note()
 	}
 	s.mu.Unlock()
-	if changes && err == nil {
-		err = s.save(false)
+	if changes {
+		if err := s.save(false); err != nil {
+			return nil, err
+		}
 	}
 	return nodes, err
 }
