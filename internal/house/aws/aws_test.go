@@ -2,6 +2,9 @@ package aws_test
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house/aws"
@@ -51,10 +55,37 @@ func start(t *testing.T, cfg aws.Config) *cloud {
 	if cfg.Settle == 0 {
 		cfg.Settle = 5 * time.Millisecond
 	}
+	if cfg.StatePath == "" {
+		cfg.StatePath = filepath.Join(t.TempDir(), "aws.json")
+	}
 	s, err := aws.Start(context.Background(), cfg)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = s.Stop() })
+	t.Cleanup(func() {
+		if !t.Failed() {
+			sameAgain(t, s, cfg)
+		}
+		_ = s.Stop()
+	})
 	return clients(t, s, "us-east-1", key, secret)
+}
+
+// sameAgain requires that a stand-in which starts from the state file as it is now, without a goodbye of the first,
+// knows everything the first one does.
+func sameAgain(t *testing.T, s *aws.Server, cfg aws.Config) {
+	t.Helper()
+	raw, err := os.ReadFile(cfg.StatePath)
+	require.NoError(t, err)
+	cfg.StatePath = filepath.Join(t.TempDir(), "again.json")
+	require.NoError(t, os.WriteFile(cfg.StatePath, raw, 0o600))
+	again, err := aws.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, again.Stop()) }()
+	asJSON := func(s *aws.Server) string {
+		raw, err := json.MarshalIndent(s.All(), "", " ")
+		require.NoError(t, err)
+		return string(raw)
+	}
+	require.EventuallyWithT(t, func(c *assert.CollectT) { require.Equal(c, asJSON(s), asJSON(again)) }, 5*time.Second, time.Millisecond)
 }
 
 // clients try once, unless they are given another patience.

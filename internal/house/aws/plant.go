@@ -106,6 +106,10 @@ func (s *Server) change(do func(*world)) error {
 	s.world.tick()
 	do(s.world)
 	s.world.Changed++
+	err := s.world.note()
 	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	return s.save(false)
 }

@@ -107,9 +107,13 @@ func (c *call) room(code, place string, more int) error {
 
 // count is how many living resources of a type the caller has where it asks.
 func (c *call) count(service, typ string, match func(*Resource) bool) int {
-	return len(c.all(func(r *Resource) bool {
-		return r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && match(r)
-	}))
+	n := 0
+	for _, r := range c.Resources {
+		if r.Service == service && r.Type == typ && r.Account == c.Account && (r.Region == c.region || r.Region == "") && match(r) {
+			n++
+		}
+	}
+	return n
 }
 
 func living(service, typ string) func(*call, string) int {

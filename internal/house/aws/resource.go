@@ -27,9 +27,10 @@ type Resource struct {
 	Attrs   map[string]string   `json:"attrs,omitempty"`
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`     // a tombstone: deleted then, still told of for a while
-	Until   time.Time           `json:"until,omitzero"`    // when the tombstone is forgotten
-	Stands  bool                `json:"stands,omitempty"`  // part of the world at the start, never a leftover
+	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted then, still told of for a while
+	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
+	Stands  bool                `json:"stands,omitempty"` // part of the world at the start, never a leftover
+	saved   uint64              // the sum of what the state file has of it; 0: nothing
 	Secrets map[string]string   `json:"secrets,omitempty"` // in the state file alone: no copy that is handed out has them
 }
 

@@ -47,7 +47,7 @@ type Server struct {
 	exceeded atomic.Int64 // refusals beyond a limit
 
 	saving sync.Mutex // guards the state file
-	saved  int64      // the world's Changed that the file holds
+	store  store
 }
 
 // Start serves until Stop, or until ctx ends.
@@ -98,7 +98,7 @@ func (s *Server) URL() string { return "http://" + s.addr }
 func (s *Server) Stop() error {
 	_ = s.http.Close() // nobody is waited for: a cut connection is what a client of AWS must live with
 	<-s.done
-	return s.save(true)
+	return s.last()
 }
 
 // call is one request on its way through a service.
@@ -183,20 +183,21 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	}
 	s.mu.Lock()
 	s.world.tick()
+	s.world.journal.reading = reads(c.action)
 	c.world = s.world.view(c)
 	nodes, err := h(c)
+	s.world.journal.reading = false
+	changes := err == nil && !reads(c.action)
 	if err != nil {
 		s.count(c).Refused++
 	}
-	changes := err == nil && !reads(c.action)
 	if changes {
 		s.world.Changed++
+		err = s.world.note()
 	}
 	s.mu.Unlock()
-	if changes {
-		if err := s.save(false); err != nil {
-			return nil, err
-		}
+	if changes && err == nil {
+		err = s.save(false)
 	}
 	return nodes, err
 }

@@ -19,6 +19,7 @@ type world struct {
 	settle    time.Duration
 	tombstone time.Duration
 	lag       Lag
+	journal   journal
 	now       func() time.Time
 }
 
@@ -39,12 +40,14 @@ func (w *world) add(r Resource) *Resource {
 		r.Values = map[string][]string{}
 	}
 	w.Resources = append(w.Resources, &r)
+	w.journal.touch(&r)
 	return &r
 }
 
 func (w *world) first(match func(*Resource) bool) *Resource {
 	for _, r := range w.Resources {
 		if match(r) {
+			w.journal.touch(r)
 			return r
 		}
 	}
@@ -55,6 +58,7 @@ func (w *world) all(match func(*Resource) bool) []*Resource {
 	var out []*Resource
 	for _, r := range w.Resources {
 		if match(r) {
+			w.journal.touch(r)
 			out = append(out, r)
 		}
 	}
@@ -91,26 +95,30 @@ func (w *world) tick() {
 	for _, r := range w.Resources {
 		if r.Next != "" && !now.Before(r.NextAt) {
 			r.State, r.Next = r.Next, ""
+			w.journal.touch(r)
 			if ended[r.State] {
 				over = append(over, r)
 			}
 		}
 	}
 	for _, r := range over {
-		w.remove(r)
+		w.end(r, r.NextAt)
 	}
 	w.Dead = slices.DeleteFunc(w.Dead, func(r *Resource) bool { return now.After(r.Until) })
 	w.Dead = w.Dead[max(0, len(w.Dead)-mostDead):]
 }
 
 // remove ends a resource and everything that ends with it, at once.
-func (w *world) remove(r *Resource) {
+func (w *world) remove(r *Resource) { w.end(r, w.now()) }
+
+func (w *world) end(r *Resource, at time.Time) {
 	if !r.Alive() {
 		return
 	}
-	r.Gone = w.now()
+	r.Gone = at
+	w.journal.touch(r)
 	for _, kid := range w.all(func(k *Resource) bool { return k.Parent == r.ID && k.Account == r.Account }) {
-		w.remove(kid)
+		w.end(kid, at)
 	}
 	w.Resources = slices.DeleteFunc(w.Resources, func(o *Resource) bool { return o == r })
 	keep := w.lag.Delete
