@@ -37,13 +37,18 @@ type step struct {
 // newLife starts a house of its own with time running fast; hour is how long an hour of a TTL lasts.
 func newLife(t testing.TB, hour time.Duration) *life {
 	t.Helper()
+	return newLifeOf(t, house.Config{Hour: hour})
+}
+
+// newLifeOf starts a house with what a test wants otherwise.
+func newLifeOf(t testing.TB, cfg house.Config) *life {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)
-	h, err := house.Start(ctx, house.Config{
-		Dir: t.TempDir(), Bin: programs, Fast: true,
-		Hour: hour, Grace: 1500 * time.Millisecond, Pace: 25 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
-		Lease: 10 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: 500 * time.Millisecond,
-	})
+	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
+	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, 25*time.Millisecond, 200*time.Millisecond
+	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
+	h, err := house.Start(ctx, cfg)
 	require.NoError(t, err)
 	l := &life{House: h, t: t, ctx: ctx}
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 	"github.com/versity/versitygw/embedgw"
 )
 
-// orderVariable holds the child's order; a process that has it is the child and nothing else.
+// orderVariable marks the child: a process that has it is the child and nothing else. Its order is the first line of its
+// standard input.
 const orderVariable = "OCPCTL_STANDIN_S3"
 
 // grace is what requests under way get when the server is told to stop.
@@ -31,11 +33,10 @@ type order struct {
 // init turns the child into the gateway before main or a test begins: any program that can start a server can be one,
 // without a flag or a line of its own.
 func init() { //nolint:gochecknoinits // see above
-	raw, ok := os.LookupEnv(orderVariable)
-	if !ok {
+	if _, ok := os.LookupEnv(orderVariable); !ok {
 		return
 	}
-	if err := run(raw); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -44,10 +45,15 @@ func init() { //nolint:gochecknoinits // see above
 
 // run serves until standard input ends. Signals that reach the whole process group, as Ctrl-C does, are the parent's to
 // act upon: it may still have something to store.
-func run(raw string) error {
+func run() error {
 	signal.Ignore(os.Interrupt, syscall.SIGHUP, syscall.SIGTERM)
+	input := bufio.NewReader(os.Stdin)
+	raw, err := input.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
 	var o order
-	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+	if err := json.Unmarshal(raw, &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	if o.Remove {
@@ -67,7 +73,7 @@ func run(raw string) error {
 		})
 	}()
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // its end is the message
+		_, _ = io.Copy(io.Discard, input) // its end is the message
 		cancel()
 	}()
 	select {

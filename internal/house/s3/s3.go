@@ -51,7 +51,7 @@ type Server struct {
 	cfg    Config
 	url    string
 	child  *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
 	output *tail
 	ended  chan struct{} // closed when the child is gone
 	once   sync.Once
@@ -101,7 +101,7 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, url: "http://" + order.Addr, output: &tail{}, ended: make(chan struct{})}
 	s.child = exec.Command(self) //nolint:noctx // it lives until Stop, not as long as the context of Start
-	s.child.Env = append(os.Environ(), orderVariable+"="+string(raw))
+	s.child.Env = append(os.Environ(), orderVariable+"=1")
 	s.child.Stderr = s.output
 	if s.stdin, err = s.child.StdinPipe(); err != nil {
 		return nil, err
@@ -113,6 +113,10 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 		_ = s.child.Wait() // how it ended is in its output
 		close(s.ended)
 	}()
+	if _, err := s.stdin.Write(append(raw, '\n')); err != nil { // not by its environment: the order holds the keys
+		_ = s.Stop()
+		return nil, fmt.Errorf("%w: %s", err, s.output)
+	}
 	if err := s.ready(ctx, order.Health); err != nil {
 		_ = s.Stop() // the reason it did not start is the error to tell
 		return nil, fmt.Errorf("%w: %s", err, s.output)
