@@ -87,6 +87,7 @@ var (
 
 // Transform implements parser.ASTTransformer.
 func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+	seen := map[string]bool{}                                                   // of a word in two tables the first is reached
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only where the function does
 		switch n := n.(type) {
 		case *ast.Link:
@@ -95,8 +96,10 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 			}
 		case *ast.CodeSpan:
 			cell, in := n.Parent().(*east.TableCell)
-			if name := words(n, reader.Source()); entering && in && cell.PreviousSibling() == nil && anchor.MatchString(name) {
-				n.SetAttributeString("id", []byte(strings.ToLower(name)))
+			name := strings.ToLower(words(n, reader.Source()))
+			if entering && in && cell.PreviousSibling() == nil && anchor.MatchString(name) && !seen[name] {
+				seen[name] = true
+				n.SetAttributeString("id", []byte(name))
 			}
 		}
 		return ast.WalkContinue, nil

@@ -1,0 +1,115 @@
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/docs"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+var update = flag.Bool("update", false, "write the table of the installer's reasons anew")
+
+const failedCreate = "runbooks/failed-create.md"
+
+// installerTable is the table of the runbook as failures.yaml has it.
+func installerTable() string {
+	whose := map[string]string{"user": "yours"}
+	var b strings.Builder
+	for _, c := range installer.Classes() {
+		again := ""
+		if c.Retryable {
+			again = "yes"
+		}
+		owner := c.Whose
+		if word, other := whose[c.Whose]; other {
+			owner = word
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Words), owner, cell(c.Next), again)
+	}
+	return b.String()
+}
+
+func cell(words string) string {
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(words)
+}
+
+func TestTheRunbookKnowsEveryReasonOfTheInstallerInItsWords(t *testing.T) {
+	raw, err := os.ReadFile(failedCreate)
+	require.NoError(t, err)
+	const head = "| reason | what happened | whose | what to do | again |\n|---|---|---|---|---|\n"
+	before, after, found := strings.Cut(string(raw), head)
+	require.True(t, found)
+	table := after
+	if end := strings.Index(after, "\n\n"); end >= 0 {
+		table = after[:end+1]
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(failedCreate, []byte(before+head+installerTable()+strings.TrimPrefix(after, table)), 0o644))
+		return
+	}
+	require.Equal(t, installerTable(), table, "failures.yaml and the runbook differ; go test ./docs -update writes the table anew")
+}
+
+// named are the reasons that stand in the first column of a table, by which links reach them.
+func named(t *testing.T) map[string]bool {
+	out := map[string]bool{}
+	for _, page := range []string{"failed-create.md", "destroy-blocked.md"} {
+		raw, err := fs.ReadFile(docs.Runbooks(), page)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(raw)) {
+			first, _, row := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+			if !row || !strings.HasPrefix(line, "|") {
+				continue
+			}
+			for _, word := range regexp.MustCompile("`([A-Za-z0-9]+)`").FindAllStringSubmatch(first, -1) {
+				out[word[1]] = true
+			}
+		}
+	}
+	return out
+}
+
+func TestEveryReasonARunnerGivesHasItsLineInARunbook(t *testing.T) {
+	known, n := named(t), 0
+	reason := regexp.MustCompile(`\b(?:Reason|Code): *"([A-Za-z0-9]+)"`)
+	err := filepath.WalkDir("../runner", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, found := range reason.FindAllStringSubmatch(string(raw), -1) {
+			require.True(t, known[found[1]], "%s gives the reason %s, of which no runbook tells", path, found[1])
+			n++
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, n, 30)
+	require.True(t, known["lost"], "the server's own reason")
+}
+
+func TestTheLinksBetweenRunbooksLeadSomewhere(t *testing.T) {
+	pages, err := fs.Glob(docs.Runbooks(), "*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		raw, err := fs.ReadFile(docs.Runbooks(), page)
+		require.NoError(t, err)
+		for _, link := range regexp.MustCompile(`\]\(([^)#]*)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(raw), -1) {
+			if link[1] == "" || strings.HasPrefix(link[1], "https://") {
+				continue
+			}
+			_, err := fs.Stat(docs.Runbooks(), link[1])
+			require.NoError(t, err, "%s links to %s, and pages carried inside the program reach each other alone", page, link[1])
+		}
+	}
+}
