@@ -37,7 +37,7 @@ type Class struct {
 	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not
 	Samples   []string `yaml:"samples"` // lines that are of this class
 
-	compiled []*regexp.Regexp
+	compiled []pattern
 }
 
 // Failure is why one install failed.
@@ -66,12 +66,16 @@ func Explain(e Exit, lines ...string) Failure {
 	if e.TimedOut {
 		return Failure{Class: named(DeadlineExceeded)}
 	}
+	lower := make([]string, len(lines))
+	for i, line := range lines {
+		lower[i] = strings.ToLower(line)
+	}
 	for _, c := range classes() {
 		if len(c.Exits) > 0 && !slices.Contains(c.Exits, e.Code) {
 			continue
 		}
-		for _, line := range slices.Backward(lines) {
-			if c.matches(line) {
+		for i, line := range slices.Backward(lines) {
+			if c.matches(line, lower[i]) {
 				return Failure{Class: c, Line: Message(line)}
 			}
 		}
@@ -91,8 +95,9 @@ func Explain(e Exit, lines ...string) Failure {
 	return failure
 }
 
-func (c Class) matches(line string) bool {
-	return slices.ContainsFunc(c.compiled, func(p *regexp.Regexp) bool { return p.MatchString(line) })
+// matches looks at a line, given as it is and in lower case.
+func (c Class) matches(line, lower string) bool {
+	return slices.ContainsFunc(c.compiled, func(p pattern) bool { return p.maybe(lower) && p.MatchString(line) })
 }
 
 func named(reason string) Class {
@@ -143,7 +148,7 @@ func (c *Class) compile() (problems []string) {
 	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: want what to do, without a final dot")
 	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: want patterns to look for")
 	for _, pattern := range c.Patterns {
-		compiled, err := regexp.Compile("(?i)" + pattern)
+		compiled, err := compilePattern("(?i)" + pattern)
 		if err != nil {
 			say(true, "patterns: %v", err)
 			continue
@@ -152,7 +157,7 @@ func (c *Class) compile() (problems []string) {
 		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: want one for the pattern %q", pattern)
 	}
 	for _, sample := range c.Samples {
-		say(!c.matches(sample), "samples: no pattern matches %q", sample)
+		say(!c.matches(sample, strings.ToLower(sample)), "samples: no pattern matches %q", sample)
 	}
 	return problems
 }

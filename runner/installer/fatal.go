@@ -1,6 +1,9 @@
 package installer
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Watch looks for lines an install does not get past: the installer goes on trying for a quarter of an hour what a limit
 // or a permission refuses for good. It knows the classes that failures.yaml calls fatal. It belongs to one goroutine.
@@ -28,8 +31,9 @@ func (w *Watch) Line(at time.Time, line string) (Failure, bool) {
 		clear(w.seen)
 		return Failure{}, false
 	}
+	lower := strings.ToLower(line)
 	for _, c := range classes() {
-		if c.Fatal == "" || !c.matches(line) {
+		if c.Fatal == "" || !c.matches(line, lower) {
 			continue
 		}
 		s := w.seen[c.Reason]

@@ -64,7 +64,7 @@ func (l *Lines) finish() {
 		l.insideBlock(line)
 	default:
 		line = l.redact.line(line)
-		if blockBegins.MatchString(line) {
+		if blockBegins.maybe(strings.ToLower(line)) && blockBegins.MatchString(line) {
 			line, l.block = blockBegins.ReplaceAllString(line, mark), longestBlock
 		}
 		l.emit(line)

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,24 +22,24 @@ const (
 
 // patterns find what looks like a secret whatever its value. The first group, where there is one, stays.
 // They follow what the installer is known to print: openshift.md §3.
-var patterns = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(passw(?:or)?d[\\"']*\s*[:=]).*`),
-	regexp.MustCompile(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),
-	regexp.MustCompile(`(\\*"auths?\\*"\s*:).*`),
-	regexp.MustCompile(`(?i)(authorization[\\"']*\s*[:=]).*`),
-	regexp.MustCompile(`(?i)((?:secret_?access_?key|se(?:ssion|curity)[_-]?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
-	regexp.MustCompile(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
-	regexp.MustCompile(`(://[^/\s:@]+:)[^/\s@]+@`),
-	regexp.MustCompile(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),
-	regexp.MustCompile(`()\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
-	regexp.MustCompile(`()sha256~[A-Za-z0-9_-]{20,}`),
-	regexp.MustCompile(`()LS0tLS1CRUdJTi[A-Za-z0-9+/=]*`), // a PEM block in base64
-	regexp.MustCompile(`()-----BEGIN [A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----`),
+var patterns = []pattern{
+	mustPattern(`(?i)(passw(?:or)?d[\\"']*\s*[:=]).*`),
+	mustPattern(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),
+	mustPattern(`(\\*"auths?\\*"\s*:).*`),
+	mustPattern(`(?i)(authorization[\\"']*\s*[:=]).*`),
+	mustPattern(`(?i)((?:secret_?access_?key|se(?:ssion|curity)[_-]?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
+	mustPattern(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
+	mustPattern(`(://[^/\s:@]+:)[^/\s@]+@`),
+	mustPattern(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),
+	mustPattern(`()\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
+	mustPattern(`()sha256~[A-Za-z0-9_-]{20,}`),
+	mustPattern(`()LS0tLS1CRUdJTi[A-Za-z0-9+/=]*`), // a PEM block in base64
+	mustPattern(`()-----BEGIN [A-Z0-9 ]+-----.*?-----END [A-Z0-9 ]+-----`),
 }
 
 var (
-	blockBegins = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----.*`)
-	blockEnds   = regexp.MustCompile(`-----END [A-Z0-9 ]+-----`)
+	blockBegins = mustPattern(`-----BEGIN [A-Z0-9 ]+-----.*`)
+	blockEnds   = mustPattern(`-----END [A-Z0-9 ]+-----`)
 )
 
 // Redactor knows what must not be seen: literal values, in every spelling a log may give them, and patterns.
@@ -159,8 +158,11 @@ func (r *Redactor) line(line string) string {
 	r.mu.RLock()
 	line = r.replace.Replace(line)
 	r.mu.RUnlock()
+	lower := strings.ToLower(line)
 	for _, pattern := range patterns {
-		line = pattern.ReplaceAllString(line, "${1}"+mark)
+		if pattern.maybe(lower) {
+			line = pattern.ReplaceAllString(line, "${1}"+mark)
+		}
 	}
 	return line
 }

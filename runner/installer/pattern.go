@@ -1,0 +1,79 @@
+package installer
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// pattern is a regular expression with a quick look before it. Logs have tens of thousands of lines, hardly one of which
+// matches anything, and looking for a fixed text is a hundred times faster than running an expression.
+type pattern struct {
+	*regexp.Regexp
+	needles []string // in lower case; a match holds one of them; none: nothing is known
+}
+
+func compilePattern(expression string) (pattern, error) {
+	compiled, err := regexp.Compile(expression)
+	if err != nil {
+		return pattern{}, err
+	}
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return pattern{}, err
+	}
+	return pattern{compiled, needles(parsed)}, nil
+}
+
+func mustPattern(expression string) pattern {
+	p, err := compilePattern(expression)
+	if err != nil {
+		panic(err) // the expression is part of the program
+	}
+	return p
+}
+
+// maybe reports whether a line, given in lower case, can match at all.
+func (p pattern) maybe(lower string) bool {
+	for _, needle := range p.needles {
+		if strings.Contains(lower, needle) {
+			return true
+		}
+	}
+	return len(p.needles) == 0
+}
+
+// needles lists texts in lower case one of which is in everything an expression matches; none where there are no such.
+func needles(re *syntax.Regexp) (found []string) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(re.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needles(re.Sub[0])
+	case syntax.OpConcat:
+		for _, part := range re.Sub {
+			if other := needles(part); shortestOf(other) > shortestOf(found) {
+				found = other
+			}
+		}
+	case syntax.OpAlternate:
+		for _, branch := range re.Sub {
+			other := needles(branch)
+			if len(other) == 0 {
+				return nil
+			}
+			found = append(found, other...)
+		}
+	}
+	return found
+}
+
+func shortestOf(texts []string) int {
+	least := 0
+	for i, text := range texts {
+		if i == 0 || len(text) < least {
+			least = len(text)
+		}
+	}
+	return least
+}
