@@ -63,7 +63,10 @@ func (a *attempt) interrupted(cause error) contract.Result {
 		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.why, Retryable: true}
 	case errors.Is(cause, errLeaseOver):
 		// A failure, as an attempt that was lost is: what keeps a runner from being heard must not make it install for ever.
-		return contract.Result{Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself", Retryable: true}
+		return contract.Result{
+			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself",
+			Whose: contract.WhoseOurs, Next: "wait for the next try; if it stays so, an administrator looks at the way from runners to the server", Retryable: true,
+		}
 	case errors.Is(cause, ErrFenced):
 		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}
 	}

@@ -106,6 +106,8 @@ func TestALeaseThatRunsOutStopsTheInstallAndSpoolsTheResult(t *testing.T) {
 	require.Equal(t, "failed", kinds["result"].Outcome, "a try is spent, as by an attempt that was lost")
 	require.Equal(t, "LeaseOver", kinds["result"].Reason)
 	require.True(t, kinds["result"].Retryable)
+	require.Equal(t, contract.WhoseOurs, kinds["result"].Whose)
+	require.NotEmpty(t, kinds["result"].Next)
 	require.True(t, exitSpooled, "what was not told is kept too")
 }
 
