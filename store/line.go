@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -55,7 +56,7 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 		return fmt.Errorf("note the room that %s gave back: %w", next.ID, err)
 	}
 	for _, r := range freed {
-		c.enqueue(LineArgs{Account: r.Account, Region: r.Region, At: c.now.UnixMicro()})
+		c.enqueue(LineArgs{Account: r.Account, Region: r.Region, News: ulid.Make().String()})
 	}
 	return nil
 }

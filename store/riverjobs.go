@@ -50,11 +50,11 @@ type ReplyArgs struct {
 	Reply string `json:"reply"`
 }
 
-// LineArgs asks to have a look taken at everybody in line for room. At makes news that come during a run a run of their own.
+// LineArgs asks to have a look taken at everybody in line for room. News makes what happens during a run a run of its own.
 type LineArgs struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`
-	At      int64  `json:"at"` // microseconds
+	News    string `json:"news"`
 }
 
 // WakeArgs asks for one round of WakeDue.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -84,9 +85,10 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
 		return RoomRow{}, err
 	}
+	news := ulid.Make().String()
 	for _, r := range []reservation{before, after} { // the places behind it moved
 		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
-			c.enqueue(LineArgs{Account: r.Account, Region: r.Region, At: c.now.UnixMicro()})
+			c.enqueue(LineArgs{Account: r.Account, Region: r.Region, News: news})
 		}
 	}
 	return room, nil

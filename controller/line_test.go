@@ -1,0 +1,84 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has room for.
+func (h *house) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
+	h.t.Helper()
+	h.pass(1000)
+	row := h.accept(name)
+	h.reconcile(row.ID)
+	open := h.open(row.ID)
+	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+	require.NoError(h.t, err)
+	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+		Account: "123456789012", Region: "us-east-1",
+		Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
+	})
+	require.NoError(h.t, err)
+	return row, open, room
+}
+
+// told runs every job that waits for those in line, and then the looks it asked for.
+func (h *house) told() {
+	h.t.Helper()
+	for _, raw := range h.jobs("line") {
+		var args store.LineArgs
+		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
+		h.work(args)
+	}
+	for _, raw := range h.jobs("reconcile") {
+		var args store.ReconcileArgs
+		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
+		h.work(args)
+	}
+}
+
+func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	holder, held, _ := h.asks("holder")
+	var rows []store.Row
+	for _, name := range []string{"second", "third", "fourth"} {
+		row, open, room := h.asks(name)
+		require.Equal(t, len(rows)+1, room.Place)
+		_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: room.Wait, Whose: "quota"})
+		require.NoError(t, err)
+		h.reconcile(row.ID)
+		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
+		rows = append(rows, row)
+	}
+	_, err := h.store.Destroy(h.ctx, rows[0].ID, "github:maya", "changed her mind")
+	require.NoError(t, err)
+	h.pass(1000)
+	h.told()
+	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in line tries: room was waited for, and is not any more")
+	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
+	fourth := h.cluster(rows[2].ID)
+	require.Equal(t, 2, fourth.Place)
+	require.Contains(t, fourth.Why, "place 2 in line: VPCs: 1 are needed")
+	require.Zero(t, fourth.Tries)
+
+	_, err = h.store.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
+	require.NoError(t, err)
+	h.reconcile(holder.ID)
+	require.Len(t, h.jobs("line"), 6, "four asked, one left, and this one gave its room back")
+	open := h.open(rows[1].ID)
+	_, err = h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+		Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1}},
+	})
+	require.NoError(t, err)
+	require.Empty(t, room.Wait)
+	h.told()
+	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[2].ID), "room came free since it asked, and now it is next")
+}
