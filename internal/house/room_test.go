@@ -12,8 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/aws"
 )
 
-// An account has five public addresses, and a cluster of one zone takes three while it installs. Ten people ask at once.
+// A new account has room for five VPCs and five public addresses. Ten people ask at once.
 func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
+	t.Parallel()
 	l := newLife(t, time.Hour)
 	for code, limit := range aws.RealLimits() {
 		require.NoError(t, l.AWS.SetLimit(code, limit))

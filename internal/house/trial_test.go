@@ -34,6 +34,7 @@ func number(t *testing.T, name string, otherwise int) int {
 
 // A few cells of every strike; make chaos does them all.
 func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
+	t.Parallel()
 	o := trial.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
 	require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
 }
