@@ -24,7 +24,7 @@ func statements(t *testing.T, page, cluster, attempt string) (list []string) {
 	require.NoError(t, err)
 	fill := strings.NewReplacer(":'cluster'", "'"+cluster+"'", ":'attempt'", "'"+attempt+"'")
 	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		for _, sql := range strings.Split(strings.TrimSpace(block[1]), ";") {
+		for _, sql := range strings.Split(block[1], ";\n") {
 			if sql = strings.TrimSpace(sql); sql != "" {
 				list = append(list, fill.Replace(sql))
 			}
@@ -67,8 +67,8 @@ func TestEveryStatementOfTheRunbooksRuns(t *testing.T) {
 			tx, err := h.store.Pool().Begin(h.ctx)
 			require.NoError(t, err)
 			_, err = tx.Exec(h.ctx, sql)
+			require.NoError(t, tx.Rollback(h.ctx)) // before anything fails: an open one would keep the house from closing
 			require.NoError(t, err, "%s: %s", page, sql)
-			require.NoError(t, tx.Rollback(h.ctx))
 			n++
 		}
 	}
