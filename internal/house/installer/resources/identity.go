@@ -153,7 +153,7 @@ func (i *Identity) CreateRole(ctx context.Context, provider string, a Access) (a
 		}
 	}
 	if _, err := i.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &name, PolicyName: &name, PolicyDocument: &a.Policy}); err != nil {
-		return "", fmt.Errorf("Failed to put role policy: %w", err) //nolint:staticcheck // the real one's words
+		return "", fmt.Errorf("failed to put role policy: %w", err)
 	}
 	i.Say("Updated Role policy for Role %s", name)
 	return arn, nil
@@ -174,7 +174,7 @@ func (i *Identity) newRole(ctx context.Context, name, provider string, a Access)
 	}
 	out, err := i.iam.CreateRole(ctx, in)
 	if err != nil {
-		return "", fmt.Errorf("Failed to create role: %w", err) //nolint:staticcheck // the real one's words
+		return "", fmt.Errorf("failed to create role: %w", err)
 	}
 	i.Say("Role %s created", aws.ToString(out.Role.Arn))
 	return aws.ToString(out.Role.Arn), nil
