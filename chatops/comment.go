@@ -132,7 +132,7 @@ func failure(c lifecycle.Card, links Links) string {
 func turn(c lifecycle.Card, links Links) string {
 	whose, next := Turn(c)
 	command := Prefix + " create " + c.Profile
-	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(sentence(next)), plain(command), code(command)))
+	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(next), plain(command), code(command)))
 	if page := Runbook(c); page != "" && links.UI != "" {
 		text += fmt.Sprintf(" [The runbook](%s%s) tells how.", strings.TrimRight(links.UI, "/"), page)
 	}

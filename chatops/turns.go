@@ -36,7 +36,7 @@ func Turn(c lifecycle.Card) (whose, next string) {
 	if next == "" {
 		next = again + " The log on the cluster's page tells more."
 	}
-	return whose, next
+	return whose, sentence(next)
 }
 
 // neverReady says that it failed and that its story, as far as people are concerned, is over.

@@ -182,7 +182,7 @@ func TestEveryOwnerOfAFailureHasATurn(t *testing.T) {
 		words, next := Turn(c)
 		require.Equal(t, owners[whose], words)
 		require.NotEmpty(t, words)
-		require.Equal(t, "do this", next)
+		require.Equal(t, "Do this.", next)
 	}
 	for _, name := range []string{"ready", "destroyed", "pending"} {
 		whose, next := Turn(lives()[name])

@@ -76,7 +76,7 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
 	})
-	for _, want := range []string{"no more vCPUs may run", "theirs who own the cloud account", "raise the limit L-1216C47A", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
+	for _, want := range []string{"no more vCPUs may run", "theirs who own the cloud account", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
 		require.Contains(t, html, want)
 	}
 	html = show(t, func(r *store.Row) {
