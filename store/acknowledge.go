@@ -29,7 +29,7 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id Identi
 		if err := c.placed(ctx, f, id.Account, id.Region); err != nil {
 			return err
 		}
-		if err := c.notInLine(ctx, f); err != nil {
+		if err := c.leaveLine(ctx, f); err != nil {
 			return err
 		}
 		if err := c.keepArtifacts(ctx, f, artifacts); err != nil {

@@ -61,16 +61,22 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 	return nil
 }
 
-// notInLine refuses an attempt that was told to wait for room.
-func (c *change) notInLine(ctx context.Context, f fenced) error {
-	var waits bool
-	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM reservations WHERE cluster_id = $1 AND attempt_id = $2 AND state = 'waiting')`, f.ID, f.id).Scan(&waits)
+// leaveLine refuses an attempt that was told to wait for room. One that never asked, after an earlier one that waited, goes
+// on without room set aside, and its cluster waits no more.
+func (c *change) leaveLine(ctx context.Context, f fenced) error {
+	before, err := c.reservation(ctx, pgx.NamedArgs{"cluster": f.ID})
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the line of %s: %w", f.ID, err)
-	case waits:
+	case before.State != waiting:
+		return nil
+	case before.Attempt == f.id:
 		return fmt.Errorf("%w: the attempt was told to wait for room", ErrConflict)
 	}
+	if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = $1`, f.ID); err != nil {
+		return fmt.Errorf("leave the line: %w", err)
+	}
+	c.enqueue(LineArgs{Account: before.Account, Region: before.Region, News: ulid.Make().String()})
 	return nil
 }
 

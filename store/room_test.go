@@ -295,4 +295,18 @@ func TestAnAttemptThatWasToldToWaitRecordsNothing(t *testing.T) {
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE recorded_at IS NOT NULL`))
+
+	// The next attempt could not measure anything, so it asked for nothing and went on: it must not stand in line for ever.
+	waits(t, s, row, open)
+	clock.pass(limits.RetryMax / 100)
+	step(t, s, row.ID)
+	open, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	lose(t, s)
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
+	require.NoError(t, err)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'waiting'`))
+	require.Len(t, riverJobs(t, s, "line"), 1)
 }
