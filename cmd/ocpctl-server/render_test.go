@@ -57,6 +57,18 @@ func TestASampleRequestBecomesAnInstallConfigWithoutSecrets(t *testing.T) {
 	require.Contains(t, again, "name: team-a-smoke-01")
 }
 
+func TestTheReadmesRequestIsRendered(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(readme), "```json\n")
+	require.True(t, found)
+	request, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	out, _, err := rendering(t, request, "--request", "-")
+	require.NoError(t, err)
+	require.Contains(t, out, "name: team-a-smoke-01")
+}
+
 func TestWithAPullSecretItIsWhatTheInstallerTakes(t *testing.T) {
 	request := strings.Replace(sample, "ssh-ed25519 AAAA...", goodKey, 1)
 	out, said, err := rendering(t, request, "--request", "-", "--pull-secret", written(t, "pull", `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`+"\n"))
