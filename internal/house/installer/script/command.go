@@ -106,8 +106,8 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	root.PersistentFlags().StringVar(&r.dir, "dir", ".", "assets directory")
 	root.PersistentFlags().StringVar(&level, "log-level", "info", `log level (e.g. "debug | info | warn | error")`)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("Error executing openshift-install: %w", err)
-	}) //nolint:staticcheck // its words
+		return fail(exitGeneric, "Error executing openshift-install: %s", err)
+	})
 	leaf := func(use, command string, do func(context.Context) error) *cobra.Command {
 		return &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			r.command, r.leaf = command, use
@@ -129,18 +129,23 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	waitFor := &cobra.Command{Use: "wait-for", Short: "Wait for install-time events"}
 	waitFor.AddCommand(leaf("install-complete", "wait-for", r.waitForInstall), leaf("bootstrap-complete", "wait-for", r.waitForBootstrap))
 	var keys []string
-	gather := &cobra.Command{Use: "gather", Short: "Gather debugging data for a given installation failure"}
 	bootstrap := leaf("bootstrap", "gather", func(ctx context.Context) error { return r.gatherBootstrap(ctx, keys) })
-	bootstrap.Flags().StringSliceVar(&keys, "key", nil, "Path to SSH private keys that should be used for authentication")
-	bootstrap.Flags().String("bootstrap", "", "Hostname or IP of the bootstrap host")
-	bootstrap.Flags().StringSlice("master", nil, "Hostnames or IPs of all control plane hosts")
-	bootstrap.Flags().Bool("skipAnalysis", false, "Skip analysis of the gathered data")
-	gather.AddCommand(bootstrap)
 	version := &cobra.Command{Use: "version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 		_, err := fmt.Fprintf(r.out, "openshift-install %s\nbuilt from commit c805b240dc\nrelease image %s\nrelease architecture amd64\n"+
 			"stand-in: ocpctl's scripted openshift-install; it installs nothing and speaks to this machine only\n", r.version, release.Image(r.version))
 		return err
 	}}
-	root.AddCommand(create, destroy, waitFor, gather, version)
+	root.AddCommand(create, destroy, waitFor, gathering(bootstrap, &keys), version)
 	return root
+}
+
+// gathering is the gather command with its flags; only the keys are looked at.
+func gathering(bootstrap *cobra.Command, keys *[]string) *cobra.Command {
+	bootstrap.Flags().StringSliceVar(keys, "key", nil, "Path to SSH private keys that should be used for authentication")
+	bootstrap.Flags().String("bootstrap", "", "Hostname or IP of the bootstrap host")
+	bootstrap.Flags().StringSlice("master", nil, "Hostnames or IPs of all control plane hosts")
+	bootstrap.Flags().Bool("skipAnalysis", false, "Skip analysis of the gathered data")
+	gather := &cobra.Command{Use: "gather", Short: "Gather debugging data for a given installation failure"}
+	gather.AddCommand(bootstrap)
+	return gather
 }
