@@ -61,6 +61,18 @@ func WriteFaults(path string, faults Faults) error {
 	return locked(path, func(Faults) (Faults, bool) { return faults, true })
 }
 
+// SetFault puts one fault into the file, or takes it out when it is nil, and leaves the others as they are.
+func SetFault(path, key string, fault *Fault) error {
+	return locked(path, func(faults Faults) (Faults, bool) {
+		if fault == nil {
+			delete(faults, key)
+		} else {
+			faults[key] = *fault
+		}
+		return faults, true
+	})
+}
+
 // TakeFault returns the fault that strikes a command at a step, and counts the strike.
 func TakeFault(path, command, cluster, step string) (fault Fault, strikes bool, err error) {
 	return take(path, command, cluster, func(f Fault) bool {

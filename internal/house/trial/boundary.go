@@ -38,10 +38,10 @@ type pin struct {
 func heldTool(command string, writes int) func(*Trial, int) (pin, error) {
 	return func(t *Trial, pr int) (pin, error) {
 		key := command + "/" + faultName(command, nameOf(pr))
-		err := t.faults.set(key, installer.Fault{Pause: true, AfterWrites: writes})
+		err := t.tell(key, &installer.Fault{Pause: true, AfterWrites: writes})
 		return pin{
 			held:    func() bool { return t.trace.pausedAt(key) },
-			release: func() error { return t.faults.drop(key) },
+			release: func() error { return t.tell(key, nil) },
 		}, err
 	}
 }
@@ -88,6 +88,7 @@ func (t *Trial) survey(ctx context.Context) ([]boundary, error) {
 		return nil, err
 	}
 	out := fromTrace(t.trace.of(nameOf(pr)))
+	t.trace.forget()
 	out = append(out, fromStatus(t.status.of(pr))...)
 	out = append(out, fromS3(t.s3.of(pr), stored)...)
 	return out, nil

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -42,16 +44,17 @@ func Soak(ctx context.Context, t *Trial, o SoakOptions) error {
 		return err
 	}
 	t.say("soak, seed %d: %d cycles, %d at once", o.Seed, o.Cycles, o.Width)
-	memory := watchMemory(ctx)
+	t.trace.forget()
+	use := t.watchProcesses(ctx)
 	began := time.Now()
 	done := t.cycles(ctx, o)
 	took := time.Since(began)
-	peak := memory.stop()
+	spent, peak := use.stop()
 	after, err := t.bytesStored(ctx)
 	if err != nil {
 		return err
 	}
-	return t.tellSoak(done, took, peak, before, after)
+	return t.tellSoak(done, took, spent, peak, before, after)
 }
 
 // cycles lives them all, a bounded number at once.
@@ -114,10 +117,9 @@ func (t *Trial) live(ctx context.Context, c *cycle) error {
 	}
 	key, fault := c.plan(nameOf(pr))
 	if key != "" {
-		if err := t.faults.set(key, fault); err != nil {
+		if err := t.tell(key, &fault); err != nil {
 			return err
 		}
-		defer func() { _ = t.faults.drop(key) }()
 	}
 	if err := t.GitHub.Label(pr, label, person); err != nil {
 		return err
@@ -126,10 +128,14 @@ func (t *Trial) live(ctx context.Context, c *cycle) error {
 		return err
 	}
 	if c.fault != "ended mid-install" {
-		if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {
+		// Some failures are no use to try again, and then the cluster goes by itself.
+		err := t.await(ctx, pr, "READY, or given up", patience, func(now cluster) bool {
+			c.ready = isReady(now)
+			return c.ready || now.Wish == "absent"
+		})
+		if err != nil {
 			return err
 		}
-		c.ready = true
 	}
 	if err := t.endBy(pr, c.end); err != nil {
 		return err
@@ -205,7 +211,7 @@ func (t *Trial) endBy(pr int, how string) error {
 }
 
 // tellSoak prints the figures and says whether the soak holds what it is for.
-func (t *Trial) tellSoak(done []*cycle, took time.Duration, peak uint64, before, after stored) error {
+func (t *Trial) tellSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64, before, after stored) error {
 	var errs []error
 	disturbed := map[string]int{}
 	ready, released := 0, 0
@@ -228,6 +234,11 @@ func (t *Trial) tellSoak(done []*cycle, took time.Duration, peak uint64, before,
 		t.say("label to released: p50 %.1f s, p99 %.1f s", times[len(times)/2].Seconds(), times[len(times)*99/100].Seconds())
 	}
 	t.say("mishaps: %v", disturbed)
+	var cpu []string
+	for _, kind := range slices.Sorted(maps.Keys(spent)) {
+		cpu = append(cpu, fmt.Sprintf("%s %.2f", kind, spent[kind].Seconds()/float64(n)))
+	}
+	t.say("CPU seconds per cycle: %s", strings.Join(cpu, ", "))
 	t.say("peak memory of a runner: %.1f MB", float64(peak)/(1<<20))
 	t.say("stored per cluster: S3 %.1f kB, PostgreSQL %.1f kB", float64(after.s3-before.s3)/float64(n)/1024, float64(after.pg-before.pg)/float64(n)/1024)
 	if released < len(done) {

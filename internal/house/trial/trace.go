@@ -3,6 +3,7 @@ package trial
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -22,15 +23,16 @@ type trace struct {
 	done chan struct{}
 
 	mu     sync.Mutex
+	keep   bool // the survey's: what everybody did
 	events []event
 	paused map[string]bool // command/cluster
 }
 
 func followTrace(ctx context.Context, path string) *trace {
-	f := &trace{done: make(chan struct{}), paused: map[string]bool{}}
+	f := &trace{done: make(chan struct{}), keep: true, paused: map[string]bool{}}
 	go func() {
 		defer close(f.done)
-		at := 0
+		var at int64
 		for {
 			at = f.read(path, at)
 			if sleep(ctx, 10*time.Millisecond) != nil {
@@ -42,20 +44,25 @@ func followTrace(ctx context.Context, path string) *trace {
 }
 
 // read takes in the whole lines after an offset and returns where they ended.
-func (f *trace) read(path string, at int) int {
-	raw, err := os.ReadFile(path)
-	if err != nil || len(raw) <= at {
+func (f *trace) read(path string, at int64) int64 {
+	file, err := os.Open(path)
+	if err != nil {
+		return at // nothing was written yet
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(file, at, 1<<20))
+	if err != nil || len(raw) == 0 {
 		return at
 	}
-	end := at + bytes.LastIndexByte(raw[at:], '\n') + 1
+	whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for line := range strings.Lines(string(raw[at:end])) {
+	for line := range strings.Lines(string(whole)) {
 		if e, ok := parseEvent(line); ok {
 			f.take(e)
 		}
 	}
-	return end
+	return at + int64(len(whole))
 }
 
 func parseEvent(line string) (event, bool) {
@@ -68,7 +75,9 @@ func parseEvent(line string) (event, bool) {
 }
 
 func (f *trace) take(e event) {
-	f.events = append(f.events, e)
+	if f.keep {
+		f.events = append(f.events, e)
+	}
 	key := e.Command + "/" + faultName(e.Command, e.Cluster)
 	switch {
 	case strings.HasPrefix(e.What, "pause"):
@@ -83,6 +92,13 @@ func (f *trace) pausedAt(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.paused[key]
+}
+
+// forget ends the keeping of everything: what follows is only looked at for pauses.
+func (f *trace) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keep, f.events = false, nil
 }
 
 // of returns everything that commands did for a cluster, in order.

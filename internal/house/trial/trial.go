@@ -35,7 +35,6 @@ type Trial struct {
 	pool   *pgxpool.Pool
 	board  *board
 	trace  *trace
-	faults *faultFile
 	status *gate // calls of runners to the Status API
 	s3     *gate // calls of everybody to S3
 	stop   context.CancelFunc
@@ -69,7 +68,7 @@ func Start(ctx context.Context, cfg Config) (t *Trial, err error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	t = &Trial{House: h, out: cfg.Out, stop: stop, faults: &faultFile{path: h.Faults(), faults: installer.Faults{}}}
+	t = &Trial{House: h, out: cfg.Out, stop: stop}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.Stop())
@@ -93,8 +92,7 @@ func Start(ctx context.Context, cfg Config) (t *Trial, err error) {
 
 // Stop ends the house and everything around it.
 func (t *Trial) Stop() error {
-	t.faults.clear()
-	err := t.House.Stop()
+	err := errors.Join(installer.WriteFaults(t.Faults(), nil), t.House.Stop())
 	for _, g := range []*gate{t.status, t.s3} {
 		if g != nil {
 			g.close()
