@@ -148,9 +148,9 @@ type Report struct {
 	ToolExit  *ToolExit  `json:"toolExit,omitempty"`
 }
 
-// ToolExit tells that the installer's process ended.
+// ToolExit tells that the installer's process ended; of a teardown, that the last of its tools did.
 type ToolExit struct {
-	Code int       `json:"code"` // -1: killed by a signal
+	Code int       `json:"code"` // -1: killed by a signal; 127: there was none to run
 	At   time.Time `json:"at"`
 }
 
