@@ -45,6 +45,7 @@ type Config struct {
 	LookAgain time.Duration // how soon a running cluster is looked at again
 
 	LeaseGrace time.Duration // after a lease ran out, before its runner counts as gone
+	Heartbeat  time.Duration // of a runner that has nothing to tell
 
 	Secrets Secrets  // what is not given is the demo's
 	Env     []string // KEY=value, for the server and so for runners and installers, after the house's own
@@ -123,6 +124,7 @@ func (c Config) withDefaults() Config {
 	set(&c.RetryBase, 2*time.Second)
 	set(&c.LookAgain, 2*time.Second)
 	set(&c.LeaseGrace, 5*time.Second)
+	set(&c.Heartbeat, time.Second)
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)

@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-const glance = 20 * time.Millisecond
+// glance is how often the clusters are looked at.
+const glance = 40 * time.Millisecond
 
 // cluster is what a trial looks at of a cluster, and which attempt of it is open.
 type cluster struct {

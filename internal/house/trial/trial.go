@@ -61,7 +61,7 @@ func Start(ctx context.Context, cfg Config) (t *Trial, err error) {
 	h, err := house.Start(ctx, house.Config{
 		Dir: dir, Bin: cfg.Bin, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
-		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: 500 * time.Millisecond,
+		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		Env: []string{installer.TraceVariable + "=" + trail},
 	})
 	if err != nil {
