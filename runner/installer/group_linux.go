@@ -1,9 +1,61 @@
 package installer
 
-import "syscall"
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
 
-// processGroup gives the child a group of its own, out of a terminal's reach, and lets the kernel end it with the
-// runner: an installer without a runner would go on building what nobody watches.
+const (
+	endPatience = 5 * time.Second // for processes that were killed to be gone
+	endPoll     = 5 * time.Millisecond
+)
+
+// processGroup gives the child a session of its own, out of any terminal's reach, and lets the kernel end it with the
+// runner: an installer without a runner would go on building what nobody watches. A group would not hold what it
+// starts: openshift-install gives etcd, its API server and each controller a group of their own (openshift.md §3).
 func processGroup() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// endAll kills whatever still lives in the session a child began, and waits for it: a controller that is left goes on
+// creating what nobody counts. Killing is repeated, because what is found may have started more.
+func endAll(leader int) {
+	_ = syscall.Kill(-leader, syscall.SIGKILL)
+	for until := time.Now().Add(endPatience); time.Now().Before(until); time.Sleep(endPoll) {
+		members := session(leader)
+		for _, pid := range members {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if len(members) == 0 {
+			return
+		}
+	}
+}
+
+// session lists the living processes of a session.
+func session(leader int) []int {
+	entries, _ := os.ReadDir("/proc") // without it the group alone was killed
+	var members []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // gone meanwhile
+		}
+		// pid (name) state parent group session …; a name may hold anything.
+		fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+		if len(fields) > 3 && fields[3] == strconv.Itoa(leader) && !slices.Contains([]string{"Z", "X"}, fields[0]) {
+			members = append(members, pid)
+		}
+	}
+	return members
 }

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// readPatience is how long output is still awaited after the whole process group is gone.
+// readPatience is how long output is still awaited after the whole session is gone.
 const readPatience = 5 * time.Second
 
 // Tool is one program (openshift-install, ccoctl or oc) with the place it may write to.
@@ -30,7 +30,7 @@ type Tool struct {
 	Env         []string      // KEY=value of the runner; only what the program needs is handed on
 	Credentials string        // path of a shared-credentials file with the cloud's keys; empty: as Env has them
 	Redact      *Redactor     // what must not be seen
-	StopWait    time.Duration // between SIGTERM and the end of the whole group; the installer needs up to 60 s
+	StopWait    time.Duration // between SIGTERM and the end of the whole session; the installer needs up to 60 s
 }
 
 // name is what the program is called.
@@ -53,8 +53,8 @@ type Exit struct {
 }
 
 // Run runs the program to its end. A context that ends, or the deadline, stops it politely: one SIGTERM to the
-// program itself, which puts its own children down, and StopWait later SIGKILL to what is left of the group.
-// Run returns only when no process of the group lives. An error means that it was never started.
+// program itself, which puts its own children down, and StopWait later SIGKILL to what is left of its session.
+// Run returns only when no process of the session lives. An error means that it was never started.
 func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, fmt.Errorf("run %s: %w", t.name(), context.Cause(ctx))
@@ -81,7 +81,7 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	owned.Go(func() { t.stream(read, c.OnLine) })
 	exit := t.await(ctx, cmd, c.Deadline, ended)
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a crashed installer leaves its controllers running
+	endAll(cmd.Process.Pid) // a crashed installer leaves its controllers running
 	_ = read.SetReadDeadline(time.Now().Add(readPatience))
 	owned.Wait()
 	return exit, nil
@@ -121,7 +121,7 @@ func (t *Tool) await(ctx context.Context, cmd *exec.Cmd, deadline time.Duration,
 		select {
 		case <-ended:
 		case <-grace.C:
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			endAll(cmd.Process.Pid)
 			<-ended
 		}
 	}

@@ -102,15 +102,37 @@ func TestAChildLeftBehindByACrashIsKilled(t *testing.T) {
 	requireGone(t, out.lines[0])
 }
 
+// As the real installer starts its controllers: each leads a group of its own.
+func TestAChildInAGroupOfItsOwnIsKilledToo(t *testing.T) {
+	for name, script := range map[string]string{
+		"after a crash":           `set -m; sleep 1000 & echo $!; kill -9 $$`,
+		"after it ended":          `set -m; sleep 1000 & echo $!`,
+		"after it was not heeded": `set -m; trap "" TERM; sleep 1000 & echo $!; wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, tool := listen(), shell(t)
+			tool.Binary, tool.StopWait = "/bin/bash", 100*time.Millisecond // sh has no groups without a terminal
+			_, err := tool.Run(t.Context(), Command{Args: []string{"-c", script}, Deadline: 500 * time.Millisecond, OnLine: out.add})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.lines)
+			pid, err := strconv.Atoi(out.lines[0])
+			require.NoError(t, err)
+			require.True(t, dead(pid), "when Run returns, nothing of it lives")
+		})
+	}
+}
+
 // requireGone waits until a process is dead: gone, or a zombie nobody has collected yet.
 func requireGone(t *testing.T, text string) {
 	t.Helper()
 	pid, err := strconv.Atoi(text)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(stat), ") Z ") || syscall.Kill(pid, 0) != nil
-	}, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return dead(pid) }, 5*time.Second, 5*time.Millisecond)
+}
+
+func dead(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(stat), ") Z ") || syscall.Kill(pid, 0) != nil
 }
 
 func TestABinaryThatIsNotThereWasNotRun(t *testing.T) {
