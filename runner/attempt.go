@@ -150,7 +150,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("the cloud did not say which account the runner's credentials belong to (%v), so nothing was begun", err),
-			Next:    "wait for the next try; if it stays so, an administrator asks with the same credentials: aws sts get-caller-identity",
+			Next:    "try again later; if it stays so, an administrator asks with the same credentials: aws sts get-caller-identity",
 		}
 	}
 	a.account = account

@@ -115,7 +115,7 @@ func (a *attempt) checkCredentials() error {
 func ccoFailed(words string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be made: " + words, Retryable: true,
-		Next: "wait for the next try; if it stays so, an administrator gives the runner's identity the rights ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
+		Next: "try again later; if it stays so, an administrator gives the runner's identity the rights ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
 	}
 }
 

@@ -57,6 +57,6 @@ func (a *attempt) renderAndRecord(ctx context.Context) error {
 	return failure{
 		Reason: "ArtifactsTooSlow", Whose: contract.WhoseOurs, Retryable: true,
 		Message: "the install directory grew too old before it could be stored, so nothing was installed",
-		Next:    "wait for the next try; if it stays so, an administrator looks at the artifact bucket",
+		Next:    "try again later; if it stays so, an administrator looks at the artifact bucket",
 	}
 }

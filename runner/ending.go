@@ -48,7 +48,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // a path of the host is nobody else's business
 		f = failure{
 			Reason: "RunnerError", Message: inside, Whose: contract.WhoseOurs, Retryable: true,
-			Next: "wait for the next try; an administrator finds more in the runner's log",
+			Next: "try again later; an administrator finds more in the runner's log",
 		}
 	}
 	return contract.Result{
@@ -65,7 +65,7 @@ func (a *attempt) interrupted(cause error) contract.Result {
 		// A failure, as an attempt that was lost is: what keeps a runner from being heard must not make it install for ever.
 		return contract.Result{
 			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself",
-			Whose: contract.WhoseOurs, Next: "wait for the next try; if it stays so, an administrator looks at the way from runners to the server", Retryable: true,
+			Whose: contract.WhoseOurs, Next: "try again later; if it stays so, an administrator looks at the way from runners to the server", Retryable: true,
 		}
 	case errors.Is(cause, ErrFenced):
 		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}

@@ -27,7 +27,7 @@ func (a *attempt) recording(ctx context.Context) error {
 		return failure{
 			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("the cluster's state could not be stored in the artifact bucket (%v), so nothing was installed", err),
-			Next:    "wait for the next try; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
+			Next:    "try again later; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
 		}
 	}
 	if a.stale() {
@@ -39,7 +39,7 @@ func (a *attempt) recording(ctx context.Context) error {
 	if a.stale() { // it is remembered now, so it must not be replaced within this attempt
 		return failure{
 			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
-			Message: "the acknowledgement came too late to install from what was rendered, so nothing was installed", Next: "wait for the next try",
+			Message: "the acknowledgement came too late to install from what was rendered, so nothing was installed", Next: "try again later",
 		}
 	}
 	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
@@ -63,7 +63,7 @@ func (a *attempt) complete() error {
 	return failure{
 		Reason: "IdentityIncomplete", Whose: contract.WhoseInstaller, Retryable: true,
 		Message: "what the installer rendered has no " + strings.Join(missing, " and no ") + ", so nothing was installed",
-		Next:    "wait for the next try; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+		Next:    "try again later; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
 	}
 }
 

@@ -114,7 +114,7 @@ func (a *attempt) readIdentity() error {
 	if err != nil {
 		return failure{
 			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
-			Next: "wait for the next try; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+			Next: "try again later; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
 		}
 	}
 	a.identity = contract.Identity{

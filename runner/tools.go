@@ -117,7 +117,7 @@ func (a *attempt) noTool(ctx context.Context, program string, err error) error {
 		return failure{
 			Reason: "ToolsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("%s %s could not be extracted from its release image: %v", program, a.spec.Version, err),
-			Next:    "wait for the next try; if it stays so, an administrator checks the registry, the pull secret, and oc in the installers' directory",
+			Next:    "try again later; if it stays so, an administrator checks the registry, the pull secret, and oc in the installers' directory",
 		}
 	}
 	known := "none"

@@ -56,7 +56,7 @@ func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
 	require.Equal(t, contract.Result{
 		Outcome: "failed", Reason: "BootstrapFailed", Whose: contract.WhoseInstaller, Retryable: true,
 		Message: "the control plane never took over from the bootstrap machine (openshift-install create cluster, exit code 5). The installer said: Bootstrap failed to complete, password:[redacted]",
-		Next:    "read the log bundle for what its machines said; it is tried again by itself",
+		Next:    "read the log bundle for what its machines said, and try again",
 	}, w.result())
 	require.Contains(t, w.logText(), "a trace of password:[redacted]")
 }

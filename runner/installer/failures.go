@@ -34,6 +34,8 @@ type Class struct {
 	Words     string   `yaml:"words"`    // what happened
 	Next      string   `yaml:"next"`     // what to do about it
 	Retryable bool     `yaml:"retryable"`
+	Symptom   bool     `yaml:"symptom"` // tells what did not come about, not why
+	Passing   bool     `yaml:"passing"` // what the installer gets past by itself as a rule
 	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not
 	Samples   []string `yaml:"samples"` // lines that are of this class
 
@@ -59,41 +61,6 @@ var classes = sync.OnceValue(func() []Class {
 
 // Classes lists every reason an install can fail for, the most specific first.
 func Classes() []Class { return slices.Clone(classes()) }
-
-// Explain says why a run that did not exit with 0 failed. lines are what it printed and logged last, redacted; of several
-// that tell, the last of the most specific class counts.
-func Explain(e Exit, lines ...string) Failure {
-	if e.TimedOut {
-		return Failure{Class: named(DeadlineExceeded)}
-	}
-	lower := make([]string, len(lines))
-	for i, line := range lines {
-		lower[i] = strings.ToLower(line)
-	}
-	for _, c := range classes() {
-		if len(c.Exits) > 0 && !slices.Contains(c.Exits, e.Code) {
-			continue
-		}
-		for i, line := range slices.Backward(lines) {
-			if c.matches(line, lower[i]) {
-				return Failure{Class: c, Line: Message(line)}
-			}
-		}
-	}
-	failure := Failure{Class: named(InstallFailed)}
-	for _, c := range classes() {
-		if slices.Contains(c.Alone, e.Code) {
-			failure.Class = c
-		}
-	}
-	for _, line := range slices.Backward(lines) {
-		if words, ok := ReadComplaint(line); ok {
-			failure.Line = words
-			break
-		}
-	}
-	return failure
-}
 
 // matches looks at a line, given as it is and in lower case.
 func (c Class) matches(line, lower string) bool {
