@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ocpctl/ocpctl/internal/house/installer"
 )
 
@@ -32,6 +34,7 @@ type boundary struct {
 type pin struct {
 	held    func() bool
 	release func() error
+	after   func() string // the write it is held after; "" where it is none
 }
 
 // heldTool holds a stand-in program right after its n-th write to the cloud; 0: at its start.
@@ -42,6 +45,7 @@ func heldTool(command string, writes int) func(*Trial, int) (pin, error) {
 		return pin{
 			held:    func() bool { return t.trace.pausedAt(key) },
 			release: func() error { return t.tell(key, nil) },
+			after:   func() string { return t.trace.lastWrite(key) },
 		}, err
 	}
 }
@@ -61,37 +65,81 @@ func heldCall(line func(*Trial) *gate, what string, nth int, after bool) func(*T
 				}
 			},
 			release: sync.OnceValue(func() error { g.disarm(h); return nil }),
+			after:   func() string { return "" },
 		}, nil
 	}
 }
 
-// survey lets one cluster live and die undisturbed and makes a boundary of everything it did.
+// surveyed is how many undisturbed lives a survey looks at: what not all of them did in the same number is no boundary.
+const surveyed = 3
+
+// survey lets some clusters live and die undisturbed and makes a boundary of everything that all of them did.
 func (t *Trial) survey(ctx context.Context) ([]boundary, error) {
-	pr, err := t.GitHub.Open("A life nobody disturbs", person)
-	if err != nil {
+	traces, calls := make([][]event, surveyed), make([][2][]string, surveyed)
+	ready := make([]int, surveyed)
+	var lives errgroup.Group
+	for i := range surveyed {
+		lives.Go(func() (err error) {
+			pr, ready1, err := t.undisturbed(ctx)
+			if err != nil {
+				return err
+			}
+			traces[i], calls[i], ready[i] = t.trace.of(nameOf(pr)), [2][]string{t.status.of(pr), t.s3.of(pr)}, ready1
+			return nil
+		})
+	}
+	if err := lives.Wait(); err != nil {
 		return nil, err
+	}
+	t.trace.forget()
+	out := fromTrace(fewest(traces))
+	out = append(out, fromStatus(calls[0][0])...)
+	for _, b := range fromS3(calls[0][1], ready[0]) {
+		everywhere := true
+		for i := 1; i < surveyed; i++ {
+			everywhere = everywhere && slices.ContainsFunc(fromS3(calls[i][1], ready[i]), func(other boundary) bool { return other.ID == b.ID })
+		}
+		if everywhere {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// undisturbed is one life in peace; ready is how many calls to S3 were made until it was ready.
+func (t *Trial) undisturbed(ctx context.Context) (pr, ready int, err error) {
+	if pr, err = t.GitHub.Open("A life nobody disturbs", person); err != nil {
+		return 0, 0, err
 	}
 	if err := t.GitHub.Label(pr, label, person); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	stored := len(t.s3.of(pr))
-	if _, err := t.GitHub.Comment(pr, "/ocp destroy", person); err != nil {
-		return nil, err
+	ready = len(t.s3.of(pr))
+	if err := t.destroy(pr); err != nil {
+		return 0, 0, err
 	}
 	if err := t.await(ctx, pr, "released", patience, isReleased); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	if err := sleep(ctx, 100*time.Millisecond); err != nil { // the trace is read every few milliseconds
-		return nil, err
+	return pr, ready, sleep(ctx, 100*time.Millisecond) // the trace is read every few milliseconds
+}
+
+// fewest takes each command's events from the life in which it wrote least: a destroyer asks again for what takes its time.
+func fewest(lives [][]event) (out []event) {
+	for _, command := range []string{"ccoctl-create", "manifests", "ignition-configs", "create", "destroy", "ccoctl-delete"} {
+		var best []event
+		for _, life := range lives {
+			own := slices.DeleteFunc(slices.Clone(life), func(e event) bool { return e.Command != command })
+			if best == nil || len(own) < len(best) {
+				best = own
+			}
+		}
+		out = append(out, best...)
 	}
-	out := fromTrace(t.trace.of(nameOf(pr)))
-	t.trace.forget()
-	out = append(out, fromStatus(t.status.of(pr))...)
-	out = append(out, fromS3(t.s3.of(pr), stored)...)
-	return out, nil
+	return out
 }
 
 // phaseOf says in which phase of which job a command of the stand-ins runs.

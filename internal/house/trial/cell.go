@@ -96,6 +96,11 @@ func (c *cell) hold(ctx context.Context, t *Trial) (err error) {
 			return err
 		}
 	}
+	// Two lives differ a little, so what was written last is read here and now.
+	if service, action, ok := strings.Cut(c.pin.after(), ":"); ok {
+		_, phase := phaseOf(c.ID[:strings.Index(c.ID, "@")])
+		c.Group, c.Words = phase+" "+service, "after "+service+" "+action
+	}
 	return t.await(ctx, c.pr, "at an attempt", 5*time.Second, func(now cluster) bool {
 		c.attempt = now.Attempt
 		return now.Attempt != ""

@@ -25,11 +25,12 @@ type trace struct {
 	mu     sync.Mutex
 	keep   bool // the survey's: what everybody did
 	events []event
-	paused map[string]bool // command/cluster
+	paused map[string]bool   // command/cluster
+	last   map[string]string // command/cluster → its newest write
 }
 
 func followTrace(ctx context.Context, path string) *trace {
-	f := &trace{done: make(chan struct{}), keep: true, paused: map[string]bool{}}
+	f := &trace{done: make(chan struct{}), keep: true, paused: map[string]bool{}, last: map[string]string{}}
 	go func() {
 		defer close(f.done)
 		var at int64
@@ -84,7 +85,16 @@ func (f *trace) take(e event) {
 		f.paused[key] = true
 	case e.What == "resume", strings.HasPrefix(e.What, "end"):
 		delete(f.paused, key)
+	case strings.Contains(e.What, ":"):
+		f.last[key] = e.What
 	}
+}
+
+// lastWrite is what a command wrote to the cloud last.
+func (f *trace) lastWrite(key string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last[key]
 }
 
 // pausedAt reports whether a command on a cluster is held.
