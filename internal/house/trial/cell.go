@@ -19,6 +19,7 @@ const patience = 2 * time.Minute
 type cell struct {
 	boundary
 	strike
+	whole  bool // where its runner is killed: with everything it started
 	wanted bool // wished for until it is ready; else its end is asked for as soon as it was struck
 
 	pr      int
@@ -34,11 +35,11 @@ type cell struct {
 // name is how a cell is asked for again.
 func (c *cell) name() string { return c.ID + "/" + c.key }
 
-// decided draws a cell's own coin: the same seed and name give the same side, whatever else runs.
-func decided(seed uint64, name string) bool {
+// coin is a cell's own: the same seed and name give the same side, whatever else runs.
+func coin(seed uint64, name string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, name)
-	return h.Sum64()%4 != 0
+	return h.Sum64() >> 8
 }
 
 // short says that the cell is held at a call, which must not last.

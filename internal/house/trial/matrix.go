@@ -55,7 +55,7 @@ func Matrix(ctx context.Context, t *Trial, o Options) error {
 		}
 		for _, c := range cells {
 			if c.missed && c.err == nil && !c.again {
-				*q = append(*q, &cell{boundary: c.boundary, strike: c.strike, wanted: c.wanted, again: true})
+				*q = append(*q, &cell{boundary: c.boundary, strike: c.strike, wanted: c.wanted, whole: c.whole, again: true})
 				continue
 			}
 			done = append(done, c)
@@ -90,7 +90,7 @@ func (o Options) cells(bounds []boundary) [][]*cell {
 		var cells []*cell
 		for _, b := range bounds {
 			c := &cell{boundary: b, strike: s}
-			c.wanted = decided(o.Seed, c.name())
+			c.wanted, c.whole = coin(o.Seed, "wanted "+c.name())%4 != 0, coin(o.Seed, "whole "+c.name())%2 == 0
 			if o.Only == "" || o.Only == c.name() || o.Only == c.ID || o.Only == c.key {
 				cells = append(cells, c)
 			}
@@ -140,7 +140,7 @@ func (c *cell) alone(ctx context.Context, t *Trial) error {
 	}
 	err := c.hold(ctx, t)
 	if err == nil && !c.missed {
-		err = c.each(ctx, t, c.attempt)
+		err = c.each(ctx, t, c)
 		c.struck = err == nil
 	}
 	if err = errors.Join(err, letGo([]*cell{c})); err != nil {

@@ -25,7 +25,7 @@ import (
 type strike struct {
 	key, words string
 
-	each func(ctx context.Context, t *Trial, attempt string) error
+	each func(ctx context.Context, t *Trial, c *cell) error
 
 	begin func(ctx context.Context, t *Trial) error
 	end   func(ctx context.Context, t *Trial) error
@@ -47,13 +47,32 @@ func strikes() []strike {
 	}
 }
 
-func killRunner(ctx context.Context, t *Trial, attempt string) error {
-	return t.signalRunner(ctx, attempt, syscall.SIGKILL, 10*time.Second)
+// killRunner kills the runner alone, and what it started lives on until somebody sees that; or, for every second cell, all
+// of it at once, as the death of a pod does.
+func killRunner(ctx context.Context, t *Trial, c *cell) error {
+	if !c.whole {
+		return t.signalRunner(ctx, c.attempt, syscall.SIGKILL, 10*time.Second)
+	}
+	pid, err := t.runnerPID(c.attempt)
+	if err != nil {
+		return err
+	}
+	if !alive(pid) {
+		return fmt.Errorf("the runner of %s was dead before it was struck", c.attempt)
+	}
+	runners, err := t.Dispatcher()
+	if err == nil {
+		err = runners.Kill(ctx, c.attempt)
+	}
+	if err == nil && alive(pid) {
+		err = fmt.Errorf("the runner of %s (pid %d) survived SIGKILL", c.attempt, pid)
+	}
+	return err
 }
 
 // terminateRunner is what a node that is drained does. A runner may take its time to stop an install and store its state.
-func terminateRunner(ctx context.Context, t *Trial, attempt string) error {
-	return t.signalRunner(ctx, attempt, syscall.SIGTERM, 2*time.Minute)
+func terminateRunner(ctx context.Context, t *Trial, c *cell) error {
+	return t.signalRunner(ctx, c.attempt, syscall.SIGTERM, 2*time.Minute)
 }
 
 // signalRunner signals an attempt's runner and waits until it is seen dead.
