@@ -332,6 +332,23 @@ func TestADestroyPastItsDeadlineIsStoppedAndCounted(t *testing.T) {
 	require.Equal(t, "succeeded", w.result().Outcome, "the count decides")
 }
 
+func TestADestroyerThatLoopsTakesItsShareOfTheDeadlineAlone(t *testing.T) {
+	w := newTeardown(t, "shop-00001", "shop-00002")
+	w.spec.DestroyDeadline = 400 * time.Millisecond
+	w.on("destroy", `if [ "$(infra)" = shop-00001 ]; then `+hanging+`; fi`)
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.did("installer: destroy shop-00002"))
+	require.Equal(t, "succeeded", w.result().Outcome)
+}
+
+func TestWhatOneDestroyerDoesNotNeedIsTheNextOnes(t *testing.T) {
+	w := newTeardown(t, "shop-00001", "shop-00002")
+	w.spec.DestroyDeadline = 3 * time.Second
+	w.on("destroy", `if [ "$(infra)" = shop-00002 ]; then sleep 1.8; note "had its time"; fi`)
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.did("installer: had its time"))
+}
+
 func TestASignalInTheMiddleOfATeardownIsToldAsStopped(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.on("destroy", hanging)

@@ -70,3 +70,10 @@ func TestTheOperatorsOwnWordsAreProgress(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome)
 }
+
+func TestAnInstallThatSucceedsAfterAllIsNotThrownAway(t *testing.T) {
+	w := impatient(t, `trap 'note asked; exit 0' TERM; for i in $(seq 1000); do `+fatalInLog+`; sleep 0.01; done`)
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.did("installer: asked"))
+	require.Equal(t, "succeeded", w.result().Outcome)
+}

@@ -73,7 +73,7 @@ func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Mo
 	})
 	a.cfg.Log.Info("installer ended", "code", exit.Code, "stopped", exit.Stopped)
 	var hopeless noUse
-	if ctx.Err() == nil && errors.As(context.Cause(run), &hopeless) {
+	if ctx.Err() == nil && exit.Code != 0 && errors.As(context.Cause(run), &hopeless) {
 		return exit, hopeless
 	}
 	return exit, err

@@ -132,14 +132,15 @@ func (p *Process) launch(dir string, job Job) error {
 	return err
 }
 
-// Allowed picks from an environment what a runner may see: what finds programs and files, clouds and certificates,
-// and the settings of stand-ins. Nothing of the server's own comes through.
+// Allowed picks from an environment what a runner may see: what finds programs and files, clouds, certificates and the way
+// out, and the settings of stand-ins. Nothing of the server's own comes through.
 func Allowed(env []string) []string {
 	var kept []string
 	for _, pair := range env {
 		key, _, _ := strings.Cut(pair, "=")
 		switch key {
-		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR":
+		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:
 			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_") {

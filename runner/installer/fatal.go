@@ -11,6 +11,7 @@ type Watch struct {
 	times int
 	over  time.Duration
 	seen  map[string]sighting // by reason
+	stood bool                // the machines run: nothing refused to the controllers keeps them from becoming a cluster any more
 }
 
 // sighting is how often a class was seen since the install last got further.
@@ -25,10 +26,15 @@ func NewWatch(times int, over time.Duration) *Watch {
 }
 
 // Line takes a line heard at a moment. It returns a failure, true when the install should be stopped for it. A line that
-// tells of progress begins the count anew: whatever was refused before, the install got past it.
+// tells of progress begins the count anew: whatever was refused before, the install got past it. Once the machines run it
+// never speaks again, for what is left to do is the cluster's own.
 func (w *Watch) Line(at time.Time, line string) (Failure, bool) {
-	if _, ok := ReadProgress(line); ok {
+	if p, ok := ReadProgress(line); ok {
 		clear(w.seen)
+		w.stood = w.stood || p.Moment != ""
+		return Failure{}, false
+	}
+	if w.stood {
 		return Failure{}, false
 	}
 	lower := strings.ToLower(line)

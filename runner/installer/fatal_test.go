@@ -35,6 +35,7 @@ func TestAnInstallIsStoppedOnlyForTheSameFatalLineOftenAndForLong(t *testing.T) 
 		"often and for long":       {slices.Concat(fast, []heard{{5, vcpus}}), true},
 		"two classes in turn":      {[]heard{{0, vcpus}, {2, vcpus}, {4, vcpus}, {0, "VpcLimitExceeded"}, {3, "VpcLimitExceeded"}, {6, "VpcLimitExceeded"}}, false},
 		"it got further meanwhile": {slices.Concat(fast, []heard{{4, "level=info msg=Network infrastructure is ready"}, {6, vcpus}}), false},
+		"the machines run already": {slices.Concat([]heard{{0, "level=info msg=Control-plane machines are ready"}}, fast, []heard{{9, vcpus}, {20, vcpus}}), false},
 		"what the installer retries": {[]heard{
 			{0, "InsufficientInstanceCapacity"}, {1, "Throttling: Rate exceeded"}, {2, "InsufficientInstanceCapacity"}, {3, "InsufficientInstanceCapacity"},
 			{4, "InsufficientInstanceCapacity"}, {5, "InsufficientInstanceCapacity"}, {9, "InsufficientInstanceCapacity"}, {10, "Throttling: Rate exceeded"},
