@@ -1,6 +1,7 @@
 package chatops
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -9,7 +10,7 @@ import (
 // owners say whose turn it is after a failure, by what the runner says whose problem it was.
 var owners = map[string]string{
 	"user":      "yours",
-	"quota":     "theirs who own the cloud account and its limits",
+	"quota":     "the cloud account's owners': its limits are theirs to raise",
 	"cloud":     "nobody's: it is the cloud's own trouble, and waiting helps",
 	"installer": "the platform team's: the installer or this release is at fault",
 	"ocpctl":    "the platform team's",
@@ -38,6 +39,27 @@ func Turn(c lifecycle.Card) (whose, next string) {
 	}
 	return whose, sentence(next)
 }
+
+// Brief is a reason without the failure's message, where that is told beside it anyway.
+func Brief(c lifecycle.Card, why string) string {
+	if c.FailMessage == "" || !neverReady(c) {
+		return why
+	}
+	return strings.Replace(why, ": "+c.FailMessage, "", 1)
+}
+
+// Blocker takes apart what is in the way: what it is and who can free it, the command that does, and a remark. Where no
+// command is known all of it is in words.
+func Blocker(text string) (words, command, remark string) {
+	m := freeing.FindStringSubmatch(text)
+	if m == nil {
+		return text, "", ""
+	}
+	return m[1], m[2], m[3]
+}
+
+// freeing is "<type> <id> (<name>): <who>: aws … (<remark>)".
+var freeing = regexp.MustCompile(`^(.+?: [^:]+): (aws .+?)(?: \(([^()]*)\))?$`)
 
 // neverReady says that it failed and that its story, as far as people are concerned, is over.
 func neverReady(c lifecycle.Card) bool {

@@ -31,7 +31,16 @@ func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Princi
 		p.fail(w, r, who, err)
 		return
 	}
-	p.show(w, r, http.StatusOK, "detail", detailOf(who, found))
+	v := detailOf(who, found)
+	if create := found.Row.Tags["RequestId"]; create != "" && create != found.Job.ID {
+		made, err := p.Desk.Job(r.Context(), who, create, logLines)
+		if err != nil {
+			p.fail(w, r, who, err)
+			return
+		}
+		v.CreateLog = made.Log
+	}
+	p.show(w, r, http.StatusOK, "detail", v)
 }
 
 // detailOf puts what people are told of a cluster beside what is known of it, in the words of its comment.
@@ -40,6 +49,12 @@ func detailOf(who policy.Principal, found app.Details) detailView {
 	v := detailView{Who: who, Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
+	v.Why, v.WishWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.WishWhy)
+	for _, text := range card.Blockers {
+		var b blocker
+		b.Words, b.Command, b.Remark = chatops.Blocker(text)
+		v.InTheWay = append(v.InTheWay, b)
+	}
 	return v
 }
 

@@ -54,9 +54,16 @@ type detailView struct {
 	app.Details
 	Steps []step
 
+	Why, WishWhy string   // without what stands beside them
+	CreateLog    []string // last lines of the create, once another job is the newest
+	InTheWay     []blocker
+
 	Line, ETA                string // place in line; when it should be done
 	Whose, Todo, TodoRunbook string // while something is wrong: whose turn it is, what to do, the page that tells how
 }
+
+// blocker is one thing in the way: what it is and who can free it, the command that does, and a remark.
+type blocker struct{ Words, Command, Remark string }
 
 func parse() views {
 	out := views{}

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
 	})
-	for _, want := range []string{"no more vCPUs may run", "theirs who own the cloud account", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
+	for _, want := range []string{"no more vCPUs may run", "the cloud account&#39;s owners", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
 		require.Contains(t, html, want)
 	}
 	html = show(t, func(r *store.Row) {
@@ -87,6 +88,25 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		require.Contains(t, html, want)
 	}
 	require.NotContains(t, show(t, func(*store.Row) {}), "Whose turn")
+}
+
+func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
+	html := show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Wish = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
+		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
+		r.WishWhy = "the install failed: the control plane never took over"
+		r.Why = r.WishWhy + "; two counts apart found nothing left of it"
+	})
+	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
+	require.Contains(t, html, "the install failed; two counts apart found nothing left of it")
+}
+
+func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
+	html := show(t, func(r *store.Row) {
+		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		r.Blockers = []string{"volume vol-1 (shop-pvc): an administrator of the account: aws ec2 delete-volume --volume-id vol-1 (ask its owner)"}
+	})
+	require.Contains(t, html, "<li>volume vol-1 (shop-pvc): an administrator of the account: <code>aws ec2 delete-volume --volume-id vol-1</code> (ask its owner)</li>")
 }
 
 func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
@@ -109,7 +129,8 @@ func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 	})
 	d.Log = []string{evil}
 	d.Timeline = []store.Event{{At: noon, Why: evil}}
-	html := page(t, "detail", detailView{Details: d})
+	html := page(t, "detail", detailOf(policy.Principal{ID: "x"}, d))
+	require.Contains(t, html, "&lt;script&gt;")
 	require.NotContains(t, html, evil)
 	require.NotContains(t, html, `href="javascript`)
 }

@@ -1,0 +1,33 @@
+package chatops
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+func TestWhatIsInTheWayIsTakenApart(t *testing.T) {
+	for text, want := range map[string][3]string{
+		"vpc vpc-1: detach eni-7 of another team": {"vpc vpc-1: detach eni-7 of another team"},
+		"volume vol-1 (a-pvc): an administrator of the account: aws ec2 delete-volume --volume-id vol-1 (ask its owner)": {
+			"volume vol-1 (a-pvc): an administrator of the account", "aws ec2 delete-volume --volume-id vol-1", "ask its owner",
+		},
+		`record Z1/shop.example.com/A (shop.example.com): the DNS administrator: aws route53 change --change-batch '{"Changes":[{"TTL":300}]}'`: {
+			"record Z1/shop.example.com/A (shop.example.com): the DNS administrator", `aws route53 change --change-batch '{"Changes":[{"TTL":300}]}'`,
+		},
+	} {
+		words, command, remark := Blocker(text)
+		require.Equal(t, want, [3]string{words, command, remark})
+	}
+}
+
+func TestAReasonIsBriefOnlyWhereTheFailureIsTold(t *testing.T) {
+	var c lifecycle.Card
+	c.FailReason, c.FailMessage = "BootstrapFailed", "it never took over"
+	c.Status, c.Phase = lifecycle.Destroyed, lifecycle.Released
+	require.Equal(t, "the install failed; nothing is left", Brief(c, "the install failed: it never took over; nothing is left"))
+	c.Status, c.Phase = lifecycle.Creating, lifecycle.Cleaning
+	require.Equal(t, "attempt 1 failed: it never took over", Brief(c, "attempt 1 failed: it never took over"))
+}
