@@ -3,6 +3,7 @@ package controller_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +26,14 @@ func (h *house) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
 	})
 	require.NoError(h.t, err)
 	return row, open, room
+}
+
+// waits has an attempt end because there is no room.
+func (h *house) waits(row store.Row, open store.LaunchSpec, words string) {
+	h.t.Helper()
+	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: words, Whose: "quota"})
+	require.NoError(h.t, err)
+	h.reconcile(row.ID)
 }
 
 // told runs every job that waits for those in line, and then the looks it asked for.
@@ -50,9 +59,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	for _, name := range []string{"second", "third", "fourth"} {
 		row, open, room := h.asks(name)
 		require.Equal(t, len(rows)+1, room.Place)
-		_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: room.Wait, Whose: "quota"})
-		require.NoError(t, err)
-		h.reconcile(row.ID)
+		h.waits(row, open, room.Wait)
 		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
 		rows = append(rows, row)
 	}
@@ -64,7 +71,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
 	require.Equal(t, 2, fourth.Place)
-	require.Contains(t, fourth.Why, "place 2 in line: VPCs: 1 are needed")
+	require.Contains(t, fourth.Why, "waiting for room in the cloud account: VPCs: 1 are needed")
 	require.Zero(t, fourth.Tries)
 
 	_, err = h.store.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
@@ -81,4 +88,42 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Empty(t, room.Wait)
 	h.told()
 	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[2].ID), "room came free since it asked, and now it is next")
+}
+
+func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.asks("holder")
+	row, open, room := h.asks("second")
+	h.waits(row, open, room.Wait)
+	for _, kind := range []string{store.KindComment, store.KindCheck} {
+		h.publish(row.ID, kind)
+	}
+	calls, end := h.board.called(), h.now().Add(time.Hour)
+	shows := func() {
+		for _, kind := range []string{store.KindComment, store.KindCheck} {
+			h.publish(row.ID, kind)
+		}
+	}
+	for h.now().Before(end) {
+		h.pass(h.cluster(row.ID).WakeAt.Sub(h.now()))
+		h.reconcile(row.ID)
+		shows()
+		open = h.open(row.ID)
+		_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+		require.NoError(t, err)
+		_, err = h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
+		require.NoError(t, err)
+		h.reconcile(row.ID)
+		shows()
+		room, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+			Account: "123456789012", Region: "us-east-1",
+			Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
+		})
+		require.NoError(t, err)
+		h.waits(row, open, room.Wait)
+		shows()
+	}
+	require.Equal(t, calls, h.board.called())
+	require.Len(t, h.attempts(row.ID), 24, "the first, and a look after a quarter of what it had waited, or five minutes")
 }

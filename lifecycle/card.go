@@ -10,8 +10,9 @@ type Card struct {
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	HourlyCents                                          int      // list price per hour, US cents
-	APIURL, ConsoleURL                                   string   // empty until a create succeeded
-	JobID                                                string   // newest job
-	Identities                                           []string // every infraID and ccoctl name ever recorded, oldest first
+	WaitsSince                                           time.Time // in line for room; zero: it does not wait
+	HourlyCents                                          int       // list price per hour, US cents
+	APIURL, ConsoleURL                                   string    // empty until a create succeeded
+	JobID                                                string    // newest job
+	Identities                                           []string  // every infraID and ccoctl name ever recorded, oldest first
 }

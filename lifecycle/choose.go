@@ -48,7 +48,9 @@ func (m *mind) chooseWanted() {
 		m.queue()
 		if m.due() {
 			n.Tries++
-			m.say(Creating, Preflight, "attempt %d begins (try %d of %d)", m.number(), n.Tries, n.MaxTries)
+			if n.Phase != AwaitingCapacity { // one that waits only looks, and a look that finds no room is no move
+				m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
+			}
 			m.open(Create, JobCreate)
 		}
 	default: // a recorded attempt failed: remove what it made before the next one
@@ -65,42 +67,6 @@ func (m *mind) chooseWanted() {
 func (m *mind) mayCreate() bool {
 	last := m.f.Last
 	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
-}
-
-// queue shows the place of a cluster that waits for room, and sets when to ask for it again: at once when it is next and
-// room came free since it last asked, soon while it is next or in no line, and the later the more wait before it.
-// Whoever waits is told when the places move, so that a late look costs nothing.
-func (m *mind) queue() {
-	n, last := m.next(), m.f.Last
-	if n.Phase != AwaitingCapacity || last == nil || last.Outcome != Waiting {
-		return
-	}
-	line := m.f.Line
-	switch {
-	case line.Place > 1:
-		n.RetryAt = last.ClosedAt.Add(m.l.backoff(line.Place))
-	case line.Place == 1 && line.FreedAt.After(last.ClosedAt):
-		n.RetryAt = time.Time{}
-	default:
-		n.RetryAt = last.ClosedAt.Add(m.l.RetryBase)
-	}
-	m.say(Pending, AwaitingCapacity, "%s", m.waits(*last))
-}
-
-// waits says what a cluster without room waits for, and its place if it stands in a line.
-func (m *mind) waits(a Attempt) string {
-	if m.f.Line.Place == 0 {
-		return "no room in the cloud account: " + a.Message
-	}
-	return fmt.Sprintf("waiting for room in the cloud account, place %d in line: %s", m.f.Line.Place, a.Message)
-}
-
-// keepPlace remembers the place that is shown; who does not wait has none.
-func (m *mind) keepPlace() {
-	n := m.next()
-	if n.Place = 0; n.Phase == AwaitingCapacity {
-		n.Place = m.f.Line.Place
-	}
 }
 
 // quieten shows that an admin gave up waiting for the blocked teardown of what nobody wants any more. It changes nothing

@@ -51,7 +51,6 @@ var variable = []struct {
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
 	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
 	{regexp.MustCompile(`attempt \d+`), "attempt ‹n›"},
-	{regexp.MustCompile(`place \d+ in line`), "place ‹n› in line"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},

@@ -15,6 +15,10 @@ type Facts struct {
 // Line is a cluster's place among those that wait for room in the same account and region.
 type Line struct {
 	Place   int       // 1 is next; 0: it does not wait
+	For     string    // what it waits for, in words
+	Since   time.Time // since when it waits
+	AskedAt time.Time // when it last asked for room
+	Asked   int       // its place then
 	FreedAt time.Time // when room last came free there; zero: never
 }
 

@@ -158,10 +158,45 @@ var mutants = []struct {
 		f.Line.Place = min(f.Line.Place, 1)
 		return Decide(c, f, l)
 	}},
+	{8, false, "one that became the next in line sleeps on", func(c Cluster, f Facts, l Limits) Decision {
+		f.Line.Asked = min(f.Line.Asked, 1)
+		return Decide(c, f, l)
+	}},
+	{8, false, "the next in line goes on to look as often as it began", func(c Cluster, f Facts, l Limits) Decision {
+		f.Line.Since = time.Time{}
+		return Decide(c, f, l)
+	}},
+	{8, false, "the next in line looks when somebody tells it to", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if d.Next.Phase == AwaitingCapacity && d.Open == "" {
+			d.Next.WakeAt = d.Next.Ends.DestroyAt()
+		}
+		return d
+	}},
+	{0, false, "a look for room that was lost spends a try", func(c Cluster, f Facts, l Limits) Decision {
+		if f.Last != nil && f.Last.Outcome == Lost && f.Last.Number > c.Seen {
+			f.Line = Line{}
+		}
+		return Decide(c, f, l)
+	}},
+	{9, false, "a look for room is shown as a beginning", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if c.Phase == AwaitingCapacity && d.Open == Create {
+			d.Next.Status, d.Next.Phase, d.Next.Place, d.Next.Why = Creating, Preflight, 0, "a try begins"
+		}
+		return d
+	}},
+	{9, false, "what a look for room does is shown as it goes", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if c.Phase == AwaitingCapacity && f.Open != nil {
+			d.Next.Progress = f.Open.Progress
+		}
+		return d
+	}},
 	{9, false, "a place in line is told once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && d.Next.Phase == AwaitingCapacity {
-			d.Next.Why = c.Why
+			d.Next.Place = c.Place
 		}
 		return d
 	}},

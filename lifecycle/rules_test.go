@@ -17,7 +17,7 @@ type rule struct {
 var decisionRules = []rule{
 	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
-	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {9, thePlaceIsTold},
+	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, thePlaceIsTold}, {9, aLookIsNoMove},
 }
 
 // judge holds one decision against every rule that shows in it.
@@ -200,12 +200,17 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// waitsForRoom reports that the newest attempt found no room and made nothing, and that the cluster is still wanted.
+// waitsForRoom reports that the newest attempt found no room and made nothing, or was cut short while its cluster stood in
+// line, and that the cluster is still wanted.
 func waitsForRoom(f Facts, d Decision) bool {
-	return f.Open == nil && f.Last != nil && f.Last.Outcome == Waiting && !f.Last.Recorded && d.Next.Wish == Present
+	if f.Open != nil || f.Last == nil || f.Last.Recorded || f.Last.Kind != Create || d.Next.Wish != Present {
+		return false
+	}
+	cut := f.Last.Outcome == Lost || f.Last.Outcome == Stopped || f.Last.Outcome == Cancelled
+	return f.Last.Outcome == Waiting || (cut && f.Line.Place > 0)
 }
 
-// An attempt that only found that it has to wait spends no try.
+// An attempt that only found that it has to wait, or ended before it found room, spends no try.
 func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
 	if !waitsForRoom(f, d) || f.Last.Number <= c.Seen {
 		return ""
@@ -227,8 +232,48 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 		return ""
 	case f.Line.Place == 1 && f.Line.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "room came free and the next in line sleeps"
+	case f.Line.Place == 1 && askedAsWell(f) && f.Line.FreedAt.After(f.Line.AskedAt) && d.Open != Create:
+		return "room came free while it asked and the next in line sleeps"
+	case f.Line.Place == 1 && askedAsWell(f) && f.Line.Asked > 1 && d.Open != Create:
+		return "it became the next in line and sleeps"
 	case f.Line.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
 		return "one that waits behind asks as often as the next in line"
+	}
+	return ""
+}
+
+func askedAsWell(f Facts) bool { return !f.Line.AskedAt.Before(f.Last.OpenedAt) }
+
+// Rule 8 in a line: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
+// less often the longer it has waited.
+func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
+	if !waitsForRoom(f, d) || c.NeedsApproval || f.Line.Place != 1 || f.Line.FreedAt.After(f.Line.AskedAt) || f.Line.Asked > 1 {
+		return ""
+	}
+	waited := f.Last.ClosedAt.Sub(f.Line.Since)
+	switch since := f.Now.Sub(f.Last.ClosedAt); {
+	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
+		return "the next in line looks too late for room that nobody tells of"
+	case since < min(waited/4, 5*time.Minute)-time.Second && d.Open == Create:
+		return "one that has waited long looks as often as one that has just begun to"
+	}
+	return ""
+}
+
+// Rule 9 in a line: a look for room that found none yet shows nothing, and nothing is shown of it.
+func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
+	n := d.Next
+	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Line.Place > 0
+	if c.Phase != AwaitingCapacity || n.Wish != Present || (!looking && d.Open != Create) || f.Open == nil && f.Last.Number > c.Seen {
+		return ""
+	}
+	switch {
+	case n.Phase != AwaitingCapacity || n.Status != Pending:
+		return "a look for room moves the cluster"
+	case looking && n.Why != c.Why:
+		return "a look for room changes the words"
+	case n.Progress != Progress{}:
+		return "one that waits shows progress"
 	}
 	return ""
 }
@@ -241,8 +286,8 @@ func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
 		return "one that does not wait has a place in line"
 	case n.Phase == AwaitingCapacity && n.Place != place:
 		return "the place in line is not the present one"
-	case n.Place > 0 && !strings.Contains(n.Why, fmt.Sprintf("place %d in line", place)):
-		return "the place in line is not told"
+	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "in line"):
+		return "the place in line is told twice"
 	}
 	return ""
 }

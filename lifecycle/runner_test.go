@@ -174,11 +174,11 @@ func (w *world) install(r *runner) {
 	switch r.phase {
 	case Preflight:
 		if !w.fair && w.chance(10) {
-			w.line.Place = max(w.line.Place, []int{0, 1, 2, 5, 9}[w.pick(5)]) // 0: an older runner, which asks nobody to set room aside
+			w.toldToWait([]int{0, 1, 2, 5, 9}[w.pick(5)]) // 0: an older runner, which asks nobody to set room aside
 			r.result = &Attempt{Outcome: Waiting, Reason: "NoCapacity", Message: "the account is full"}
 			return
 		}
-		w.line.Place = 0
+		w.granted()
 		r.enter(Claiming, w.pick(2))
 	case Claiming:
 		if r.steps == 0 || w.recorded(r, fmt.Sprintf("ccoctl-%d", r.attempt), Claiming) {

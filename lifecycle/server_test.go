@@ -143,6 +143,24 @@ func material(before Cluster, d Decision) bool {
 	return d.Close != nil || d.Open != "" || d.StopNow || !same(before, next)
 }
 
+// toldToWait is store.Reserve where there is no room.
+func (w *world) toldToWait(place int) {
+	if place == 0 {
+		return
+	}
+	if w.line.Place == 0 {
+		w.line.Since = w.now
+	}
+	w.line.Place = max(w.line.Place, place)
+	w.line.For, w.line.AskedAt, w.line.Asked = "the account is full", w.now, w.line.Place
+}
+
+// granted is store.Reserve where there is room.
+func (w *world) granted() {
+	w.poked = w.poked || w.line.Place > 0
+	w.line = Line{FreedAt: w.line.FreedAt}
+}
+
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
 	a.Whose, a.Next = how.Whose, how.Next

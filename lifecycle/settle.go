@@ -34,11 +34,13 @@ func (m *mind) settleCreate(a Attempt) {
 		}
 		return
 	}
-	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = reasonOf(a), a.Message, a.Whose, a.Next
+	if !m.keepsPlace(a) {
+		n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = reasonOf(a), a.Message, a.Whose, a.Next
+	}
 	switch {
 	case !m.wanted():
 		m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy)
-	case a.Outcome == Waiting:
+	case a.Outcome == Waiting || m.keepsPlace(a):
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
 	case a.Outcome == Stopped || a.Outcome == Cancelled:

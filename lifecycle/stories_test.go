@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -216,11 +217,12 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 	w.reach(t, Preflight)
 	w.until(func() bool { return w.busy() })
 	w.some(func(r *runner) {
-		r.claimed, w.attempts[0].pod, w.attempts[0].ClaimedAt, w.line.Place = true, r.pod, w.now, 4
+		r.claimed, w.attempts[0].pod, w.attempts[0].ClaimedAt = true, r.pod, w.now
+		w.toldToWait(4)
 		r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: "elastic IPs: 3 are needed"}
 	})
 	w.reach(t, AwaitingCapacity)
-	require.Equal(t, "waiting for room in the cloud account, place 4 in line: elastic IPs: 3 are needed", w.row.Why)
+	require.Equal(t, "waiting for room in the cloud account: the account is full", w.row.Why)
 	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Place, w.row.Tries, w.row.FailReason})
 	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
 
@@ -230,8 +232,82 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 	w.line.Place = 1
 	w.reconcile(false)
 	require.Len(t, w.attempts, 2)
-	require.Equal(t, []any{Preflight, 0, 1}, []any{w.row.Phase, w.row.Place, w.row.Tries})
+	require.Equal(t, []any{AwaitingCapacity, 1, 1}, []any{w.row.Phase, w.row.Place, w.row.Tries}, "it looks, and shows that it is next")
+	w.reach(t, Preflight)
+	require.Zero(t, w.row.Place)
 	w.reach(t, PhaseReady)
+	require.Equal(t, []Phase{Preflight, AwaitingCapacity, Preflight, Claiming}, w.path[:4])
+}
+
+// waitsAtOnce has every attempt told to wait, until the world is done.
+func (w *world) waitsAtOnce(place int) {
+	w.some(func(r *runner) {
+		if a := w.attempts[r.attempt-1]; r.kind == Create && r.claimed && r.result == nil && a.ClosedAt.IsZero() {
+			w.toldToWait(place)
+			r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: w.line.For}
+		}
+	})
+}
+
+// A day in a full account: what people see stands still, and the looks grow rare.
+func TestADayOfWaitingShowsOneFaceAndLooksEveryFiveMinutes(t *testing.T) {
+	w := kindWorld()
+	w.row.Ends.TTL = w.row.Ends.Max
+	shown := map[string]int{}
+	begun := w.now
+	for w.now.Before(begun.Add(23 * time.Hour)) {
+		w.waitsAtOnce(1)
+		require.True(t, w.goOn())
+		if len(w.path) > 1 {
+			shown[fmt.Sprintf("%s %s %s %d %v", w.row.Status, w.row.Phase, w.row.Why, w.row.Place, w.row.Progress)]++
+		}
+	}
+	require.Len(t, shown, 1, "%v", shown)
+	require.Equal(t, []Phase{Preflight, AwaitingCapacity}, w.path)
+	require.InDelta(t, 23*12, len(w.attempts), 25, "a look every five minutes, and some more at the beginning")
+	require.LessOrEqual(t, w.row.Tries, 1)
+	var last time.Duration
+	for i, a := range w.attempts[1:] {
+		gap := a.OpenedAt.Sub(w.attempts[i].ClosedAt)
+		require.GreaterOrEqual(t, gap, last-time.Second)
+		require.LessOrEqual(t, gap, longestLook+limits.LookAgain)
+		last = min(gap, longestLook)
+	}
+	w.until(func() bool { return w.row.Status == Ready })
+}
+
+// A runner that was told to wait and died before it could say so spends no try, however often.
+func TestARunnerLostInLineSpendsNoTry(t *testing.T) {
+	w := kindWorld()
+	w.row.MaxTries = 1
+	for lost := range 4 {
+		w.until(func() bool { return w.busy() && w.runners[len(w.runners)-1].claimed })
+		w.toldToWait(1)
+		w.some(kill)
+		w.poked = true
+		w.until(func() bool { return w.row.Phase == AwaitingCapacity && w.row.Seen == lost+1 })
+		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Place, w.row.FailReason})
+		require.Equal(t, "waiting for room in the cloud account: the account is full", w.row.Why)
+	}
+	w.reach(t, PhaseReady)
+}
+
+// A blocked teardown's tries show nothing but their outcome.
+func TestATryOfABlockedTeardownKeepsTheFaceUntilItsOutcome(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	w.plant()
+	w.destroy()
+	w.reach(t, DestroyBlocked)
+	words := map[string]bool{}
+	path, tried := len(w.path), len(w.attempts)
+	for len(w.attempts) < tried+5 {
+		require.True(t, w.goOn())
+		require.Equal(t, []any{Failed, DestroyBlocked}, []any{w.row.Status, w.row.Phase})
+		words[w.row.Why] = true
+	}
+	require.Len(t, w.path, path)
+	require.LessOrEqual(t, len(words), 5, "the words change once per try: the time of the next")
 }
 
 func TestAFailureSaysWhoseItIsUntilTheClusterIsReady(t *testing.T) {

@@ -44,9 +44,7 @@ func (m *mind) gone(a Attempt) bool {
 func (m *mind) mirror(a Attempt) {
 	n := m.next()
 	if a.Kind == Create {
-		if words := createWords[a.Phase]; words != "" && a.Phase != n.Phase {
-			m.say(Creating, a.Phase, "%s", words)
-		}
+		m.mirrorCreate(a.Phase)
 		return
 	}
 	words := destroyWords[a.Phase]
@@ -59,6 +57,19 @@ func (m *mind) mirror(a Attempt) {
 		m.say(Destroying, phase, "%s", n.WishWhy)
 	case words != "" && n.Status == Destroying && a.Phase != n.Phase:
 		m.say(Destroying, a.Phase, "%s", words)
+	}
+}
+
+func (m *mind) mirrorCreate(phase Phase) {
+	n := m.next()
+	if n.Phase == AwaitingCapacity && createWords[phase] == "" {
+		phase = Preflight
+	}
+	switch words := createWords[phase]; {
+	case m.looks(phase):
+		n.Progress = Progress{}
+	case words != "" && phase != n.Phase:
+		m.say(Creating, phase, "%s", words)
 	}
 }
 

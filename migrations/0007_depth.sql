@@ -22,8 +22,12 @@ CREATE TABLE reservations (
     region     text NOT NULL CHECK (region <> ''),
     state      text NOT NULL CHECK (state IN ('granted', 'waiting')),
     items      jsonb NOT NULL CHECK (jsonb_typeof(items) = 'array'), -- the quotas, as measured and needed
+    words      text NOT NULL DEFAULT '', -- what it waits for
+    place      integer NOT NULL DEFAULT 0 CHECK (place >= 0), -- in line, when it asked
+    since      timestamptz NOT NULL, -- it is in this state
     asked_at   timestamptz NOT NULL,
-    freed_at   timestamptz -- when it last gave room back or left the line; NULL: it did neither
+    freed_at   timestamptz, -- when it last gave room back or left the line; NULL: it did neither
+    CHECK ((state = 'waiting') = (place > 0))
 );
 CREATE INDEX reservations_room ON reservations (account, region, state);
 CREATE INDEX reservations_freed ON reservations (account, region, freed_at DESC) WHERE freed_at IS NOT NULL;

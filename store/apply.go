@@ -121,7 +121,8 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 // tell writes the move into the audit trail and the Ready condition; progress alone is no move.
 func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opened int) error {
 	moved := place(cur.Cluster) != place(d.Next) || cur.Wish != d.Next.Wish || cur.Why != d.Next.Why
-	if !moved && d.Open == "" && d.Close == nil && !d.StopNow {
+	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // of that its attempt's row tells enough
+	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
 	m := move{From: place(cur.Cluster), To: place(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}

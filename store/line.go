@@ -18,19 +18,27 @@ func lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycl
 	}
 	type place struct {
 		Place   int
+		Words   string
+		Since   time.Time
+		AskedAt time.Time
+		Asked   int
 		FreedAt *time.Time
 	}
 	rows, err := all[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.wish = 'present'
 					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id)) AS place,
+			mine.words, mine.since, mine.asked_at, mine.place AS asked,
 			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at
 		FROM reservations mine JOIN clusters m ON m.id = mine.cluster_id
 		WHERE mine.cluster_id = $1 AND mine.state = 'waiting' AND m.wish = 'present'`, cluster.ID)
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Line{}, err
 	}
-	return lifecycle.Line{Place: rows[0].Place, FreedAt: zero(rows[0].FreedAt)}, nil
+	r := rows[0]
+	return lifecycle.Line{
+		Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: zero(r.FreedAt),
+	}, nil
 }
 
 // givesRoom reports a move after which a cluster may hold less, or no longer stands in line.

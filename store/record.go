@@ -97,6 +97,7 @@ const (
 	c.environment, c.requested_by, c.door, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
+	(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity') AS waits_since,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + identitiesOf + `) AS identities`
 	rowSources   = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id `
@@ -121,6 +122,7 @@ type rowRecord struct {
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
+	WaitsSince                                           *time.Time
 	JobID                                                string
 	Identities                                           []string
 }
@@ -131,7 +133,7 @@ func (r rowRecord) row() Row {
 			Cluster: r.cluster(),
 			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
 			Generation: r.Generation, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
-			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt,
+			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
 			HourlyCents: r.HourlyCents, JobID: r.JobID, Identities: r.Identities,
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Door: r.Door, Tags: r.EffectiveTags, Spec: r.Spec,

@@ -82,8 +82,14 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	} else if room.Wait != "" {
 		after.State, room.Place = waiting, len(ahead)+1
 	}
+	args["words"], args["place"] = room.Wait, room.Place
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
 		return RoomRow{}, err
+	}
+	if before.State == waiting && after.State != waiting { // until now nothing was shown of this look
+		if err := c.poke(ctx, f.ID); err != nil {
+			return RoomRow{}, err
+		}
 	}
 	news := ulid.Make().String()
 	for _, r := range []reservation{before, after} { // the places behind it moved
@@ -124,10 +130,11 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rese
 	}
 	args["state"], args["items"] = r.State, items
 	_, err = c.Exec(ctx, `
-		INSERT INTO reservations (cluster_id, attempt_id, account, region, state, items, asked_at)
-		VALUES (@cluster, @attempt, @account, @region, @state, @items, @now)
+		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, place, since, asked_at)
+		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @place, @now, @now)
 		ON CONFLICT (cluster_id) DO UPDATE SET attempt_id = excluded.attempt_id, account = excluded.account, region = excluded.region,
-			state = excluded.state, items = excluded.items, asked_at = excluded.asked_at`, args)
+			state = excluded.state, items = excluded.items, words = excluded.words, place = excluded.place,
+			since = CASE WHEN r.state = excluded.state THEN r.since ELSE excluded.since END, asked_at = excluded.asked_at`, args)
 	if err != nil {
 		return fmt.Errorf("keep the reservation: %w", err)
 	}

@@ -123,7 +123,8 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	second, third = waits(t, s, second, open2), waits(t, s, third, open3)
 	require.Equal(t, []int{1, 2}, []int{second.Place, third.Place})
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
-	require.Equal(t, "waiting for room in the cloud account, place 2 in line: Elastic IPs: 3 are needed", third.Why)
+	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 3 are needed, 6 of 6 are in use or set aside", third.Why)
+	require.Equal(t, clock.now(), third.WaitsSince)
 	require.Equal(t, []any{0, "quota", "wait"}, []any{third.Tries, third.FailWhose, third.FailNext})
 
 	// The first gives up before it recorded anything: it holds nothing, and everybody in line is told.
@@ -139,7 +140,10 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	third = settled(t, s, third.ID)
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase, "one behind leaves the room to the next")
 	second = settled(t, s, second.ID)
-	require.Equal(t, []any{lifecycle.Preflight, 0}, []any{second.Phase, second.Place}, "the next in line goes at once, before its wait is over")
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{second.Phase, second.Place}, "a look for room is no move")
+	open2, err = s.OpenAttempt(t.Context(), second.ID)
+	require.NoError(t, err)
+	require.Equal(t, 2, open2.Number, "the next in line looks at once, before its wait is over")
 
 	// While the second has not asked again it keeps its place: the third is not granted what it would need.
 	clock.pass(limits.RetryMax / 100)
@@ -151,9 +155,52 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	room, _ = asks(t, s, second, demand(3, 0, nil))
 	require.Empty(t, room.Wait)
 	require.Len(t, riverJobs(t, s, "line"), 1, "who was behind it has moved up")
+	require.Len(t, riverJobs(t, s, "reconcile"), 2, "its runner came, and now the look is a move, which is shown at once")
+	second = settled(t, s, second.ID)
+	require.Equal(t, []any{lifecycle.Preflight, 0, time.Time{}}, []any{second.Phase, second.Place, second.WaitsSince})
 	third = settled(t, s, third.ID)
 	require.Equal(t, 1, third.Place)
-	require.Contains(t, third.Why, "place 1 in line")
+	require.Equal(t, 3, step(t, s, third.ID).Next.Seen+1, "it became the next since it asked, so it looks at once")
+}
+
+// Looks for room leave no more behind than their attempts: the words, the trail and the wait stand as they are.
+func TestALookThatFindsNoRoomChangesNothingThatIsShown(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	full, row := begun(t, s, clock, "full"), begun(t, s, clock, "shop")
+	asks(t, s, full, demand(6, 0, nil))
+	_, attempt := asks(t, s, row, demand(3, 0, nil))
+	first := waits(t, s, row, attempt)
+	trail, err := s.Timeline(t.Context(), row.ID)
+	require.NoError(t, err)
+	for look := range 20 {
+		clock.pass(5 * time.Minute)
+		step(t, s, row.ID)
+		_, attempt = asks(t, s, row, demand(3, 0, nil))
+		require.Equal(t, look+2, attempt.Number)
+		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
+		require.NoError(t, err)
+		require.Equal(t, face(first), face(settled(t, s, row.ID)), "while it looks")
+		require.Equal(t, face(first), face(waits(t, s, row, attempt)))
+	}
+	after, err := s.Timeline(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, trail, after)
+
+	// One that dies after it was told to wait: its cluster waits on, and no try is spent.
+	clock.pass(5 * time.Minute)
+	step(t, s, row.ID)
+	_, attempt = asks(t, s, row, demand(3, 0, nil))
+	clock.pass(time.Hour)
+	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+	lost := settled(t, s, row.ID)
+	require.Equal(t, face(first), face(lost))
+	require.Zero(t, lost.Tries)
+}
+
+// face is what people see of a cluster that waits.
+func face(r store.Row) []any {
+	return []any{r.Status, r.Phase, r.Why, r.Place, r.Progress, r.WaitsSince, r.FailReason, r.FailMessage}
 }
 
 func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
@@ -229,7 +276,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	_, facts, err := s.Load(t.Context(), third.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Line{Place: 1, FreedAt: clock.now()}, facts.Line)
+	require.Equal(t, []any{1, clock.now()}, []any{facts.Line.Place, facts.Line.FreedAt})
 	room, _ = asks(t, s, third, demand(6, 0, nil))
 	require.Empty(t, room.Wait)
 
@@ -250,13 +297,17 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	first, second = waits(t, s, first, open1), waits(t, s, second, open2)
 	require.Equal(t, 2, second.Place)
 	lose(t, s)
+	asked := clock.now()
 	clock.pass(time.Second / 10)
 	_, err := s.Destroy(t.Context(), first.ID, "github:maya", "enough")
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	_, facts, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Line{Place: 1, FreedAt: clock.now()}, facts.Line)
+	require.Equal(t, lifecycle.Line{
+		Place: 1, For: "Elastic IPs: 3 are needed, 6 of 6 are in use or set aside and 3 are waited for longer", Asked: 2,
+		Since: asked, AskedAt: asked, FreedAt: clock.now(),
+	}, facts.Line)
 	_, facts, err = s.Load(t.Context(), first.ID)
 	require.NoError(t, err)
 	require.Zero(t, facts.Line)
