@@ -54,15 +54,19 @@ func ETA(c lifecycle.Card) string {
 	return ""
 }
 
-// Line says where in line it is for room in its account and region; empty while it does not wait.
+// Line says where in line it is for room in its account and region, and since when; empty while it does not wait.
 func Line(c lifecycle.Card) string {
-	switch {
-	case c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0:
+	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
 		return ""
-	case c.Place == 1:
-		return "It is next in line."
 	}
-	return fmt.Sprintf("It is number %d in line.", c.Place)
+	text := "It is next in line."
+	if c.Place > 1 {
+		text = fmt.Sprintf("It is number %d in line.", c.Place)
+	}
+	if !c.WaitsSince.IsZero() {
+		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))
+	}
+	return text
 }
 
 // because gives the reason of the last move, and while it goes or is gone, why it was to go.

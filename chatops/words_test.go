@@ -71,8 +71,8 @@ func lives() map[string]lifecycle.Card {
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
-	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "5 of 5 elastic IP addresses of us-east-1 are taken or promised")
-	waiting.Place = 3
+	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for room in the cloud account: Elastic IPs: 3 are needed, 5 of 5 are in use or set aside")
+	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
 	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt made is removed and counted before the next one")
 	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	closed := ready()

@@ -204,6 +204,9 @@ type Cluster struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Version    string    `json:"version"`
 
+	// WaitsSince Since when it has stood in line for room; absent while it does not.
+	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
+
 	// Why The reason of the last move.
 	Why     string      `json:"why"`
 	Wish    ClusterWish `json:"wish"`

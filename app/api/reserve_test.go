@@ -45,7 +45,8 @@ func TestRoomIsSetAsideOrWaitedForOrNeverThere(t *testing.T) {
 	var c ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, []any{Status("PENDING"), "awaiting_capacity", 1, "quota"}, []any{c.Status, c.Phase, c.Place, c.FailWhose})
-	require.Contains(t, c.Why, "place 1 in line: Elastic IP addresses")
+	require.Contains(t, c.Why, "waiting for room in the cloud account: Elastic IP addresses")
+	require.False(t, c.WaitsSince.IsZero())
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)
 	require.Contains(t, string(body), `ocpctl_reservations{state="waiting"} 1`)
 }

@@ -23,7 +23,7 @@ func cluster(row store.Row) Cluster {
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
-		Place: row.Place, RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
+		Place: row.Place, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
 	if row.PR != nil {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
