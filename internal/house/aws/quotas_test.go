@@ -128,7 +128,7 @@ func TestNothingIsCreatedBeyondItsQuota(t *testing.T) {
 			_, err := c.route53.CreateHostedZone(ctx, &route53.CreateHostedZoneInput{Name: sdk.String("x.labs.example.com"), CallerReference: name()})
 			return err
 		}},
-		{"roles", "L-FE177D64", "LimitExceeded", 1, func() error {
+		{"roles, the one for load balancers included", "L-FE177D64", "LimitExceeded", 2, func() error {
 			_, err := c.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: name(), AssumeRolePolicyDocument: sdk.String("{}")})
 			return err
 		}},

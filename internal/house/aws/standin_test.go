@@ -267,3 +267,13 @@ func TestOtherProcessesReachTheFaultsOverHTTP(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Zero(t, count())
 }
+
+func TestANewAccountHasTheRoleForLoadBalancersAndItIsNoLeftover(t *testing.T) {
+	c := start(t, aws.Config{})
+	name := "AWSServiceRoleForElasticLoadBalancing"
+	require.NoError(t, c.Free(name), "furniture stays")
+	got, err := c.iam.GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name})
+	require.NoError(t, err)
+	require.Equal(t, "/aws-service-role/elasticloadbalancing.amazonaws.com/", *got.Role.Path)
+	require.Empty(t, c.Resources(""))
+}

@@ -51,13 +51,19 @@ func (s *Server) load() error {
 	return s.save(true) // whatever was cut off at the end is gone before the next line comes
 }
 
-// furnish puts the base domain's public zone into a new world.
+// furnish puts into a new world what an account that was used before has: the base domain's public zone, and the role that
+// AWS makes with the first load balancer.
 func (w *world) furnish(zone string) {
 	z := w.zone(zone+".", "standing", "", false)
 	z.Stands = true
 	for _, r := range w.all(func(r *Resource) bool { return r.Parent == z.ID }) {
 		r.Stands = true
 	}
+	const balancers = "AWSServiceRoleForElasticLoadBalancing"
+	w.add(Resource{
+		Service: "iam", Type: role.typ, ID: role.typ + "/" + balancers, Name: balancers, Stands: true,
+		Attrs: map[string]string{"path": "/aws-service-role/elasticloadbalancing.amazonaws.com/", "uniqueId": newUpper(role.prefix, 17)},
+	})
 }
 
 // save writes what has changed to the state file, unless it is there already. Callers that come while another writes find
