@@ -50,33 +50,24 @@ func strikes() []strike {
 // killRunner kills the runner alone, and what it started lives on until somebody sees that; or, for every second cell, all
 // of it at once, as the death of a pod does.
 func killRunner(ctx context.Context, t *Trial, c *cell) error {
-	if !c.whole {
-		return t.signalRunner(ctx, c.attempt, syscall.SIGKILL, 10*time.Second)
+	kill := func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
+	if c.whole {
+		runners, err := t.Dispatcher()
+		if err != nil {
+			return err
+		}
+		kill = func(int) error { return runners.Kill(ctx, c.attempt) }
 	}
-	pid, err := t.runnerPID(c.attempt)
-	if err != nil {
-		return err
-	}
-	if !alive(pid) {
-		return fmt.Errorf("the runner of %s was dead before it was struck", c.attempt)
-	}
-	runners, err := t.Dispatcher()
-	if err == nil {
-		err = runners.Kill(ctx, c.attempt)
-	}
-	if err == nil && alive(pid) {
-		err = fmt.Errorf("the runner of %s (pid %d) survived SIGKILL", c.attempt, pid)
-	}
-	return err
+	return t.endRunner(ctx, c.attempt, kill, 10*time.Second)
 }
 
 // terminateRunner is what a node that is drained does. A runner may take its time to stop an install and store its state.
 func terminateRunner(ctx context.Context, t *Trial, c *cell) error {
-	return t.signalRunner(ctx, c.attempt, syscall.SIGTERM, 2*time.Minute)
+	return t.endRunner(ctx, c.attempt, func(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }, 2*time.Minute)
 }
 
-// signalRunner signals an attempt's runner and waits until it is seen dead.
-func (t *Trial) signalRunner(ctx context.Context, attempt string, sig syscall.Signal, within time.Duration) error {
+// endRunner ends an attempt's runner, which must be alive, and waits until it is seen dead.
+func (t *Trial) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) error {
 	pid, err := t.runnerPID(attempt)
 	if err != nil {
 		return err
@@ -84,12 +75,12 @@ func (t *Trial) signalRunner(ctx context.Context, attempt string, sig syscall.Si
 	if !alive(pid) {
 		return fmt.Errorf("the runner of %s was dead before it was struck", attempt)
 	}
-	if err := syscall.Kill(pid, sig); err != nil {
-		return fmt.Errorf("signal the runner of %s: %w", attempt, err)
+	if err := end(pid); err != nil {
+		return fmt.Errorf("end the runner of %s: %w", attempt, err)
 	}
-	for end := time.Now().Add(within); alive(pid); {
-		if time.Now().After(end) {
-			return fmt.Errorf("the runner of %s (pid %d) still lives %s after the %s", attempt, pid, within, sig)
+	for until := time.Now().Add(within); alive(pid); {
+		if time.Now().After(until) {
+			return fmt.Errorf("the runner of %s (pid %d) still lives %s after it was struck", attempt, pid, within)
 		}
 		if err := sleep(ctx, 5*time.Millisecond); err != nil {
 			return err
