@@ -169,6 +169,28 @@ func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
 	}
 }
 
+// Tags are read in a second call. In a busy account something of somebody else's is gone by then, and AWS refuses them all.
+func TestWhatGoesWhileItIsCountedHidesNothingElse(t *testing.T) {
+	const arn = "arn:aws:elasticloadbalancing:us-east-1:" + account + ":"
+	for code, left := range map[string]house.Resource{
+		"TargetGroupNotFound":  {Type: "targetgroup", ID: arn + "targetgroup/hidden-c9772-aint/0123", Name: "hidden-c9772-aint"},
+		"LoadBalancerNotFound": {Type: "classic", ID: arn + "loadbalancer/a0123", Name: "a0123", Tags: map[string]string{"kubernetes.io/cluster/hidden-c9772": "owned"}},
+	} {
+		t.Run(left.Type, func(t *testing.T) {
+			s := newScene(t, "hidden", "us-east-1")
+			s.target.Identities = []contract.Identity{{InfraID: "hidden-c9772", Account: account}}
+			left.Service, left.Region = "elasticloadbalancing", "us-east-1"
+			s.plant(t, left)
+			s.plant(t, house.Resource{Service: left.Service, Type: left.Type, ID: left.ID + "9", Name: "hidden-c9772-2", Region: left.Region})
+			s.AWS.Refuse("elasticloadbalancing:DescribeTags", 1, code)
+			s.AWS.Refuse("tagging:GetResources", -1, "")
+			p := s.client.Verify(t.Context(), s.target)
+			require.True(t, slices.ContainsFunc(p.Leftovers, func(l contract.Leftover) bool { return l.Name == left.Name }), p.Leftovers)
+			require.Empty(t, s.AWS.Faults()["elasticloadbalancing:DescribeTags"], "it was refused once")
+		})
+	}
+}
+
 func TestTheControlFailsInAnotherAccountAndWithoutTheZone(t *testing.T) {
 	s := newScene(t, "control", "us-east-1")
 	s.target.Identities = []contract.Identity{{InfraID: "control-c9772", Account: account}}

@@ -62,13 +62,13 @@ func (c *Client) targetGroupsInVPC(region string, vpcs []string) question {
 	}
 }
 
-// balancingTags reads the tags of load balancers and target groups by ARN, twenty at a time, the most DescribeTags takes.
+// balancingTags reads the tags of load balancers and target groups by ARN.
 func (c *Client) balancingTags(ctx context.Context, region string, arns []string) (map[string]map[string]string, error) {
 	out := map[string]map[string]string{}
-	for some := range slices.Chunk(arns, 20) {
+	return out, byTwenties(arns, func(some []string) error {
 		page, err := c.elbIn(region).DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: some})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range page.TagDescriptions {
 			tags := map[string]string{}
@@ -77,8 +77,32 @@ func (c *Client) balancingTags(ctx context.Context, region string, arns []string
 			}
 			out[awssdk.ToString(d.ResourceArn)] = tags
 		}
+		return nil
+	})
+}
+
+// byTwenties asks about many, twenty at a time, the most both DescribeTags take. Where one of them is gone by now AWS
+// refuses all, so then each is asked about alone: somebody else's that went must not hide ours.
+func byTwenties(many []string, ask func(some []string) error) error {
+	for some := range slices.Chunk(many, 20) {
+		err := ask(some)
+		if err != nil && notFound(err) && len(some) > 1 {
+			err = byOnes(some, ask)
+		}
+		if err != nil && !notFound(err) {
+			return err
+		}
 	}
-	return out, nil
+	return nil
+}
+
+func byOnes(some []string, ask func([]string) error) error {
+	for _, one := range some {
+		if err := ask([]string{one}); err != nil && !notFound(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // balancers lists load balancers; with vpcs only theirs.

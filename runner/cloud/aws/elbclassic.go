@@ -43,14 +43,14 @@ func (c *Client) classicOf(region string, id identity, vpcs []string) question {
 	}
 }
 
-// classicTags reads tags twenty at a time, the most the API takes.
+// classicTags reads tags by name.
 func classicTags(ctx context.Context, api *classic.Client, all []types.LoadBalancerDescription) (map[string]map[string]string, error) {
 	out := map[string]map[string]string{}
 	names := each(all, func(b types.LoadBalancerDescription) string { return awssdk.ToString(b.LoadBalancerName) })
-	for some := range slices.Chunk(names, 20) {
+	return out, byTwenties(names, func(some []string) error {
 		page, err := api.DescribeTags(ctx, &classic.DescribeTagsInput{LoadBalancerNames: some})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range page.TagDescriptions {
 			tags := map[string]string{}
@@ -59,8 +59,8 @@ func classicTags(ctx context.Context, api *classic.Client, all []types.LoadBalan
 			}
 			out[awssdk.ToString(d.LoadBalancerName)] = tags
 		}
-	}
-	return out, nil
+		return nil
+	})
 }
 
 // classicByName asks for one.
