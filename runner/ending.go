@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -130,7 +132,11 @@ func (a *attempt) spoolOne(ctx context.Context, seq int, kind string, document a
 	if err != nil {
 		return fmt.Errorf("spool %s: %w", kind, err)
 	}
-	ref, err := a.store.PutOnce(ctx, artifacts.SpoolKey(a.cfg.Attempt, seq, kind), raw)
+	var ref string
+	err = a.persist(ctx, a.cfg.Timings.LastSave, kind, func(ctx context.Context) (err error) {
+		ref, err = a.store.PutOnce(ctx, artifacts.SpoolKey(a.cfg.Attempt, seq, kind), raw)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("spool %s: %w", kind, err)
 	}
@@ -145,12 +151,36 @@ func (a *attempt) uploadLog(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timings.LastSave)
 	defer cancel()
-	raw, err := os.ReadFile(a.log.Name())
-	if err != nil || len(raw) == 0 {
-		return
+	size, err := a.hideLate()
+	if err == nil && size > 0 {
+		_, err = a.store.Keep(ctx, artifacts.Log, artifacts.LogKey(a.spec.Cluster, a.spec.Kind, a.spec.Number, a.cfg.Now()), a.log.Name())
 	}
-	key := artifacts.LogKey(a.spec.Cluster, a.spec.Kind, a.spec.Number, a.cfg.Now())
-	if _, err := a.store.PutOnce(ctx, key, raw); err != nil {
+	if err != nil {
 		a.cfg.Log.Warn("log not kept", "err", err.Error())
 	}
+}
+
+// hideLate writes the attempt's log anew, without what was not yet known to be a secret when it was printed, and says how
+// long it is.
+func (a *attempt) hideLate() (size int64, err error) {
+	in, err := os.Open(a.log.Name())
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(a.log.Name()+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
+	buffer := bufio.NewWriter(out)
+	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // the first error stays and Flush tells it
+	_, err = io.Copy(lines, in)
+	if err = errors.Join(err, lines.Close(), buffer.Flush()); err != nil {
+		return 0, err
+	}
+	if size, err = out.Seek(0, io.SeekCurrent); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(out.Name(), a.log.Name())
 }

@@ -107,8 +107,9 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	if err != nil {
 		a.note("preflight: quotas could not be looked up: %v; the install goes on", err)
 	}
-	for _, q := range quotas {
+	for i, q := range quotas {
 		if q.Unknown != "" {
+			quotas[i].Unknown = a.cfg.Redact.Text(q.Unknown) // the cloud's own words, and the server keeps them
 			a.note("preflight: quota %s (%s) could not be looked up: %s; the install goes on", q.Name, q.Code, q.Unknown)
 		}
 	}

@@ -7,9 +7,12 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -171,4 +174,54 @@ func TestASecretThatCannotBeUsedEndsTheCreateBeforeAnythingIsMade(t *testing.T) 
 			require.NotContains(t, result.Message+w.log.String()+w.logText(), "CANARY")
 		})
 	}
+}
+
+func TestWhatWasNoSecretYetWhenItWasPrintedIsNotKept(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("ignition", `say "making up CANARY-kubeadmin-password"`) // before anybody could read it from its file
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome)
+	kept := readFile(t, filepath.Join(w.cfg.WorkDir, "attempt.log"))
+	require.Contains(t, kept, "making up [redacted]")
+	require.Contains(t, kept, "Install complete!")
+	require.NotContains(t, kept, "CANARY")
+	client := s3test.Shared(t).Client()
+	listed, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.spec.Bucket, Prefix: new("clusters/clu_1/create/")})
+	require.NoError(t, err)
+	at := slices.IndexFunc(listed.Contents, func(o types.Object) bool { return strings.HasSuffix(*o.Key, "-a3/create.log") })
+	require.GreaterOrEqual(t, at, 0)
+	raw, err := storeOf(t, w).Read(t.Context(), "s3://"+w.spec.Bucket+"/"+*listed.Contents[at].Key)
+	require.NoError(t, err)
+	require.Equal(t, kept, string(raw))
+}
+
+// AWS answers a wrong signature with the request it would have signed, header by header.
+const repeatedRequest = "api error SignatureDoesNotMatch: The Canonical String for this request should have been\nPOST\nx-amz-security-token:CANARY-token\n"
+
+func TestTheCloudsOwnWordsAreRedactedBeforeTheServerKeepsThem(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.verify = func(n int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		if n == 1 {
+			p.Queries = []contract.Query{{Service: "iam", Call: "ListRoles", Err: repeatedRequest}}
+			p.Leftovers = []contract.Leftover{{Type: "refused-query", ID: "iam:ListRoles", Name: "x", Free: repeatedRequest}}
+		}
+		return p
+	}
+	var said []byte
+	w.hear = func(what string, _ int, body []byte) {
+		if what == "report" {
+			said = append(said, body...)
+		}
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Contains(t, string(said), "x-amz-security-token:[redacted]")
+	require.NotContains(t, string(said), "CANARY")
+
+	w = newWorld(t, contract.KindCreate)
+	w.quotas = func(cloud.Plan) ([]contract.Quota, error) {
+		return []contract.Quota{{Code: "L-1", Name: "things", Unknown: repeatedRequest}}, nil
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Contains(t, w.demands[0].Quotas[0].Unknown, "x-amz-security-token:[redacted]")
 }

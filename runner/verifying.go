@@ -31,7 +31,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 		}
 		pass.Number = number
 		pass.Clean = a.isClean(pass)
-		a.say.Fact(contract.Report{Pass: &pass})
+		a.say.Fact(contract.Report{Pass: a.redacted(pass)})
 		a.note("verification %d: %d questions asked, %d things left", number, len(pass.Queries), len(pass.Leftovers))
 		if pass.Account != "" && a.account != pass.Account {
 			return wrongAccount(pass.Account, a.account)
@@ -59,6 +59,19 @@ func (a *attempt) verifying(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// redacted is a pass as the server may keep it: refusals are the cloud's own words, and some of them repeat a request with
+// its token.
+func (a *attempt) redacted(p contract.Pass) *contract.Pass {
+	p.Queries, p.Leftovers = slices.Clone(p.Queries), slices.Clone(p.Leftovers)
+	for i := range p.Queries {
+		p.Queries[i].Err = a.cfg.Redact.Text(p.Queries[i].Err)
+	}
+	for i := range p.Leftovers {
+		p.Leftovers[i].Name, p.Leftovers[i].Free = a.cfg.Redact.Text(p.Leftovers[i].Name), a.cfg.Redact.Text(p.Leftovers[i].Free)
+	}
+	return &p
 }
 
 // isClean looks at a pass once more: the control held, every question was answered, nothing came back, and every

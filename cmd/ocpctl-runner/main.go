@@ -106,14 +106,27 @@ func attempt(ctx context.Context, f flags) error {
 	}
 	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
 	defer lines.Close()
-	return runner.Run(ctx, runner.Config{
+	err = runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
 		Env: os.Environ(), Keys: keys, Cloud: openCloud,
 		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
 		Log:    slog.New(slog.NewJSONHandler(lines, nil)),
 		Redact: redact,
 	})
+	if err != nil {
+		return seemly{err, redact.Text(err.Error())}
+	}
+	return nil
 }
+
+// seemly is an error as it may be printed: what the server, S3 or the cloud said is in it.
+type seemly struct {
+	error
+	words string
+}
+
+func (s seemly) Error() string { return s.words }
+func (s seemly) Unwrap() error { return s.error }
 
 // podName says who we are, so that a repeated claim is known as ours and a second pod's is not: the pod's uid where
 // Kubernetes tells it, else host, pid and start.

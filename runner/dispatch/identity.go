@@ -54,7 +54,7 @@ func loadIdentity(path string) (identity, error) {
 	return id, nil
 }
 
-// alive reports whether this very process lives. A zombie does not; ours is collected.
+// alive reports whether this very process lives. A zombie does not.
 func (id identity) alive() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != id.Boot {
@@ -67,13 +67,7 @@ func (id identity) alive() (bool, error) {
 	if err != nil || stat.start != id.Start {
 		return false, err
 	}
-	if stat.state != "Z" && stat.state != "X" {
-		return true, nil
-	}
-	if stat.parent == os.Getpid() {
-		_, _ = syscall.Wait4(id.PID, nil, syscall.WNOHANG, nil)
-	}
-	return false, nil
+	return stat.state != "Z" && stat.state != "X", nil
 }
 
 // terminate sends SIGTERM to this very process and to no other that bears its pid now.

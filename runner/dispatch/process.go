@@ -128,7 +128,7 @@ func (p *Process) launch(dir string, job Job) error {
 	if err == nil {
 		err = id.save(filepath.Join(dir, processFile))
 	}
-	_ = cmd.Process.Release() // nobody waits for it here: Observe collects it
+	go func() { _ = cmd.Wait() }() // collects it and ends with it; what its exit code says, the Status API and Observe tell
 	return err
 }
 

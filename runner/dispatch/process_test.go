@@ -102,6 +102,18 @@ func TestAStartAskedForManyTimesStartsOnce(t *testing.T) {
 	require.Equal(t, 1, strings.Count(readLog(t, cfg, id), "started"), "an ended attempt is never started again")
 }
 
+func TestARunnerThatEndedUnseenIsNoZombie(t *testing.T) {
+	p, cfg := newDispatcher(t, "#!/bin/sh\necho bye\n")
+	id := attemptID(t)
+	require.NoError(t, p.Start(t.Context(), job(id)))
+	was, err := loadIdentity(filepath.Join(cfg.WorkDir, id, processFile))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		now, err := readStat(was.PID)
+		return err != nil || now.start != was.Start
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
 func TestTheTokenIsForItsOwnerAlone(t *testing.T) {
 	p, cfg := newDispatcher(t, politeRunner)
 	id := attemptID(t)

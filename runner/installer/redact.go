@@ -29,6 +29,7 @@ var patterns = []pattern{
 	mustPattern(`(?i)(authorization[\\"']*\s*[:=]).*`),
 	mustPattern(`(?i)((?:secret_?access_?key|se(?:ssion|curity)[_-]?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
 	mustPattern(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
+	mustPattern(`(?i)(Encoded authorization failure message: )[^\s"'\\]+`), // AWS hides from its caller what it says
 	mustPattern(`(://[^/\s:@]+:)[^/\s@]+@`),
 	mustPattern(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),
 	mustPattern(`()\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),

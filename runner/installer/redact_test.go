@@ -36,21 +36,22 @@ func knowing() *Redactor {
 func TestALineKeepsItsWordsAndLosesItsSecrets(t *testing.T) {
 	r := knowing()
 	for in, want := range map[string]string{
-		`level=info msg=Creating infrastructure resources...`:                                     `level=info msg=Creating infrastructure resources...`,
-		`level=info msg=Login to the console with user: "kubeadmin", and password: "abcde-fghij"`: `level=info msg=Login to the console with user: "kubeadmin", and password:[redacted]`,
-		`msg="the \"password\": \"x y z\""`:                                                       `msg="the \"password\":[redacted]`,
-		`got FRzcs-canary-kubeadmin here`:                                                         `got [redacted] here`,
-		`key AKIAIOSFODNN7EXAMPLE used`:                                                           `key [redacted] used`,
-		`GET https://b.s3/x?X-Amz-Signature=0abc&X-Amz-Date=1`:                                    `GET https://b.s3/x?X-Amz-Signature=[redacted]&X-Amz-Date=1`,
-		`token eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2ln ok`:                                      `token [redacted] ok`,
-		`"auths":{"x":{"auth":"unknown"}}`:                                                        `"auths":[redacted]`,
-		`aws_secret_access_key = unknown1 end`:                                                    `aws_secret_access_key = [redacted] end`,
-		`X-Amz-Security-Token: unknown1 end`:                                                      `X-Amz-Security-Token: [redacted] end`,
-		`proxy http://me:unknown@proxy:3128/`:                                                     `proxy http://me:[redacted]proxy:3128/`,
-		`client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ==`:                           `client-key-data: [redacted]`,
-		`pem -----BEGIN RSA PRIVATE KEY-----MII-----END RSA PRIVATE KEY--`:                        `pem [redacted]`,
-		`Authorization: Bearer unknown`:                                                           `Authorization:[redacted]`,
-		`line-two-canary`:                                                                         `[redacted]`,
+		`level=info msg=Creating infrastructure resources...`:                                       `level=info msg=Creating infrastructure resources...`,
+		`level=info msg=Login to the console with user: "kubeadmin", and password: "abcde-fghij"`:   `level=info msg=Login to the console with user: "kubeadmin", and password:[redacted]`,
+		`msg="the \"password\": \"x y z\""`:                                                         `msg="the \"password\":[redacted]`,
+		`got FRzcs-canary-kubeadmin here`:                                                           `got [redacted] here`,
+		`key AKIAIOSFODNN7EXAMPLE used`:                                                             `key [redacted] used`,
+		`GET https://b.s3/x?X-Amz-Signature=0abc&X-Amz-Date=1`:                                      `GET https://b.s3/x?X-Amz-Signature=[redacted]&X-Amz-Date=1`,
+		`token eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhIn0.c2ln ok`:                                        `token [redacted] ok`,
+		`"auths":{"x":{"auth":"unknown"}}`:                                                          `"auths":[redacted]`,
+		`aws_secret_access_key = unknown1 end`:                                                      `aws_secret_access_key = [redacted] end`,
+		`X-Amz-Security-Token: unknown1 end`:                                                        `X-Amz-Security-Token: [redacted] end`,
+		`proxy http://me:unknown@proxy:3128/`:                                                       `proxy http://me:[redacted]proxy:3128/`,
+		`client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ==`:                             `client-key-data: [redacted]`,
+		`pem -----BEGIN RSA PRIVATE KEY-----MII-----END RSA PRIVATE KEY--`:                          `pem [redacted]`,
+		`ec2:CreateVpc is refused. Encoded authorization failure message: 4Q-x_y7 status code: 403`: `ec2:CreateVpc is refused. Encoded authorization failure message: [redacted] status code: 403`,
+		`Authorization: Bearer unknown`:                                                             `Authorization:[redacted]`,
+		`line-two-canary`:                                                                           `[redacted]`,
 	} {
 		require.Equal(t, want, r.Text(in))
 	}
