@@ -118,11 +118,7 @@ func marked(attempt string) ([]identity, error) {
 }
 
 // stat is what /proc/<pid>/stat says of a process.
-type stat struct {
-	state  string
-	parent int
-	start  string
-}
+type stat struct{ state, start string }
 
 func readStat(pid int) (stat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -134,8 +130,7 @@ func readStat(pid int) (stat, error) {
 	if !ok || len(fields) < 20 {
 		return stat{}, fmt.Errorf("read /proc/%d/stat: not understood", pid)
 	}
-	parent, err := strconv.Atoi(fields[1])
-	return stat{state: fields[0], parent: parent, start: fields[19]}, err
+	return stat{state: fields[0], start: fields[19]}, nil
 }
 
 func bootID() (string, error) {
