@@ -73,7 +73,7 @@ func Line(c lifecycle.Card) string {
 func because(c lifecycle.Card) string {
 	var lines []string
 	if c.Why != "" {
-		lines = append(lines, "**Why:** "+plain(sentence(c.Why)))
+		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
 	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
 		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
@@ -155,7 +155,7 @@ func blockers(c lifecycle.Card, links Links) string {
 		b.WriteString("**Still there at the last count:**\n\n")
 	}
 	for _, name := range c.Blockers[:min(len(c.Blockers), most)] {
-		fmt.Fprintf(&b, "- %s\n", plain(name))
+		b.WriteString("- " + blocker(name) + "\n")
 	}
 	if more := len(c.Blockers) - most; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
@@ -164,6 +164,19 @@ func blockers(c lifecycle.Card, links Links) string {
 		b.WriteString("\n" + turn(c, links))
 	}
 	return strings.TrimLeft(b.String(), "\n")
+}
+
+// blocker shows the command that frees something so that it can be copied.
+func blocker(text string) string {
+	words, command, remark := Blocker(text)
+	out := plain(words)
+	if command != "" {
+		out += ": `" + strings.ReplaceAll(oneLine(command), "`", "'") + "`" // whole: a command that was cut is none
+	}
+	if remark != "" {
+		out += " (" + plain(remark) + ")"
+	}
+	return out
 }
 
 // facts is the table of what it is, what it costs and when it ends.

@@ -21,6 +21,8 @@ var owners = map[string]string{
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
 	switch {
+	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:
+		return "the platform team's", "Put right what the reason names; the next try begins by itself."
 	case c.Phase == lifecycle.DestroyBlocked:
 		return "the platform team's", "Free what is listed, by hand or by lifting what protects it; the next try sees it by itself."
 	case c.Phase == lifecycle.Abandoned:

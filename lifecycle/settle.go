@@ -95,12 +95,12 @@ func (m *mind) settleDestroy(a Attempt) {
 	what := a.Message
 	switch {
 	case len(n.Blockers) > 0:
-		what = "still there: " + strings.Join(n.Blockers, ", ")
+		what = "still there: " + strings.Join(named(n.Blockers), ", ")
 	case what == "":
 		what = "no two clean counts of every recorded name came with it"
 	}
 	if len(n.Blockers) == 0 && a.Next != "" {
-		what = strings.TrimRight(what, ".") + ". " + strings.TrimRight(a.Next, ".")
+		what = strings.TrimRight(what, ".") + ". " + strings.ToUpper(a.Next[:1]) + strings.TrimRight(a.Next[1:], ".")
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
 		m.say(Failed, DestroyBlocked, "%d teardowns did not reach zero; %s. The next try is at %s and there is no last one",
@@ -108,6 +108,15 @@ func (m *mind) settleDestroy(a Attempt) {
 		return
 	}
 	m.say(n.Status, n.Phase, "teardown attempt %d did not reach zero; %s. It is tried again", a.Number, what)
+}
+
+// named are blockers without the words on who can free them and how.
+func named(blockers []string) (out []string) {
+	for _, b := range blockers {
+		name, _, _ := strings.Cut(b, ": ")
+		out = append(out, name)
+	}
+	return out
 }
 
 // teardownJob is the job a teardown runs under: cleaning between two tries belongs to the create.

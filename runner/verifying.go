@@ -48,7 +48,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			if unclean++; unclean >= a.cfg.Timings.UncleanPasses {
 				return a.leftoversFound(pass)
 			}
-			a.say.Step(75, fmt.Sprintf("%d things are left; removing what may be removed by name", len(pass.Leftovers)))
+			a.say.Step(75, fmt.Sprintf("left: %d; removing what may be removed by name", len(pass.Leftovers)))
 			a.sweep(ctx)
 		}
 		// The gap is counted on the server's clock between two passes it was told of, so the first must have arrived.

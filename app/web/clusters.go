@@ -3,9 +3,11 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -50,6 +52,9 @@ func detailOf(who policy.Principal, found app.Details) detailView {
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
 	v.Why, v.WishWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.WishWhy)
+	if card.Status == lifecycle.Creating && !strings.Contains(card.Why, card.FailMessage) {
+		v.LastTry = card.FailMessage
+	}
 	for _, text := range card.Blockers {
 		var b blocker
 		b.Words, b.Command, b.Remark = chatops.Blocker(text)

@@ -55,6 +55,7 @@ type detailView struct {
 	Steps []step
 
 	Why, WishWhy string   // without what stands beside them
+	LastTry      string   // what went wrong with it, while another follows
 	CreateLog    []string // last lines of the create, once another job is the newest
 	InTheWay     []blocker
 
