@@ -26,6 +26,9 @@ func Matrix(ctx context.Context, t *Trial, o Options) error {
 	if o.Width == 0 {
 		o.Width = 16
 	}
+	if err := t.openGates(); err != nil {
+		return err
+	}
 	bounds, err := t.survey(ctx)
 	if err != nil {
 		return fmt.Errorf("lives nobody disturbs: %w", err)

@@ -79,15 +79,20 @@ func Start(ctx context.Context, cfg Config) (t *Trial, err error) {
 		return t, err
 	}
 	t.board, t.trace = watchBoard(ctx, t.pool), followTrace(ctx, trail)
-	if t.status, err = startGate(h.PrivateURL(), t.statusCall); err != nil {
-		return t, err
-	}
-	if t.s3, err = startGate(h.S3.URL(), t.s3Call); err != nil {
-		return t, err
-	}
-	h.Status.Lead(t.status.addr)
-	h.S3Cut.Lead(t.s3.addr)
 	return t, nil
+}
+
+// openGates puts gates into both lines, behind what cuts them.
+func (t *Trial) openGates() (err error) {
+	if t.status, err = startGate(t.PrivateURL(), t.statusCall); err != nil {
+		return err
+	}
+	if t.s3, err = startGate(t.House.S3.URL(), t.s3Call); err != nil {
+		return err
+	}
+	t.Status.Lead(t.status.addr)
+	t.S3Cut.Lead(t.s3.addr)
+	return nil
 }
 
 // Stop ends the house and everything around it.
