@@ -334,7 +334,7 @@ func TestADestroyPastItsDeadlineIsStoppedAndCounted(t *testing.T) {
 
 func TestADestroyerThatLoopsTakesItsShareOfTheDeadlineAlone(t *testing.T) {
 	w := newTeardown(t, "shop-00001", "shop-00002")
-	w.spec.DestroyDeadline = 400 * time.Millisecond
+	w.spec.DestroyDeadline = 2 * time.Second
 	w.on("destroy", `if [ "$(infra)" = shop-00001 ]; then `+hanging+`; fi`)
 	require.NoError(t, w.run(t.Context()))
 	require.True(t, w.did("installer: destroy shop-00002"))

@@ -40,15 +40,12 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// destroyAll shares what is left of the deadline among those still to come: one that loops takes its own share only, and
-// one that has nothing to remove leaves its share to the next.
+// destroyAll shares the deadline: one that loops takes its own share only, and one that has nothing to remove leaves its
+// share to the next.
 func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.ToolExit) error {
 	until := time.Now().Add(a.spec.DestroyDeadline)
 	for i, dir := range dirs {
-		share := time.Duration(0) // no deadline
-		if a.spec.DestroyDeadline > 0 {
-			share = max(time.Until(until)/time.Duration(len(dirs)-i), 1)
-		}
+		share := max(a.spec.DestroyDeadline/time.Duration(len(dirs)), time.Until(until)/time.Duration(len(dirs)-i))
 		exit, err := a.destroyOne(ctx, dir, share)
 		if err != nil {
 			return err
