@@ -177,6 +177,16 @@ func TestAReleaseWhoseRequestsCannotBeReadRecordsNothing(t *testing.T) {
 	require.False(t, w.did("installer: ccoctl"))
 }
 
+func TestAReleaseWithoutRequestsRecordsNothing(t *testing.T) {
+	w := manual(t, contract.KindCreate)
+	w.on("oc", `exit 0`)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "ToolsUnavailable", w.result().Reason)
+	require.Contains(t, w.result().Message, "no credentials requests")
+	require.Empty(t, w.records)
+	require.False(t, w.did("installer: ccoctl"))
+}
+
 func TestMintClaimsNothingAndSaysSo(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	require.NoError(t, w.run(t.Context()))

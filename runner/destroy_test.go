@@ -251,6 +251,16 @@ func TestACloudThatDoesNotAnswerEndsATeardownBeforeAnythingIsRun(t *testing.T) {
 	require.False(t, w.did("installer:"))
 }
 
+func TestCredentialsThatAreNotAcceptedAreOurProblem(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.refused = fmt.Errorf("%w: ExpiredToken", cloud.ErrCredentials)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "CredentialsRefused", w.result().Reason)
+	require.Equal(t, contract.WhoseOurs, w.result().Whose)
+	require.Contains(t, w.result().Message, "ExpiredToken")
+	require.False(t, w.did("installer:"))
+}
+
 func TestAnExitCodeIsNotACount(t *testing.T) {
 	left := contract.Leftover{Type: "elastic-ip", ID: "eipalloc-1", Free: "release it"}
 	for name, c := range map[string]struct {
@@ -323,7 +333,7 @@ func TestAnAccountThatChangesUnderATeardownIsNoProof(t *testing.T) {
 
 func TestADestroyPastItsDeadlineIsStoppedAndCounted(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.spec.DestroyDeadline = 100 * time.Millisecond
+	w.spec.DestroyDeadline = time.Second
 	w.on("destroy", hanging)
 	require.NoError(t, w.run(t.Context()))
 	passes, exits := w.told()

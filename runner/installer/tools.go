@@ -113,10 +113,18 @@ func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 	return t.extracted(path)
 }
 
-// CredentialsRequests writes the release's credentials requests for an install-config to a folder.
+// CredentialsRequests writes the release's credentials requests for an install-config to a folder. Every release has some:
+// of none ccoctl would make no role, and say that all is well.
 func (t *Tools) CredentialsRequests(ctx context.Context, installConfig, to string) error {
-	return t.oc(ctx, to, nil, "adm", "release", "extract", "--credentials-requests", "--included", "--install-config="+installConfig,
+	err := t.oc(ctx, to, nil, "adm", "release", "extract", "--credentials-requests", "--included", "--install-config="+installConfig,
 		"--from="+t.Image, "--to="+to)
+	if err != nil {
+		return err
+	}
+	if found, err := os.ReadDir(to); err != nil || len(found) == 0 {
+		return fmt.Errorf("oc found no credentials requests in %s", t.Image)
+	}
+	return nil
 }
 
 // oc runs oc with the registry config in a folder of its own. What it said last tells why it failed.
