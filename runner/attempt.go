@@ -146,6 +146,13 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if errors.Is(err, cloud.ErrCredentials) {
+		return failure{
+			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
+			Message: fmt.Sprintf("nothing was begun: %v", err),
+			Next:    "an administrator of this installation renews them, and tests them with: aws sts get-caller-identity",
+		}
+	}
 	if err != nil {
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,

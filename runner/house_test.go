@@ -49,6 +49,7 @@ type world struct {
 	reply   func(what string, n int) int                                  // a status code instead of an answer; 0: answer
 	hear    func(what string, n int, body []byte)                         // sees every request before it is answered
 	account string                                                        // the credentials'
+	refused error                                                         // what asking for the account ends with
 	verify  func(n int, t cloud.Target) contract.Pass                     // nil: clean
 	rebuild func(contract.Identity) ([]byte, error)                       // nil: refused
 	look    func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
@@ -278,6 +279,9 @@ func (c *fakeCloud) Account(context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	(*world)(c).note("cloud: account asked")
+	if c.refused != nil {
+		return "", c.refused
+	}
 	if c.account == "" {
 		return "", fmt.Errorf("the cloud is away")
 	}

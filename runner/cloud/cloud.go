@@ -1,7 +1,14 @@
 // Package cloud holds the plain types a runner and its clouds share. It asks no cloud anything.
 package cloud
 
-import "github.com/ocpctl/ocpctl/runner/contract"
+import (
+	"errors"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// ErrCredentials says that the cloud does not accept the runner's credentials: unknown, wrong or run out.
+var ErrCredentials = errors.New("the cloud does not accept the runner's credentials")
 
 // Target is one cluster as a cloud has to look for it.
 type Target struct {

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 const (
@@ -72,11 +74,14 @@ func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// Account returns the account id our credentials belong to.
+// Account returns the account id our credentials belong to. Credentials that AWS does not accept are a cloud.ErrCredentials.
 func (c *Client) Account(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil && refusedCredentials(err) {
+		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("ask whose credentials these are: %w", err)
 	}

@@ -66,9 +66,9 @@ func notAnswered(err error) cloud.Problem {
 func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem, error) {
 	got, err := c.Account(ctx)
 	switch {
-	case err != nil && refusedCredentials(err):
+	case errors.Is(err, cloud.ErrCredentials):
 		return []cloud.Problem{{
-			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Words: "AWS does not accept the runner's credentials: " + err.Error(),
+			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Words: err.Error(),
 			Next: "an administrator of this installation has to renew them",
 		}}, nil
 	case err != nil:
