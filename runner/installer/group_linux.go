@@ -18,7 +18,7 @@ const (
 
 // processGroup gives the child a session of its own, out of any terminal's reach, and lets the kernel end it with the
 // runner: an installer without a runner would go on building what nobody watches. A group would not hold what it
-// starts: openshift-install gives etcd, its API server and each controller a group of their own (openshift.md §3).
+// starts: openshift-install gives etcd, its API server and each controller a group of their own.
 func processGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
