@@ -26,6 +26,7 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   pages, API   %s   (sign in with what cat %s prints)
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
+  database     psql -h 127.0.0.1 -p %d -U postgres   (the runbooks' statements can be pasted)
 
   tokens       %s/{requester,admin,auditor}.jwt
   secrets      GitHub webhook: %s   Slack signing: %s
@@ -34,11 +35,18 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   curl -H "Authorization: Bearer $(cat %s)" %s/api/v1/clusters
 
+Break something, and read what it says then:
+
+  curl -d '{"code": "L-F678F1CE", "value": 0}' http://127.0.0.1:%d/_standin/limit       no VPC may be made; -1 lifts it
+  curl -d '{"account": "999900001111"}' http://127.0.0.1:%d/_standin/account          the wrong account; %s is the right one
+  echo '{"create": {"failAt": "bootstrap"}}' > %s        the next installs fail; {} ends it
+
 Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.GitHub.URL(), h.PrivateURL(), filepath.Join(tokens, "requester.jwt"), h.PublicURL(),
 		h.Ports.AWS, house.Account, h.Ports.S3,
-		tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
-		filepath.Join(tokens, "requester.jwt"), h.PrivateURL())
+		h.Ports.Postgres, tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
+		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
+		h.Ports.AWS, h.Ports.AWS, house.Account, h.Faults())
 }
