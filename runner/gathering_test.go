@@ -90,7 +90,7 @@ func TestJournalsThatCannotBeFetchedFailNothingMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, contract.KindCreate)
-			w.cfg.Timings.Gather = 100 * time.Millisecond
+			w.cfg.Timings.Gather = time.Second
 			w.on("create", `exit 5`)
 			w.on("gather", c.script)
 			require.NoError(t, w.run(t.Context()))
