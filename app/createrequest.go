@@ -35,16 +35,19 @@ func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	docs := yaml.NewDecoder(body)
 	var doc yaml.Node
 	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
-		return r, []Field{{Name: "request", Detail: "It is empty.", Accept: requestFields()}}
+		return r, []Field{{Name: wholeRequest, Detail: "It is empty.", Accept: requestFields()}}
 	} else if err != nil {
-		return r, []Field{{Name: "request", Detail: "It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accept: []string{"one JSON or YAML object"}}}
+		return r, []Field{{Name: wholeRequest, Detail: "It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accept: []string{"one JSON or YAML object"}}}
 	}
 	root := doc.Content[0]
 	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return r, []Field{{Name: "request", Detail: "It is not one object.", Accept: requestFields()}}
+		return r, []Field{{Name: wholeRequest, Detail: "It is not one object.", Accept: requestFields()}}
 	}
 	return r, r.read(root)
 }
+
+// wholeRequest stands for a field's name where it is the whole that cannot be read.
+const wholeRequest = "request"
 
 // texts are the request's fields that hold a string.
 func (r *CreateRequest) texts() map[string]*string {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +18,20 @@ var checkFields = map[string]string{
 // keeps none of it: the ids in it are nobody's. wrong are fields that could not even be read. What is wrong comes back
 // as one Error with every field; notes are what a person should know though nothing is wrong.
 func (d *Desk) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
+	if slices.ContainsFunc(wrong, func(f Field) bool { return f.Name == wholeRequest }) { // nothing was read that could be judged
+		return store.Row{}, nil, &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: wrong}
+	}
 	if r.Profile == "" {
 		r.Profile = d.defaultProfile()
 	}
 	r, more := r.filled(who)
 	profile, known := d.catalogue.Get(r.Profile)
-	wrong = append(append(wrong, more...), r.check(profile, known)...)
+	wrong = append(wrong, more...)
+	for _, field := range r.check(profile, known) {
+		if !told(wrong, field) { // a field that could not be read is not missing
+			wrong = append(wrong, field)
+		}
+	}
 	request := r.wish(who)
 	verdict := policy.Evaluate(request, d.catalogue, d.policy)
 	for _, check := range verdict.Refusals() {

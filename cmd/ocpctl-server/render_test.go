@@ -90,6 +90,18 @@ func TestABadRequestNamesEveryFieldAndPrintsNothing(t *testing.T) {
 	}
 }
 
+func TestAFieldIsComplainedOfOnceAndAnUnreadableRequestAlone(t *testing.T) {
+	_, _, err := rendering(t, `{"name": "shop", "owner": 1, "costCenter": "sandbox", "environment": "test"}`, "--request", "-")
+	require.ErrorContains(t, err, "owner: It is not a string")
+	require.Equal(t, 1, strings.Count(err.Error(), "\n  "))
+
+	for request, want := range map[string]string{"name: [shop": "It cannot be read", "[]": "It is not one object", "": "It is empty"} {
+		_, _, err := rendering(t, request, "--request", "-")
+		require.ErrorContains(t, err, "\n  request: "+want)
+		require.Equal(t, 1, strings.Count(err.Error(), "\n  "), "nothing was read that could be judged")
+	}
+}
+
 func TestARoleAndAConfigurationCount(t *testing.T) {
 	mint := strings.Replace(sample, "aws-minimal-test", "aws-minimal-mint", 1)
 	_, _, err := rendering(t, mint, "--request", "-")
