@@ -78,7 +78,7 @@ func checkTags(r Request, p profiles.Profile, known bool) []Check {
 			continue
 		}
 		if problem := profiles.TagProblem(key, r.Tags[key]); problem != "" {
-			refuse(key+"="+r.Tags[key], "a tag that AWS and the installer take", sentence(problem), "Choose another key or value.")
+			refuse(key+"="+r.Tags[key], "a tag that AWS and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
 		}
 	}
 	if len(checks) == 0 {
@@ -86,12 +86,4 @@ func checkTags(r Request, p profiles.Profile, known bool) []Check {
 			Words: fmt.Sprintf("%d tags of your own beside our %d.", len(r.Tags), ourTags)})
 	}
 	return checks
-}
-
-// sentence starts with a capital and ends in a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
