@@ -46,6 +46,7 @@ type Config struct {
 
 	LeaseGrace time.Duration // after a lease ran out, before its runner counts as gone
 	Heartbeat  time.Duration // of a runner that has nothing to tell
+	WordsPace  time.Duration // least time between two changes on GitHub
 
 	Secrets Secrets  // what is not given is the demo's
 	Env     []string // KEY=value, for the server and so for runners and installers, after the house's own
@@ -125,6 +126,7 @@ func (c Config) withDefaults() Config {
 	set(&c.LookAgain, 2*time.Second)
 	set(&c.LeaseGrace, 5*time.Second)
 	set(&c.Heartbeat, time.Second)
+	set(&c.WordsPace, 10*time.Millisecond)
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)

@@ -18,7 +18,7 @@ import (
 const clockTick = 10 * time.Millisecond
 
 // processes adds up what the house's processes use, kind by kind, and remembers the greatest resident set of a runner, as
-// the kernel counts it. It looks five times a second: of a process that ends in between, the last moments are not seen.
+// the kernel counts it. It looks twice a second: of a process that ends in between, the last moments are not seen.
 type processes struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -43,7 +43,7 @@ func (t *Trial) watchProcesses(ctx context.Context) *processes {
 	p.spent = map[string]time.Duration{}
 	go func() {
 		defer close(p.done)
-		for sleep(ctx, 200*time.Millisecond) == nil {
+		for sleep(ctx, 500*time.Millisecond) == nil {
 			p.look()
 		}
 		for pid, d := range before {
