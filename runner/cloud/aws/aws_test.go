@@ -13,6 +13,7 @@ import (
 
 	house "github.com/ocpctl/ocpctl/internal/house/aws"
 	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/count"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
@@ -85,8 +86,9 @@ func TestTwoPassesOfTheSameCloudAreTheSame(t *testing.T) {
 	s := newScene(t, "same", "us-east-1")
 	s.render(t)
 	s.Must(t, s.dir, "create cluster")
-	s.client.Now = func() time.Time { return time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC) }
-	require.Equal(t, s.client.Verify(t.Context(), s.target), s.client.Verify(t.Context(), s.target))
+	counter := count.New(s.config(t))
+	counter.Now = func() time.Time { return time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC) }
+	require.Equal(t, counter.Verify(t.Context(), s.target), counter.Verify(t.Context(), s.target))
 }
 
 // Every leak class of a create that was cut short, or of a cluster's users, is named.

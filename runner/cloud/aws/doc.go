@@ -5,11 +5,10 @@
 // cluster's, and never delete anything but by exact name. Addresses and credentials come from the SDK's default chain
 // unless New is told otherwise.
 //
-// Verify shares nothing with openshift-install and ccoctl, which do the deleting, and takes no word of Sweep's: it asks
-// anew, by tag, by name and by VPC (plan.go), and confirms by a describe what the tagging API tells, which remembers the
-// deleted. Sweep deletes the leak classes of openshift-install (a create killed between two calls, records without a twin,
-// untaggable profiles) and what ccoctl made; it looks for some of that with Verify's questions. One file per service or
-// concern.
+// Sweep deletes the leak classes of openshift-install (a create killed between two calls, records without a twin,
+// untaggable profiles) and what ccoctl made, each looked up by its name right before it goes. Verify is another package's
+// work (count), which shares no line with this one: what a look-up here cannot see, the count still names. That some
+// small look-ups are written twice is the price, and neither side may borrow the other's. One file per service or concern.
 //
 // Beside what openshift-install needs, the runner must be allowed:
 //

@@ -46,12 +46,3 @@ func allowing(err error, action string) error {
 	}
 	return err
 }
-
-// accessDenied tells the codes with which AWS's services refuse a call for want of permission.
-func accessDenied(code string) bool {
-	switch code {
-	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError":
-		return true
-	}
-	return false
-}

@@ -1,13 +1,14 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/smithy-go"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -84,8 +85,8 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 
 // checkServiceRole warns of a new account. It never blocks: the installer may be allowed to have the role made.
 func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) {
-	_, err := c.role(ctx, serviceRole)
-	if err == nil || !notFound(err) {
+	_, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: awssdk.String(serviceRole)})
+	if err == nil || !absent(err) {
 		return nil, err
 	}
 	return []cloud.Problem{{
@@ -96,7 +97,7 @@ func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) 
 
 // checkDomain looks for the public zone, and for anything under the cluster's own name in it.
 func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	public, err := c.publicZones(ctx, t.BaseDomain)
+	public, err := c.publicZonesCalled(ctx, t.BaseDomain)
 	if err != nil {
 		return nil, err
 	}
@@ -106,45 +107,61 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	}
-	questions := []question{c.zonesLeft(t.Domain())}
-	for _, z := range public {
-		questions = append(questions, c.recordsLeft(z, t.Domain()))
+	taken, err := c.inDNS(ctx, public, t.Domain())
+	return nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these"), err
+}
+
+// inDNS are the names in use at and below a domain: zones of the name, and records in the public zones above it.
+func (c *Client) inDNS(ctx context.Context, public []zone, domain string) ([]string, error) {
+	own, err := c.zonesCalled(ctx, domain)
+	if err != nil {
+		return nil, err
 	}
-	return nameInUse(ctx, questions, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these")
+	taken := each(own, func(zone) string { return domain })
+	for _, z := range public {
+		records, err := c.recordsIn(ctx, z.id)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			if name := undotted(r.Name); strings.HasSuffix("."+name, "."+domain) {
+				taken = append(taken, name)
+			}
+		}
+	}
+	return taken, nil
 }
 
 // checkCCONames looks for what ccoctl would make under the names recorded for this attempt: it would go on with a bucket
 // or a provider of the name as if they were its own.
 func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
-	_, ccoNames := names(t)
 	var problems []cloud.Problem
-	for _, name := range ccoNames {
-		found, err := nameInUse(ctx, []question{c.bucketByName(oidcBucket(name)), c.providersOf(name)},
-			"the credentials' name "+name+" is taken", "try again: the next attempt takes another name")
+	for _, name := range ownerOf(t).ccoNames {
+		taken, err := c.providersCalled(ctx, name)
 		if err != nil {
-			return problems, err
+			return problems, fmt.Errorf("look for the identity provider of %s: %w", name, err)
 		}
-		problems = append(problems, found...)
+		bucket := issuerBucket(name)
+		region, err := c.bucketHome(ctx, bucket)
+		if err != nil {
+			return problems, fmt.Errorf("look for bucket %s: %w", bucket, err)
+		}
+		if region != "" {
+			taken = append(taken, bucket)
+		}
+		problems = append(problems, nameInUse(taken, "the credentials' name "+name+" is taken", "try again: the next attempt takes another name")...)
 	}
 	return problems, nil
 }
 
-// nameInUse asks every question and makes what they find one problem.
-func nameInUse(ctx context.Context, questions []question, words, next string) ([]cloud.Problem, error) {
-	var taken []string
-	for _, q := range questions {
-		things, err := q.ask(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", q.call, err)
-		}
-		taken = append(taken, each(things, func(t thing) string { return cmp.Or(t.name, t.id) })...)
-	}
+// nameInUse makes one problem of everything that is taken, and none of nothing.
+func nameInUse(taken []string, words, next string) []cloud.Problem {
 	if len(taken) == 0 {
-		return nil, nil
+		return nil
 	}
 	slices.Sort(taken)
 	return []cloud.Problem{{
 		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
 		Words: fmt.Sprintf("%s (%s)", words, strings.Join(slices.Compact(taken), ", ")),
-	}}, nil
+	}}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 
@@ -60,11 +61,11 @@ func (c *Client) Rebuild(ctx context.Context, id contract.Identity, t cloud.Targ
 	if t.Name == "" || t.BaseDomain == "" {
 		domain = c.domainByZone(ctx, infraID)
 	}
-	identifier := []map[string]string{{kubernetesTag(infraID): owned}}
+	identifier := []map[string]string{{kubernetesPrefix + infraID: owned}}
 	if clusterUUID != "" {
 		identifier = append(identifier, map[string]string{"openshiftClusterID": clusterUUID})
 	}
-	identifier = append(identifier, map[string]string{providerTag(infraID): owned})
+	identifier = append(identifier, map[string]string{providerPrefix + infraID: owned})
 	return json.Marshal(metadata{
 		ClusterName: t.Name, ClusterID: clusterUUID, InfraID: infraID,
 		AWS: awsMetadata{Region: region, Identifier: identifier, ClusterDomain: domain},
@@ -78,12 +79,12 @@ func (c *Client) infraIDByTag(ctx context.Context, region, cluster string) (stri
 	}
 	var found []string
 	for _, region := range distinct(region, globalRegion) { // a create may have been cut short before its first regional resource
-		mappings, err := c.resources(ctx, region, clusterTag, cluster)
+		mappings, err := c.tagged(ctx, region, clusterTag, cluster)
 		if err != nil {
 			return "", fmt.Errorf("rebuild metadata: look for resources of cluster %s in %s: %w", cluster, region, err)
 		}
-		found = append(found, tagSuffixes(mappings, kubernetesKey)...)
-		found = append(found, tagSuffixes(mappings, providerKey)...) // until the second tag is written, some carry this one alone
+		found = append(found, tagSuffixes(mappings, kubernetesPrefix)...)
+		found = append(found, tagSuffixes(mappings, providerPrefix)...) // until the second tag is written, some carry this one alone
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
@@ -95,7 +96,7 @@ func (c *Client) infraIDByTag(ctx context.Context, region, cluster string) (stri
 
 // clusterUUIDByTag reads the installer's clusterID; empty where no tag tells it, or the question was refused.
 func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) string {
-	mappings, err := c.resources(ctx, region, kubernetesTag(infraID), owned)
+	mappings, err := c.tagged(ctx, region, kubernetesPrefix+infraID, owned)
 	if err != nil {
 		return ""
 	}
@@ -111,7 +112,7 @@ func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) s
 
 // domainByZone is the name of the private zone the installer tagged Name=<infraID>-int; empty where there is none.
 func (c *Client) domainByZone(ctx context.Context, infraID string) string {
-	mappings, err := c.resources(ctx, globalRegion, "Name", infraID+"-int")
+	mappings, err := c.tagged(ctx, globalRegion, "Name", infraID+"-int")
 	if err != nil {
 		return ""
 	}
@@ -121,10 +122,18 @@ func (c *Client) domainByZone(ctx context.Context, infraID string) string {
 			continue
 		}
 		if out, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id}); err == nil {
-			return dnsName(out.HostedZone.Name)
+			return undotted(out.HostedZone.Name)
 		}
 	}
 	return ""
+}
+
+// tagged asks the tagging API what carries, or once carried, a tag.
+func (c *Client) tagged(ctx context.Context, region, key, value string) ([]types.ResourceTagMapping, error) {
+	p := tagging.NewGetResourcesPaginator(c.taggingIn(region), &tagging.GetResourcesInput{
+		TagFilters: []types.TagFilter{{Key: &key, Values: []string{value}}},
+	})
+	return collect(ctx, p, func(page *tagging.GetResourcesOutput) []types.ResourceTagMapping { return page.ResourceTagMappingList })
 }
 
 func distinct(values ...string) []string {

@@ -52,11 +52,16 @@ func (s *scene) render(t *testing.T) {
 	})
 }
 
-func (s *scene) ec2(t *testing.T) *ec2.Client {
+func (s *scene) config(t *testing.T) awssdk.Config {
 	t.Helper()
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(s.target.Region))
 	require.NoError(t, err)
-	return ec2.NewFromConfig(cfg)
+	return cfg
+}
+
+func (s *scene) ec2(t *testing.T) *ec2.Client {
+	t.Helper()
+	return ec2.NewFromConfig(s.config(t))
 }
 
 // record writes a public record.

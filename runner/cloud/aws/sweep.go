@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // Sweep deletes what the installer's destroy leaves behind when its create was cut short, and ccoctl's resources, which it
@@ -24,15 +29,17 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := recordedAccount(t, account); want != account {
-		return nil, fmt.Errorf("sweep: these credentials belong to account %s, the cluster to %s", account, want)
+	for _, recorded := range append([]contract.Identity{{Account: t.Account}}, t.Identities...) {
+		if recorded.Account != "" && recorded.Account != account {
+			return nil, fmt.Errorf("sweep: these credentials belong to account %s, the cluster to %s", account, recorded.Account)
+		}
 	}
-	s := &sweep{Client: c, id: identityOf(t)}
-	if len(s.id.infraIDs) > 0 { // before that nothing was in DNS
+	s := &sweep{Client: c, owner: ownerOf(t)}
+	if len(s.owner.infraIDs) > 0 { // before that nothing was in DNS
 		s.zones(ctx, t.Domain())
 		s.publicRecords(ctx, t)
 	}
-	for _, infraID := range s.id.infraIDs {
+	for _, infraID := range s.owner.infraIDs {
 		s.bucket(ctx, bootstrapBucket(infraID))
 	}
 	if s.nodesGone(ctx, t) {
@@ -45,14 +52,14 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 // still delete what they made, and a cluster that lives after all must not be broken.
 func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 	var left []string
-	for _, infraID := range s.id.infraIDs {
-		for _, region := range regions(t, false) {
-			found := s.ask(ctx, s.ec2Question(region, instances, "tag:"+kubernetesTag(infraID), owned))
-			if found.query.Err != "" {
-				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %s", infraID, region, found.query.Err))
+	for _, infraID := range s.owner.infraIDs {
+		for _, region := range regionsOf(t) {
+			found, err := s.instances(ctx, region, infraID)
+			if err != nil {
+				s.errs = append(s.errs, fmt.Errorf("look for instances of %s in %s: %w", infraID, region, err))
 				return false
 			}
-			left = append(left, each(found.things, func(t thing) string { return t.id })...)
+			left = append(left, found...)
 		}
 	}
 	if len(left) > 0 {
@@ -61,9 +68,25 @@ func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 	return len(left) == 0
 }
 
+// instances are those of one infraID that are not terminated.
+func (s *sweep) instances(ctx context.Context, region, infraID string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	p := ec2.NewDescribeInstancesPaginator(s.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
+		{Name: awssdk.String("tag:" + kubernetesPrefix + infraID), Values: []string{owned}},
+		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "shutting-down", "stopping", "stopped"}},
+	}})
+	return collect(ctx, p, func(page *ec2.DescribeInstancesOutput) (ids []string) {
+		for _, r := range page.Reservations {
+			ids = append(ids, each(r.Instances, func(i types.Instance) string { return awssdk.ToString(i.InstanceId) })...)
+		}
+		return ids
+	})
+}
+
 // afterNodes deletes what may go only when no instance is left.
 func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
-	if len(s.id.infraIDs) > 0 {
+	if len(s.owner.infraIDs) > 0 {
 		s.registryBuckets(ctx)
 	}
 	for _, recorded := range t.Identities {
@@ -74,21 +97,21 @@ func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
 		if name := recorded.CCOName; name != "" {
 			s.providers(ctx, name)
 			s.ccoRoles(ctx, name)
-			s.bucket(ctx, oidcBucket(name))
+			s.bucket(ctx, issuerBucket(name))
 		}
 	}
 }
 
 type sweep struct {
 	*Client
-	id      identity
+	owner   owner
 	deleted []string
 	errs    []error
 }
 
 // fail remembers an error. What is not there any more is none.
 func (s *sweep) fail(doing string, err error) {
-	if err != nil && !notFound(err) {
+	if err != nil && !absent(err) {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
 	}
 }

@@ -19,19 +19,19 @@ var ownRecords = []string{"api", "api-int", `\052.apps`}
 // zones deletes the untagged private zone of the cluster's name. Its caller reference proves that our installer made it.
 // One with the cluster's tags is the installer's to delete.
 func (s *sweep) zones(ctx context.Context, domain string) {
-	zones, err := s.zonesNamed(ctx, domain)
-	s.fail("look for zone "+domain, err)
+	zones, err := s.zonesCalled(ctx, domain)
+	s.fail("sweep the zone", err)
 	for _, z := range zones {
-		what := "hosted zone " + z.id + " (" + z.name + ")"
-		if !z.private || !hasAnyPrefix(z.callerReference, suffixed(s.id.infraIDs, "-")) {
-			s.refuse("%s was not made for this cluster (caller reference %q)", what, z.callerReference)
+		what := "hosted zone " + z.id + " (" + domain + ")"
+		if !z.private || !s.owner.begins(z.reference, "-") {
+			s.refuse("%s was not made for this cluster (caller reference %q)", what, z.reference)
 			continue
 		}
 		tags, err := s.zoneTags(ctx, z.id)
 		switch {
 		case err != nil:
 			s.fail("read the tags of "+what, err)
-		case s.id.whose(tags) == ours:
+		case s.owner.claim(tags) == ours:
 		case len(tags) > 0:
 			s.refuse("%s carries tags that are not this cluster's", what)
 		default:
@@ -57,25 +57,25 @@ func (s *sweep) zoneTags(ctx context.Context, id string) (map[string]string, err
 // publicRecords deletes our records from the base domain's zones, but not those that still have a twin in a private zone:
 // the installer's destroy pairs them.
 func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
-	public, err := s.publicZones(ctx, t.BaseDomain)
+	public, err := s.publicZonesCalled(ctx, t.BaseDomain)
 	if err != nil {
-		s.fail("sweep", err)
+		s.fail("sweep the public records", err)
 		return
 	}
-	zones, err := s.zonesNamed(ctx, t.Domain())
+	zones, err := s.zonesCalled(ctx, t.Domain())
 	if err != nil {
-		s.fail("look for zone "+t.Domain(), err)
+		s.fail("sweep the public records", err)
 		return
 	}
 	var twins []string
 	for _, z := range zones {
-		records, err := s.records(ctx, z.id)
+		records, err := s.recordsIn(ctx, z.id)
 		if err != nil {
-			s.fail("list the records of zone "+z.id, err)
+			s.fail("sweep the public records", err)
 			return
 		}
 		for _, r := range records {
-			twins = append(twins, dnsName(r.Name))
+			twins = append(twins, undotted(r.Name))
 		}
 	}
 	for _, z := range public {
@@ -85,14 +85,14 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 
 // ownRecordsOf deletes the records of our exact names from a zone, except those named in keep.
 func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
-	records, err := s.records(ctx, z.id)
-	s.fail("list the records of zone "+z.id, err)
+	records, err := s.recordsIn(ctx, z.id)
+	s.fail("sweep the records", err)
 	if whose := s.another(records, domain); whose != "" {
 		s.refuse("%s in zone %s leads to %s, which is another cluster's", domain, z.id, whose)
 		return
 	}
 	for _, r := range records {
-		name := dnsName(r.Name)
+		name := undotted(r.Name)
 		own, isOurs := strings.CutSuffix(name, "."+domain)
 		if !isOurs || !slices.Contains(ownRecords, own) || slices.Contains(keep, name) {
 			continue
@@ -109,11 +109,11 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 // by a cluster this control plane knows nothing of, and an install that failed for it must not take that one's records.
 func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
 	for _, r := range records {
-		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, dnsName(r.Name)) {
+		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, undotted(r.Name)) {
 			continue
 		}
-		host := strings.TrimPrefix(strings.TrimPrefix(dnsName(r.AliasTarget.DNSName), "dualstack."), "internal-")
-		if !hasAnyPrefix(host, suffixed(s.id.infraIDs, "-")) {
+		host := strings.TrimPrefix(strings.TrimPrefix(undotted(r.AliasTarget.DNSName), "dualstack."), "internal-")
+		if !s.owner.begins(host, "-") {
 			return host
 		}
 	}

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"slices"
+	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -12,17 +13,37 @@ import (
 // nodeIdentities deletes the nodes' instance profiles and roles by their exact names. A profile may have lost its tags
 // and its name is proof enough; the installer makes a role with its tags in one call, so one without is not its own.
 func (s *sweep) nodeIdentities(ctx context.Context, infraID string) {
-	for _, kind := range iamRoleKinds {
-		s.instanceProfile(ctx, profileName(infraID, kind))
+	for _, kind := range nodeKinds {
+		s.instanceProfile(ctx, nodeProfile(infraID, kind))
 	}
-	for _, kind := range iamRoleKinds {
-		role, err := s.role(ctx, roleName(infraID, kind))
-		if err != nil {
-			s.fail("look at role "+roleName(infraID, kind), err)
-			continue
+	for _, kind := range nodeKinds {
+		if role, there := s.roleCalled(ctx, nodeRole(infraID, kind)); there {
+			s.ownRole(ctx, role, nodeProfile(infraID, kind))
 		}
-		s.ownRole(ctx, role, profileName(infraID, kind))
 	}
+}
+
+// role is a role with its tags, which lists do not tell.
+type role struct {
+	name string
+	tags map[string]string
+}
+
+func (s *sweep) roleCalled(ctx context.Context, name string) (found role, there bool) {
+	out, err := s.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	if err != nil {
+		s.fail("look at role "+name, err)
+		return role{}, false
+	}
+	return role{name: name, tags: iamTags(out.Role.Tags)}, true
+}
+
+func iamTags(tags []types.Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return out
 }
 
 func (s *sweep) instanceProfile(ctx context.Context, name string) {
@@ -31,7 +52,7 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 		s.fail("look at instance profile "+name, err)
 		return
 	}
-	if s.id.whose(iamThing("instance-profile", name, out.InstanceProfile.Tags).tags) == anothers {
+	if s.owner.claim(iamTags(out.InstanceProfile.Tags)) == anothers {
 		s.refuse("instance profile %s carries another cluster's tag", name)
 		return
 	}
@@ -45,12 +66,12 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 
 // ownRole deletes a role with its policies when its tags say that it is this cluster's and nobody else uses it. The own
 // profiles are gone by then, but IAM may list them for a while yet; AWS itself refuses if they are not.
-func (s *sweep) ownRole(ctx context.Context, role thing, ownProfiles ...string) {
-	switch s.id.whose(role.tags) {
+func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
+	switch s.owner.claim(role.tags) {
 	case anothers:
 		s.refuse("role %s carries another cluster's tag", role.name)
 		return
-	case unmarked:
+	case unclaimed:
 		s.refuse("role %s carries no tag of this cluster", role.name)
 		return
 	}
@@ -92,15 +113,15 @@ func (s *sweep) policiesOf(ctx context.Context, role string) {
 // providers deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so one without tags is
 // deleted too; one with another's tag is not.
 func (s *sweep) providers(ctx context.Context, ccoName string) {
-	arns, err := s.providerARNs(ctx, ccoName)
+	arns, err := s.providersCalled(ctx, ccoName)
 	s.fail("look for the identity provider of "+ccoName, err)
 	for _, arn := range arns {
-		found, err := s.provider(ctx, arn)
+		found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
 		if err != nil {
 			s.fail("look at identity provider "+arn, err)
 			continue
 		}
-		if s.id.whose(found.tags) == anothers {
+		if s.owner.claim(iamTags(found.Tags)) == anothers {
 			s.refuse("identity provider %s carries another's tag", arn)
 			continue
 		}
@@ -112,15 +133,23 @@ func (s *sweep) providers(ctx context.Context, ccoName string) {
 // ccoRoles deletes the roles that are called <name>-… and carry ccoctl's tag of exactly that name. The name alone proves
 // nothing: x-2 makes roles that begin with x- too.
 func (s *sweep) ccoRoles(ctx context.Context, ccoName string) {
-	roles, err := s.rolesNamed(s.id, []string{ccoName + "-"}).ask(ctx)
-	s.fail("look for the roles of "+ccoName, err)
-	for _, role := range roles {
-		if role.tags[ccoTag(ccoName)] != owned {
-			if !slices.ContainsFunc(s.id.ccoNames, func(name string) bool { return role.tags[ccoTag(name)] == owned }) {
-				s.refuse("role %s does not carry the tag %s", role.name, ccoTag(ccoName))
+	named, err := collect(ctx, iam.NewListRolesPaginator(s.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) (names []string) {
+		for _, r := range page.Roles {
+			if name := awssdk.ToString(r.RoleName); strings.HasPrefix(name, ccoName+"-") {
+				names = append(names, name)
 			}
-			continue
 		}
-		s.ownRole(ctx, role)
+		return names
+	})
+	s.fail("look for the roles of "+ccoName, err)
+	for _, name := range named {
+		role, there := s.roleCalled(ctx, name)
+		switch {
+		case !there, s.owner.claim(role.tags) == anothers:
+		case role.tags[ccoPrefix+ccoName] == owned:
+			s.ownRole(ctx, role)
+		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[ccoPrefix+other] == owned }):
+			s.refuse("role %s does not carry the tag %s", name, ccoPrefix+ccoName)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *sweep) images(ctx context.Context, region, infraID string) {
 	s.fail("look for image "+name, err)
 	for _, image := range images {
 		id := awssdk.ToString(image.ImageId)
-		if s.id.whose(tagMap(image.Tags)) == anothers {
+		if s.owner.claim(ec2Tags(image.Tags)) == anothers {
 			s.refuse("image %s (%s) carries another cluster's tag", id, name)
 			continue
 		}
@@ -52,19 +52,31 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 	if len(all) == 0 {
 		return nil, true
 	}
-	snapshots, err := listSnapshots(ctx, api, []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}})
+	p := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
+		OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}}, // as ids, one that is gone would refuse all
+	})
+	snapshots, err := collect(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
 	s.fail("look at the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	for _, found := range snapshots {
-		if s.id.whose(found.tags) == anothers {
-			s.refuse("snapshot %s of image %s carries another cluster's tag", found.id, awssdk.ToString(image.ImageId))
+		id := awssdk.ToString(found.SnapshotId)
+		if s.owner.claim(ec2Tags(found.Tags)) == anothers {
+			s.refuse("snapshot %s of image %s carries another cluster's tag", id, awssdk.ToString(image.ImageId))
 			continue
 		}
-		ids = append(ids, found.id)
+		ids = append(ids, id)
 	}
 	if err != nil || len(ids) == 0 {
 		return nil, err == nil
 	}
-	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(kubernetesTag(infraID)), Value: awssdk.String(owned)}}})
+	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(kubernetesPrefix + infraID), Value: awssdk.String(owned)}}})
 	s.fail("tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	return ids, err == nil
+}
+
+func ec2Tags(tags []types.Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return out
 }

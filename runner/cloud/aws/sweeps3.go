@@ -12,8 +12,8 @@ import (
 // bucket empties a bucket, versions included, and deletes it. It is called by its exact name. CAPA and ccoctl tag theirs
 // in a second call, so an untagged one is deleted too; one that carries tags, but none of this cluster's, is not.
 func (s *sweep) bucket(ctx context.Context, name string) {
-	region, found, err := s.bucketRegion(ctx, name)
-	if err != nil || !found {
+	region, err := s.bucketHome(ctx, name)
+	if err != nil || region == "" {
 		s.fail("look for bucket "+name, err)
 		return
 	}
@@ -21,7 +21,7 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 	switch {
 	case err != nil:
 		s.fail("read the tags of bucket "+name, err)
-	case len(tags) > 0 && s.id.whose(tags) != ours:
+	case len(tags) > 0 && s.owner.claim(tags) != ours:
 		s.refuse("bucket %s carries tags that are not this cluster's", name)
 	default:
 		s.emptied(ctx, region, name)
@@ -31,22 +31,30 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 // registryBuckets deletes the image registry's buckets. Their names end in letters nobody recorded, and a beginning is no
 // exact name, so the cluster's tag must be on them; one the registry had no time to tag is left to people.
 func (s *sweep) registryBuckets(ctx context.Context) {
-	found, err := s.bucketsNamed(suffixed(s.id.infraIDs, registryInfix)).ask(ctx)
+	p := s3.NewListBucketsPaginator(s.s3, &s3.ListBucketsInput{})
+	named, err := collect(ctx, p, func(page *s3.ListBucketsOutput) (names []string) {
+		for _, b := range page.Buckets {
+			if name := awssdk.ToString(b.Name); s.owner.begins(name, "-image-registry-") {
+				names = append(names, name)
+			}
+		}
+		return names
+	})
 	s.fail("look for the image registry's buckets", err)
-	for _, b := range found {
-		region, _, err := s.bucketRegion(ctx, b.name)
-		if err != nil {
-			s.fail("look for bucket "+b.name, err)
+	for _, name := range named {
+		region, err := s.bucketHome(ctx, name)
+		if err != nil || region == "" {
+			s.fail("look for bucket "+name, err)
 			continue
 		}
-		tags, err := s.bucketTags(ctx, region, b.name)
+		tags, err := s.bucketTags(ctx, region, name)
 		switch {
 		case err != nil:
-			s.fail("read the tags of bucket "+b.name, err)
-		case s.id.whose(tags) != ours:
-			s.refuse("bucket %s does not carry this cluster's tag", b.name)
+			s.fail("read the tags of bucket "+name, err)
+		case s.owner.claim(tags) != ours:
+			s.refuse("bucket %s does not carry this cluster's tag", name)
 		default:
-			s.emptied(ctx, region, b.name)
+			s.emptied(ctx, region, name)
 		}
 	}
 }
@@ -54,7 +62,7 @@ func (s *sweep) registryBuckets(ctx context.Context) {
 func (s *sweep) bucketTags(ctx context.Context, region, name string) (map[string]string, error) {
 	out, err := s3In(s.cfg, region).GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &name})
 	if err != nil {
-		if notFound(err) { // S3 answers NoSuchTagSet for a bucket without tags
+		if absent(err) { // S3 answers NoSuchTagSet for a bucket without tags
 			err = nil
 		}
 		return nil, err

@@ -18,7 +18,7 @@ type holding struct {
 	amount  int
 }
 
-func one(tags []types.Tag) holding { return holding{cluster: tagValue(tags, clusterTag), amount: 1} }
+func one(tags []types.Tag) holding { return holding{cluster: ec2Tags(tags)[clusterTag], amount: 1} }
 
 func (c *Client) vpcsHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeVpcsPaginator(c.ec2In(region), &ec2.DescribeVpcsInput{})
@@ -95,9 +95,41 @@ func (c *Client) balancersHeld(ctx context.Context, region string) ([]holding, e
 	if err != nil {
 		return nil, err
 	}
-	tags, err := c.balancingTags(ctx, region, arns)
+	clusters, err := c.clustersOf(ctx, region, arns)
 	if err != nil {
 		return nil, err
 	}
-	return each(arns, func(arn string) holding { return holding{cluster: tags[arn][clusterTag], amount: 1} }), nil
+	return each(arns, func(arn string) holding { return holding{cluster: clusters[arn], amount: 1} }), nil
+}
+
+// clustersOf reads our tag off load balancers, twenty in a call, the most there may be. One that went meanwhile makes AWS
+// refuse all twenty, so then each is asked about alone, and what is gone has no cluster.
+func (c *Client) clustersOf(ctx context.Context, region string, arns []string) (map[string]string, error) {
+	clusters := map[string]string{}
+	read := func(some ...string) error {
+		out, err := c.elbIn(region).DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: some})
+		if err != nil {
+			return err
+		}
+		for _, d := range out.TagDescriptions {
+			for _, tag := range d.Tags {
+				if awssdk.ToString(tag.Key) == clusterTag {
+					clusters[awssdk.ToString(d.ResourceArn)] = awssdk.ToString(tag.Value)
+				}
+			}
+		}
+		return nil
+	}
+	for some := range slices.Chunk(arns, 20) {
+		err := read(some...)
+		for i := 0; absent(err) && i < len(some); i++ {
+			if oneErr := read(some[i]); oneErr != nil && !absent(oneErr) {
+				err = oneErr
+			}
+		}
+		if err != nil && !absent(err) {
+			return nil, err
+		}
+	}
+	return clusters, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
@@ -20,17 +19,17 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/count"
+	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 const (
 	// globalRegion is where the tagging API answers for global services.
 	globalRegion = "us-east-1"
-	// callTimeout bounds one question with all its pages and retries.
+	// callTimeout bounds one look-up with all its pages and retries.
 	callTimeout = time.Minute
 	// sweepTimeout bounds everything one sweep deletes; what it did not come to is counted, and swept by the next one.
 	sweepTimeout = 10 * time.Minute
-	// parallel questions; Route 53 allows five requests a second per account.
-	parallel = 6
 	// attempts of one request and the longest wait between two: an account whose other users exhaust its request rate
 	// answers within seconds, while one that is not there at all must not cost every question its whole timeout.
 	attempts   = 6
@@ -39,14 +38,12 @@ const (
 
 // Client asks one region and the global services. It is safe for concurrent use.
 type Client struct {
-	Now func() time.Time
-
-	cfg    awssdk.Config
-	region string
-	sts    *sts.Client
-	iam    *iam.Client
-	r53    *route53.Client
-	s3     *s3.Client // in globalRegion, where every bucket name can be asked for
+	cfg   awssdk.Config
+	sts   *sts.Client
+	iam   *iam.Client
+	r53   *route53.Client
+	s3    *s3.Client    // in globalRegion, where every bucket name can be asked for
+	count *count.Client // for Verify alone: nothing else here may ask it
 }
 
 // New takes credentials and addresses from the SDK's default chain, where options say nothing else. It asks the cloud
@@ -57,19 +54,28 @@ func New(ctx context.Context, region string, options ...func(*config.LoadOptions
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
-	return &Client{
-		Now:    func() time.Time { return time.Now().UTC() },
-		cfg:    cfg,
-		region: region,
-		sts:    sts.NewFromConfig(cfg),
-		iam:    iam.NewFromConfig(cfg),
-		r53:    route53.NewFromConfig(cfg),
-		s3:     s3In(cfg, globalRegion),
-	}, nil
+	return newClient(cfg, count.New(cfg)), nil
 }
 
-// retryer repeats what was throttled more often than the SDK's three times: a question that was not answered is a
-// finding, and a finding keeps a cluster from being released.
+func newClient(cfg awssdk.Config, counter *count.Client) *Client {
+	return &Client{
+		cfg:   cfg,
+		sts:   sts.NewFromConfig(cfg),
+		iam:   iam.NewFromConfig(cfg),
+		r53:   route53.NewFromConfig(cfg),
+		s3:    s3In(cfg, globalRegion),
+		count: counter,
+	}
+}
+
+// Verify counts what is left of a cluster, in one pass. It never fails: what could not be asked is a finding in the pass.
+// The caller numbers the pass and decides how many clean ones it wants.
+func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
+	return c.count.Verify(ctx, t)
+}
+
+// retryer repeats what was throttled more often than the SDK's three times: in a busy account a sweep would come to
+// nothing, and a preflight warn of everything.
 func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
@@ -94,10 +100,6 @@ func (c *Client) ec2In(region string) *ec2.Client {
 
 func (c *Client) elbIn(region string) *elasticloadbalancingv2.Client {
 	return elasticloadbalancingv2.NewFromConfig(c.cfg, func(o *elasticloadbalancingv2.Options) { o.Region = region })
-}
-
-func (c *Client) classicIn(region string) *elasticloadbalancing.Client {
-	return elasticloadbalancing.NewFromConfig(c.cfg, func(o *elasticloadbalancing.Options) { o.Region = region })
 }
 
 func (c *Client) quotasIn(region string) *servicequotas.Client {

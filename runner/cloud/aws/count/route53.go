@@ -1,4 +1,4 @@
-package aws
+package count
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 // zone is a hosted zone as we compare it: its name without the final dot, its id without the path.
 type zone struct {
-	id, name, callerReference string
-	private                   bool
+	id, name string
+	private  bool
 }
 
 // zonesNamed returns every hosted zone with exactly this name, private and public.
@@ -113,7 +113,7 @@ func (c *Client) records(ctx context.Context, zoneID string) ([]types.ResourceRe
 func zoneOf(z types.HostedZone) zone {
 	return zone{
 		id: strings.TrimPrefix(awssdk.ToString(z.Id), "/hostedzone/"), name: dnsName(z.Name),
-		callerReference: awssdk.ToString(z.CallerReference), private: z.Config != nil && z.Config.PrivateZone,
+		private: z.Config != nil && z.Config.PrivateZone,
 	}
 }
 

@@ -1,4 +1,4 @@
-package aws
+package count
 
 import (
 	"context"
@@ -80,9 +80,9 @@ func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pas
 }
 
 func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contract.Pass) answer {
-	a := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.region, asked: "account",
+	a := c.ask(ctx, question{service: "sts", call: "GetCallerIdentity", region: c.cfg.Region, asked: "account",
 		ask: func(ctx context.Context) (_ []thing, err error) {
-			pass.Account, err = c.Account(ctx)
+			pass.Account, err = c.account(ctx)
 			return nil, err
 		}})
 	if a.query.Err != "" {

@@ -1,16 +1,13 @@
-package aws
+package count
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // bootstrapBucket holds the bootstrap ignition, which is full of secrets.
@@ -27,7 +24,7 @@ func (c *Client) bucketByName(name string) question {
 	return question{
 		service: "s3", call: "HeadBucket", region: globalRegion, asked: "name=" + name,
 		ask: func(ctx context.Context) ([]thing, error) {
-			_, found, err := c.bucketRegion(ctx, name)
+			found, err := c.bucketExists(ctx, name)
 			if err != nil || !found {
 				return nil, err
 			}
@@ -36,23 +33,17 @@ func (c *Client) bucketByName(name string) question {
 	}
 }
 
-// bucketRegion says whether a bucket exists and where. Names are global, so one region can be asked for all: a bucket
-// elsewhere is answered with a redirect that names its region. HEAD has no body, so only the status tells.
-func (c *Client) bucketRegion(ctx context.Context, name string) (region string, found bool, err error) {
-	out, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
-	if err == nil {
-		return cmp.Or(awssdk.ToString(out.BucketRegion), globalRegion), true, nil
+// bucketExists asks whether there is a bucket. Names are global, so one region can be asked for all: a bucket elsewhere is
+// answered with a redirect. HEAD has no body, so only the status tells.
+func (c *Client) bucketExists(ctx context.Context, name string) (bool, error) {
+	_, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
+	switch {
+	case err == nil || statusCode(err) == http.StatusMovedPermanently:
+		return true, nil
+	case statusCode(err) == http.StatusNotFound:
+		return false, nil
 	}
-	var response *smithyhttp.ResponseError
-	if errors.As(err, &response) {
-		switch response.HTTPStatusCode() {
-		case http.StatusNotFound:
-			return "", false, nil
-		case http.StatusMovedPermanently:
-			return cmp.Or(response.Response.Header.Get("X-Amz-Bucket-Region"), globalRegion), true, nil
-		}
-	}
-	return "", false, err
+	return false, err
 }
 
 // bucketsNamed asks for the buckets whose names begin with one of the prefixes.

@@ -1,0 +1,31 @@
+package count
+
+import "context"
+
+// pager is what every paginator of the SDK offers.
+type pager[Page, Options any] interface {
+	HasMorePages() bool
+	NextPage(context.Context, ...func(*Options)) (*Page, error)
+}
+
+// collect reads every page. A page that was refused makes the whole answer an error.
+func collect[Page, Options, T any](ctx context.Context, p pager[Page, Options], take func(*Page) []T) ([]T, error) {
+	var all []T
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, take(page)...)
+	}
+	return all, nil
+}
+
+// each turns a slice of the SDK's into ours.
+func each[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
+	out := make([]Ours, 0, len(items))
+	for _, item := range items {
+		out = append(out, oursOf(item))
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+// zone is a hosted zone of a name that was asked for.
+type zone struct {
+	id, reference string // the reference its maker gave it
+	private       bool
+}
+
+// zonesCalled looks for the zones of exactly this name, private and public.
+func (c *Client) zonesCalled(ctx context.Context, name string) ([]zone, error) {
+	var found []zone
+	in := &route53.ListHostedZonesByNameInput{DNSName: awssdk.String(name + ".")}
+	for {
+		page, err := c.r53.ListHostedZonesByName(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("look for the zones called %s: %w", name, err)
+		}
+		for _, z := range page.HostedZones {
+			if undotted(z.Name) != name { // they come in order, from the name asked for on
+				return found, nil
+			}
+			found = append(found, zone{
+				id: strings.TrimPrefix(awssdk.ToString(z.Id), "/hostedzone/"), reference: awssdk.ToString(z.CallerReference),
+				private: z.Config != nil && z.Config.PrivateZone,
+			})
+		}
+		if !page.IsTruncated {
+			return found, nil
+		}
+		in.DNSName, in.HostedZoneId = page.NextDNSName, page.NextHostedZoneId
+	}
+}
+
+// publicZonesCalled leaves the private ones out. Several zones may have one name.
+func (c *Client) publicZonesCalled(ctx context.Context, name string) ([]zone, error) {
+	zones, err := c.zonesCalled(ctx, name)
+	return slices.DeleteFunc(zones, func(z zone) bool { return z.private }), err
+}
+
+// recordsIn reads a whole zone.
+func (c *Client) recordsIn(ctx context.Context, zoneID string) ([]types.ResourceRecordSet, error) {
+	p := route53.NewListResourceRecordSetsPaginator(c.r53, &route53.ListResourceRecordSetsInput{HostedZoneId: &zoneID})
+	records, err := collect(ctx, p, func(page *route53.ListResourceRecordSetsOutput) []types.ResourceRecordSet {
+		return page.ResourceRecordSets
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the records of zone %s: %w", zoneID, err)
+	}
+	return records, nil
+}
+
+// undotted is a DNS name without its final dot.
+func undotted(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }
