@@ -50,12 +50,12 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 		"level=error msg=pullSecret: Invalid value: " + given.Pull, "level=info msg=key is " + given.CloudKey + " and the hook's " + pull,
 	}}}))
 	require.NoError(t, l.GitHub.Label(pr, label, "maya"))
-	l.runUntil("ready at the second try", 2*time.Minute, func() bool { return l.newest().Status == "READY" })
+	l.runUntil("ready at the second try", 4*time.Minute, func() bool { return l.newest().Status == "READY" })
 	require.Equal(t, 1, l.count("SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed'"))
 	hunt.doors("while it is ready")
 	_, err = l.GitHub.Comment(pr, "/ocp destroy", "maya")
 	require.NoError(t, err)
-	l.runUntil("released", time.Minute, l.every("released"))
+	l.runUntil("released", 2*time.Minute, l.every("released"))
 	stop()
 	hunt.everythingWasCaught()
 

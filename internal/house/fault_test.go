@@ -30,10 +30,9 @@ func seeds(t *testing.T) int {
 	return n
 }
 
-// phases are where something is struck. Claiming is not among them: with minted credentials it has nothing to do and is over
-// before it is told.
+// phases are where something is struck.
 var phases = []lifecycle.Phase{
-	lifecycle.Preflight, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing, lifecycle.Configuring,
+	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing, lifecycle.Configuring,
 	lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
 }
 

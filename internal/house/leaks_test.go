@@ -41,7 +41,7 @@ func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	for pr := range leaking {
 		require.NoError(t, l.GitHub.Label(pr, label, "maya"))
 	}
-	l.runUntil("all are ready", 2*time.Minute, func() bool {
+	l.runUntil("all are ready", 4*time.Minute, func() bool {
 		return l.count("SELECT count(*) FROM clusters WHERE status = 'READY'") == len(leaking)
 	})
 	for pr, leak := range leaking {
