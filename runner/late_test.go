@@ -48,7 +48,7 @@ func TestOperatorsThatStayLateAreExplainedByWhatTheInstallSaid(t *testing.T) {
 
 func TestWaitingForOperatorsEndsWithTheDeadline(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
-	w.spec.CreateDeadline = 400 * time.Millisecond
+	w.spec.CreateDeadline = 2 * time.Second
 	w.on("create", `exit 7`)
 	w.on("wait-for", hanging)
 	began := time.Now()

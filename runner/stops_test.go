@@ -75,7 +75,7 @@ func TestASignalInTheMiddleOfAnInstallIsPolite(t *testing.T) {
 
 func TestALeaseThatRunsOutStopsTheInstallAndSpoolsTheResult(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
-	w.lease = 300 * time.Millisecond
+	w.lease = 2 * time.Second
 	w.on("create", hanging)
 	w.whenHanging(func() {
 		w.mu.Lock()

@@ -85,7 +85,7 @@ func TestADeafInstallerIsKilledWithItsChildren(t *testing.T) {
 	tool, out := shell(t), listen()
 	tool.StopWait = 50 * time.Millisecond
 	exit, err := tool.Run(t.Context(), Command{
-		Deadline: 100 * time.Millisecond, OnLine: out.add,
+		Deadline: time.Second, OnLine: out.add,
 		Args: []string{"-c", `trap '' TERM; sleep 1000 & echo $!; while :; do sleep 0.01; done`},
 	})
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestAChildInAGroupOfItsOwnIsKilledToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out, tool := listen(), shell(t)
 			tool.Binary, tool.StopWait = "/bin/bash", 100*time.Millisecond // sh has no groups without a terminal
-			_, err := tool.Run(t.Context(), Command{Args: []string{"-c", script}, Deadline: 500 * time.Millisecond, OnLine: out.add})
+			_, err := tool.Run(t.Context(), Command{Args: []string{"-c", script}, Deadline: 2 * time.Second, OnLine: out.add})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.lines)
 			pid, err := strconv.Atoi(out.lines[0])
