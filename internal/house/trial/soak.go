@@ -233,7 +233,11 @@ func (t *Trial) tellSoak(done []*cycle, took time.Duration, spent map[string]tim
 	if len(times) > 0 {
 		t.say("label to released: p50 %.1f s, p99 %.1f s", times[len(times)/2].Seconds(), times[len(times)*99/100].Seconds())
 	}
-	t.say("mishaps: %v", disturbed)
+	var met []string
+	for _, fault := range slices.Sorted(maps.Keys(disturbed)) {
+		met = append(met, fmt.Sprintf("%s %d", fault, disturbed[fault]))
+	}
+	t.say("mishaps: %s", strings.Join(met, ", "))
 	var cpu []string
 	for _, kind := range slices.Sorted(maps.Keys(spent)) {
 		cpu = append(cpu, fmt.Sprintf("%s %.2f", kind, spent[kind].Seconds()/float64(n)))
@@ -244,7 +248,9 @@ func (t *Trial) tellSoak(done []*cycle, took time.Duration, spent map[string]tim
 	if released < len(done) {
 		errs = append(errs, fmt.Errorf("%d of %d were not released without help", len(done)-released, len(done)))
 	}
-	if left := t.AWS.Resources(""); len(left) > 0 {
+	left := t.AWS.Resources("")
+	t.say("left in the cloud: %d", len(left))
+	if len(left) > 0 {
 		errs = append(errs, fmt.Errorf("%d things are left in the cloud, the first is %s %s %s", len(left), left[0].Type, left[0].ID, left[0].Name))
 	}
 	return errors.Join(errs...)
