@@ -173,8 +173,8 @@ func (r CreateRequest) filled(who policy.Principal) (CreateRequest, []Field) {
 	if r.Owner == "" {
 		r.Owner = who.Name
 	}
-	if r.Team == "" && len(who.Teams) == 1 {
-		r.Team = who.Teams[0]
+	if teams, _ := who.Teams(policy.Requester, policy.PlatformAdmin); r.Team == "" && len(teams) == 1 {
+		r.Team = teams[0]
 	}
 	if r.Team == "" {
 		r.Team = r.Owner

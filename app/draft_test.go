@@ -28,7 +28,7 @@ func drafts(t testing.TB) *app.Desk {
 	return app.New(app.Config{Catalogue: catalogue, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
 }
 
-var requester = policy.Principal{ID: "cli", Name: "maya", Role: policy.Requester}
+var requester = policy.As("cli", "maya", policy.Requester)
 
 func TestTheSpecificationsOwnRequestIsDrafted(t *testing.T) {
 	request, wrong := app.ReadCreateRequest(strings.NewReader(whole))
@@ -99,7 +99,7 @@ func TestAProfileForAdminsIsDraftedForAdminsAlone(t *testing.T) {
 	request, _ := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "aws-minimal-test", "aws-minimal-mint", 1)))
 	_, _, err := drafts(t).Draft(requester, request, nil, time.Now())
 	require.Equal(t, app.Invalid, app.KindOf(err))
-	admin := policy.Principal{ID: "cli", Name: "will", Role: policy.PlatformAdmin}
+	admin := policy.As("cli", "will", policy.PlatformAdmin)
 	row, _, err := drafts(t).Draft(admin, request, nil, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "Mint", row.Spec.CredentialsMode)

@@ -99,10 +99,7 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", actor, pr.Repo, err)
 	}
 	own := d.ownership(pr.Repo)
-	principal := policy.Principal{ID: principalID(actor), Name: actor, Role: policy.Requester}
-	if own.Team != "" {
-		principal.Teams = []string{own.Team}
-	}
+	principal := policy.As(principalID(actor), actor, policy.Requester, own.Team)
 	return policy.Request{
 		Principal: principal, Door: door, Permission: permission, Ownership: own,
 		PR: &policy.PullRequest{

@@ -110,9 +110,9 @@ func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, id string) ([
 	if err != nil {
 		return nil, err
 	}
-	if p.Role != policy.Requester && p.Role != policy.PlatformAdmin {
+	if !p.May(policy.ActKubeconfig, row.Team) {
 		return nil, fail(Denied, "A kubeconfig is for the cluster's team and for admins; your role is %s. "+
-			"Ask team %s.", p.Role, row.Team)
+			"Ask team %s.", p.Role(), row.Team)
 	}
 	if err := reachable(row); err != nil {
 		return nil, err
@@ -145,11 +145,12 @@ func (d *Desk) seen(ctx context.Context, p policy.Principal, id string) (store.R
 
 // visible lists the teams whose clusters the principal may see; nil means all.
 func visible(p policy.Principal) ([]string, error) {
-	switch p.Role {
-	case policy.PlatformAdmin, policy.Auditor:
+	teams, every := p.Teams()
+	switch {
+	case every:
 		return nil, nil
-	case policy.Requester:
-		return append([]string{}, p.Teams...), nil
+	case len(teams) > 0:
+		return teams, nil
 	}
 	return nil, fail(Denied, "You are known, but without a role: the token's ocpctl_role claim is missing. "+
 		"Ask a platform admin for requester, platform_admin or auditor.")

@@ -20,9 +20,9 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, id, reason strin
 	if err != nil {
 		return store.Row{}, err
 	}
-	if p.Role != policy.PlatformAdmin {
+	if !p.May(policy.ActAbandon, row.Team) {
 		return store.Row{}, fail(Denied, "Only a platform admin may abandon a teardown; your role is %s. "+
-			"Free what is left, or ask an admin.", p.Role)
+			"Free what is left, or ask an admin.", p.Role())
 	}
 	if reason, err = reasoned(reason); err != nil {
 		return store.Row{}, err
@@ -42,9 +42,9 @@ func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, id, reason
 	if err != nil {
 		return store.Row{}, err
 	}
-	if p.Role != policy.Requester && p.Role != policy.PlatformAdmin {
+	if !p.May(policy.ActRetry, row.Team) {
 		return store.Row{}, fail(Denied, "The cluster's team and platform admins may ask for its next teardown; your role is %s. "+
-			"Ask team %s.", p.Role, row.Team)
+			"Ask team %s.", p.Role(), row.Team)
 	}
 	if reason, err = reasoned(reason); err != nil {
 		return store.Row{}, err

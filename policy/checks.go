@@ -38,9 +38,9 @@ func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 
 // checkAdminOnly keeps a profile whose cluster holds the control plane's own keys to those who may have them.
 func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
-	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role), Accept: string(PlatformAdmin)}
+	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role()), Accept: string(PlatformAdmin)}
 	check.Words = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, who(r))
-	if r.Principal.Role != PlatformAdmin {
+	if !r.Principal.HasAnywhere(PlatformAdmin) {
 		check.Result = Fail
 		check.Words = fmt.Sprintf("Profile %s is for platform admins alone: whoever is admin of its cluster can read the control plane's own cloud keys in it.", p.Name)
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask a platform admin to create it.", strings.Join(offered(r, c), ", "))
@@ -52,7 +52,7 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
-		if p.Enabled && (!p.AdminOnly || r.Principal.Role == PlatformAdmin) {
+		if p.Enabled && (!p.AdminOnly || r.Principal.HasAnywhere(PlatformAdmin)) {
 			names = append(names, p.Name)
 		}
 	}
@@ -64,9 +64,9 @@ func checkPermission(r Request, act string) Check {
 	if r.Door == DoorLabel || r.Door == DoorComment {
 		return checkGitHub(r, act)
 	}
-	check := Check{Name: "permission", Result: Pass, Asked: string(r.Principal.Role), Accept: "requester or platform_admin"}
-	check.Words = fmt.Sprintf("%s has the role %s.", who(r), r.Principal.Role)
-	switch r.Principal.Role {
+	check := Check{Name: "permission", Result: Pass, Asked: string(r.Principal.Role()), Accept: "requester or platform_admin"}
+	check.Words = fmt.Sprintf("%s has the role %s.", who(r), r.Principal.Role())
+	switch r.Principal.Role() {
 	case Requester, PlatformAdmin:
 	case Auditor:
 		check.Result, check.Words = Fail, fmt.Sprintf("%s is an auditor, who may look at everything and change nothing.", who(r))
@@ -166,7 +166,7 @@ func checkTeam(r Request) Check {
 	if r.Team == "" || r.Team == r.Ownership.Team {
 		return check
 	}
-	if slices.Contains(r.Principal.Teams, r.Team) && profiles.TagProblem(tagTeam, r.Team) == "" {
+	if r.Principal.Has(r.Team, Requester, PlatformAdmin) && profiles.TagProblem(tagTeam, r.Team) == "" {
 		check.Words = fmt.Sprintf("Team %s, which %s belongs to.", r.Team, who(r))
 		return check
 	}
@@ -180,7 +180,7 @@ func checkTeam(r Request) Check {
 }
 
 func teams(r Request) []string {
-	all := slices.Clone(r.Principal.Teams)
+	all, _ := r.Principal.Teams(Requester, PlatformAdmin)
 	if t := r.Ownership.Team; t != "" && !slices.Contains(all, t) {
 		all = append([]string{t}, all...)
 	}

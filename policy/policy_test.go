@@ -28,7 +28,7 @@ func catalogue(t *testing.T) profiles.Catalogue {
 // wish is one that passes every check.
 func wish() Request {
 	return Request{
-		Principal:  Principal{ID: "github:maya", Name: "maya", Teams: []string{"platform"}},
+		Principal:  As("github:maya", "maya", Requester, "platform"),
 		Door:       DoorLabel,
 		Permission: "maintain",
 		PR:         &PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Head: "abc", Base: "main"},
@@ -136,20 +136,20 @@ func many(n int) map[string]string {
 func TestOtherDoorsAskTheRole(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: true, PlatformAdmin: true, Auditor: false, "": false} {
 		r := wish()
-		r.Door, r.Permission, r.Principal.Role = "api", "", role
+		r.Door, r.Permission, r.Principal = "api", "", As("x", "maya", role)
 		v := Evaluate(r, catalogue(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.NotEmpty(t, find(t, v, "permission").Words)
 	}
 	r := wish()
-	r.Permission, r.Principal.Role = "read", PlatformAdmin
+	r.Permission, r.Principal = "read", As("x", "maya", PlatformAdmin)
 	require.False(t, Evaluate(r, catalogue(t), Settings{}).Allowed, "a role is no permission on GitHub")
 }
 
 func TestAProfileForAdminsIsForAdmins(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: false, PlatformAdmin: true, Auditor: false, "": false} {
 		r := wish()
-		r.Door, r.Permission, r.Principal.Role, r.Profile = "api", "", role, "aws-minimal-mint"
+		r.Door, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", role), "aws-minimal-mint"
 		v := Evaluate(r, catalogue(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.Equal(t, allowed, find(t, v, "admin-only").Result == Pass)
@@ -157,7 +157,7 @@ func TestAProfileForAdminsIsForAdmins(t *testing.T) {
 		require.NotEqual(t, "aws-minimal-mint", Evaluate(r, catalogue(t), Settings{}).Grant.Profile, "nobody gets it unasked")
 	}
 	r := wish()
-	r.Principal.Role, r.Profile = PlatformAdmin, "aws-minimal-mnt"
+	r.Principal, r.Profile = As("x", "maya", PlatformAdmin), "aws-minimal-mnt"
 	require.Contains(t, find(t, Evaluate(r, catalogue(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
 }
 

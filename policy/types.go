@@ -6,24 +6,6 @@ package policy
 
 import "time"
 
-// Role is what a principal may do.
-type Role string
-
-// The roles.
-const (
-	Requester     Role = "requester"
-	PlatformAdmin Role = "platform_admin"
-	Auditor       Role = "auditor"
-)
-
-// Principal is who asks: a person or a workload.
-type Principal struct {
-	ID    string   `json:"id"`   // "github:maya", "oidc:<issuer>#<subject>"
-	Name  string   `json:"name"` // for people
-	Role  Role     `json:"role"` // empty: none
-	Teams []string `json:"teams"`
-}
-
 // Door names where a wish came in.
 type Door string
 

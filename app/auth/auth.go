@@ -151,12 +151,18 @@ func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 }
 
 func principal(token *oidc.IDToken, c claims) policy.Principal {
-	p := policy.Principal{ID: "oidc:" + token.Issuer + "#" + token.Subject, Name: c.Name, Teams: c.Groups}
+	p := policy.Principal{ID: "oidc:" + token.Issuer + "#" + token.Subject, Name: c.Name}
 	if p.Name == "" {
 		p.Name = token.Subject
 	}
-	if role := policy.Role(c.Role); slices.Contains([]policy.Role{policy.Requester, policy.PlatformAdmin, policy.Auditor}, role) {
-		p.Role = role
+	if role := policy.Role(c.Role); slices.Contains(policy.Roles, role) {
+		teams := c.Groups
+		if role != policy.Requester {
+			teams = []string{policy.EveryTeam}
+		}
+		for _, team := range teams {
+			p.Seats = append(p.Seats, policy.Seat{Role: role, Team: team})
+		}
 	}
 	return p
 }

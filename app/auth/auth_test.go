@@ -91,7 +91,7 @@ func TestAGoodTokenSaysWhoAsks(t *testing.T) {
 	session, err := i.verifier().Verify(context.Background(), i.token(t, nil))
 	require.NoError(t, err)
 	require.Equal(t, auth.Session{
-		Principal: policy.Principal{ID: "oidc:" + i.URL + "#user-1", Name: "Maya", Role: policy.Requester, Teams: []string{"platform"}},
+		Principal: policy.As("oidc:"+i.URL+"#user-1", "Maya", policy.Requester, "platform"),
 		Expires:   now.Add(time.Hour).Local(),
 	}, session)
 }
@@ -101,7 +101,7 @@ func TestARoleThatIsNoneOfOursIsNone(t *testing.T) {
 	for _, role := range []any{nil, "", "admin", "PLATFORM_ADMIN"} {
 		session, err := i.verifier().Verify(context.Background(), i.token(t, map[string]any{"ocpctl_role": role}))
 		require.NoError(t, err)
-		require.Empty(t, session.Principal.Role, "claim %v", role)
+		require.Empty(t, session.Principal.Seats, "claim %v", role)
 	}
 }
 

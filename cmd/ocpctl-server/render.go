@@ -86,7 +86,7 @@ func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy
 		Catalogue: catalogue, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
 		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
 	})
-	who := policy.Principal{ID: "cli", Name: asked.Owner, Role: role}
+	who := policy.As("cli", asked.Owner, role)
 	row, notes, err := desk.Draft(who, asked, wrong, time.Now())
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Role is what a principal may do, in one team or in every team.
+type Role string
+
+// The roles.
+const (
+	Requester     Role = "requester"      // creates and ends the team's clusters
+	PlatformAdmin Role = "platform_admin" // profiles, policy, approvals, retries, break-glass
+	Auditor       Role = "auditor"        // looks at everything and changes nothing
+)
+
+// Roles lists every role, the one that may most first.
+var Roles = []Role{PlatformAdmin, Requester, Auditor}
+
+// EveryTeam is the team of a seat that holds everywhere.
+const EveryTeam = "*"
+
+// Seat is a role in one team, or in EveryTeam.
+type Seat struct {
+	Role Role   `json:"role"`
+	Team string `json:"team"`
+}
+
+// Principal is who asks: a person or a workload. Its seats come from the catalogue's identity mappings, never from the
+// one who asks.
+type Principal struct {
+	ID    string `json:"id"`   // "saml:maya@acme.example", "oidc:<issuer>#<subject>", "aws:<role ARN>", "github:maya"
+	Name  string `json:"name"` // for people
+	Seats []Seat `json:"seats,omitempty"`
+}
+
+// As is a principal with one role in the given teams; in every team when none is given.
+func As(id, name string, role Role, teams ...string) Principal {
+	p := Principal{ID: id, Name: name}
+	if len(teams) == 0 {
+		teams = []string{EveryTeam}
+	}
+	for _, team := range teams {
+		p.Seats = append(p.Seats, Seat{Role: role, Team: team})
+	}
+	return p
+}
+
+// Has says whether the principal has one of the roles in the team.
+func (p Principal) Has(team string, roles ...Role) bool {
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool {
+		return (s.Team == EveryTeam || s.Team == team) && slices.Contains(roles, s.Role)
+	})
+}
+
+// HasAnywhere says whether the principal has one of the roles in any team.
+func (p Principal) HasAnywhere(roles ...Role) bool {
+	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return slices.Contains(roles, s.Role) })
+}
+
+// Role is the one that may most among the principal's seats, for show; empty: none.
+func (p Principal) Role() Role {
+	for _, role := range Roles {
+		if p.HasAnywhere(role) {
+			return role
+		}
+	}
+	return ""
+}
+
+// Teams lists the teams in which the principal has one of the roles (none given: any), sorted. every: in all there are.
+func (p Principal) Teams(roles ...Role) (teams []string, every bool) {
+	for _, s := range p.Seats {
+		if len(roles) > 0 && !slices.Contains(roles, s.Role) {
+			continue
+		}
+		if s.Team == EveryTeam {
+			every = true
+			continue
+		}
+		teams = append(teams, s.Team)
+	}
+	slices.Sort(teams)
+	return slices.Compact(teams), every
+}
+
+// sortSeats orders seats by team and role and drops doubles.
+func sortSeats(seats []Seat) []Seat {
+	slices.SortFunc(seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role)) })
+	return slices.Compact(seats)
+}
