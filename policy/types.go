@@ -14,6 +14,8 @@ const (
 	DoorLabel   Door = "pr_label"
 	DoorComment Door = "pr_comment"
 	DoorAPI     Door = "api"
+	DoorWeb     Door = "web"
+	DoorSlack   Door = "slack"
 )
 
 // PullRequest is what a rule may know of the pull request a wish came from.
@@ -53,6 +55,10 @@ type Request struct {
 	Team       string            `json:"team,omitempty"` // empty: the repository's team
 	TTL        time.Duration     `json:"ttl,omitempty"`  // zero: the profile's default; NoEnd or any negative is refused
 	Tags       map[string]string `json:"tags,omitempty"`
+
+	CostCenter  string `json:"costCenter,omitempty"`  // empty: the repository's or the team's
+	Environment string `json:"environment,omitempty"` // likewise
+	Owner       string `json:"owner,omitempty"`       // empty: the table's, else the one who asks
 }
 
 // Result of one check.
@@ -62,24 +68,66 @@ type Result string
 const (
 	Pass Result = "pass"
 	Warn Result = "warn"
+	Wait Result = "wait" // not now: it is accepted and has its turn when there is room
+	Ask  Result = "ask"  // a person has to approve it
 	Fail Result = "fail"
 )
 
-// Check is one question policy asked.
+// Check is one question policy asked, with the questions it is made of.
 type Check struct {
-	Name   string `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, region, version, base-domain, ttl, price, name, tags
-	Result Result `json:"result"`
-	Asked  string `json:"asked,omitempty"`  // what was asked for
-	Accept string `json:"accept,omitempty"` // what would be accepted
-	Words  string `json:"words"`            // for people
-	Next   string `json:"next,omitempty"`   // what to do, on a refusal
+	Name   string  `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Result Result  `json:"result"`
+	Asked  string  `json:"asked,omitempty"`  // what was asked for
+	Have   string  `json:"have,omitempty"`   // what is there already
+	Accept string  `json:"accept,omitempty"` // what would be accepted
+	Words  string  `json:"words"`            // for people
+	Next   string  `json:"next,omitempty"`   // what to do, on anything but a pass
+	Checks []Check `json:"checks,omitempty"` // one for each quota, rule, tag
 }
 
 // Verdict is the answer. Grant is meaningful only when Allowed.
 type Verdict struct {
-	Allowed bool    `json:"allowed"`
-	Checks  []Check `json:"checks"`
-	Grant   Grant   `json:"grant"`
+	Allowed   bool      `json:"allowed"`            // accepted; it may still wait or need an approval
+	Approval  *Approval `json:"approval,omitempty"` // what has to be approved first; nil: nothing
+	Waits     []Limit   `json:"waits,omitempty"`    // full limits it has to wait for; empty: it need not
+	Checks    []Check   `json:"checks"`
+	Grant     Grant     `json:"grant"`
+	Catalogue string    `json:"catalogue,omitempty"` // hash of the catalogue that judged
+}
+
+// Approval says who has to agree and why.
+type Approval struct {
+	Count int           `json:"count"` // 1 or 2; with 2 the one who asked is not among them
+	By    Role          `json:"by"`
+	For   time.Duration `json:"for"` // then it counts as refused
+	Why   []string      `json:"why"` // the words of every check that asks for it
+}
+
+// Limit is one bound of one quota, as it applies to a request.
+type Limit struct {
+	Quota string `json:"quota"` // its name
+	Scope string `json:"scope"` // person, team, repository, everywhere
+	Key   string `json:"key"`   // who that is; empty for everywhere
+	What  string `json:"what"`  // live or creating
+	Most  int    `json:"most"`
+}
+
+// Counts is what one person, team, repository or everybody holds now.
+type Counts struct {
+	Live           int     `json:"live"`           // accepted and not released, but for those that wait for their turn
+	Creating       int     `json:"creating"`       // of these, not ready yet and still wanted
+	Waiting        int     `json:"waiting"`        // for their turn
+	NodeHours      float64 `json:"nodeHours"`      // of this month: used, and to come until the living ones end
+	SpentCents     int64   `json:"spentCents"`     // this month so far, by list prices
+	CommittedCents int64   `json:"committedCents"` // what the living ones will cost until they end
+}
+
+// Usage is what is counted under the request's locks, so that no two requests see the same last place.
+type Usage struct {
+	Person     Counts `json:"person"`
+	Team       Counts `json:"team"`
+	Repository Counts `json:"repository"`
+	Everywhere Counts `json:"everywhere"`
 }
 
 // Grant is what was allowed, with every default filled in.
@@ -99,6 +147,9 @@ type Grant struct {
 	HourlyCents  int               `json:"hourlyCents"`
 	Tags         map[string]string `json:"tags"` // the user's own, checked
 	Ownership    Ownership         `json:"ownership"`
+	Nodes        int               `json:"nodes"`  // machines
+	Limits       []Limit           `json:"limits"` // every limit that applies, for who waits
+	Weight       int               `json:"weight"` // the team's share of turns
 }
 
 // Refusals lists the failed checks.

@@ -40,7 +40,11 @@ type Profile struct {
 	LoadBalancer  string // what the ingress gets on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
+	WhenFull      string // what a full quota means: "refuse" (default) or "wait"
 }
+
+// Nodes is how many machines a cluster of the profile has.
+func (p Profile) Nodes() int { return p.ControlPlane.Replicas + p.Workers.Replicas }
 
 // Allowed is an allow-list with the value taken when nothing was asked for.
 type Allowed struct {
@@ -69,6 +73,7 @@ type ControlPlane struct {
 type Workers struct {
 	Replicas     int
 	InstanceType string
+	Least, Most  int // bounds of scaling; both equal to Replicas: they cannot be scaled
 }
 
 // Deadlines bound one attempt.
@@ -104,9 +109,15 @@ func (p Profile) RegionNames() []string {
 	return names
 }
 
-// Catalogue holds every profile, ordered by name. The zero value is empty.
+// Catalogue holds every profile, ordered by name, and what goes with them. The zero value is empty.
 type Catalogue struct {
 	profiles []Profile
+
+	Teams      []Team // ordered by name; empty: teams are not declared, and any name is one
+	Quotas     []Quota
+	Policies   []Policy
+	Identities []Identity
+	Hash       string // SHA-256 over the files, first 12 hex digits: kept with every verdict
 }
 
 // Get looks a profile up by its exact name.
@@ -130,6 +141,16 @@ func (c Catalogue) Names() []string {
 
 // All returns every profile in alphabetical order. Callers must not change what the profiles point to.
 func (c Catalogue) All() []Profile { return slices.Clone(c.profiles) }
+
+// Team looks a team up by its exact name. declared is false where the catalogue declares no teams at all.
+func (c Catalogue) Team(name string) (t Team, known, declared bool) {
+	for _, t := range c.Teams {
+		if t.Name == name {
+			return t, true, true
+		}
+	}
+	return Team{}, false, len(c.Teams) > 0
+}
 
 // Default is the profile taken when a wish names none: the one that costs least in its default region of those that are
 // enabled and for everybody, the first by name among equals. ok is false when there is none.
