@@ -28,6 +28,7 @@ var rooms = []room{
 	{"profiles", nil, "a catalogue knows nobody who reads it"},
 	{"migrations", nil, "SQL alone"},
 	{"policy", []string{"lifecycle", "profiles"}, "a verdict is computed from values, never from a database"},
+	{"policy/rules", []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"chatops", []string{"lifecycle", "policy"}, "the language is pure: words come from values"},
 	{"chatops/github", []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a wire carries words and knows no store"},
 	{"store", []string{"lifecycle", "migrations"}, "the only room with SQL; it keeps verdicts as they come and calls nobody"},
@@ -59,6 +60,7 @@ var outside = []struct {
 }{
 	{"github.com/jackc/pgx", []string{"store", "internal/house", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/house"}, "it takes a minute to compile"},
+	{"github.com/google/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"github.com/versity/versitygw", []string{"internal/house"}, "a stand-in is no part of the product"},
 	{"k8s.io/client-go", []string{"runner/dispatch"}, "it is slow to compile"},
 }

@@ -33,7 +33,7 @@ func (d *Desk) Draft(who policy.Principal, r CreateRequest, wrong []Field, now t
 		}
 	}
 	request := r.wish(who)
-	verdict := policy.Evaluate(request, d.catalogue, d.policy)
+	verdict := policy.Evaluate(request, policy.Usage{}, policy.Terms{Catalogue: d.catalogue, Now: now}, d.policy)
 	for _, check := range verdict.Refusals() {
 		if field := fieldOf(check); !told(wrong, field) && check.Name != "ownership" { // r.check names its fields one by one
 			wrong = append(wrong, field)

@@ -30,11 +30,15 @@ func (d *Desk) create(ctx context.Context, w wish) (store.Row, policy.Verdict, e
 	if err != nil {
 		return store.Row{}, policy.Verdict{}, fmt.Errorf("encode request: %w", err)
 	}
-	verdict := policy.Evaluate(w.request, d.catalogue, d.policy)
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return store.Row{}, policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
+	}
+	verdict := policy.Evaluate(w.request, policy.Usage{}, policy.Terms{Catalogue: d.catalogue, Now: now}, d.policy)
 	if !verdict.Allowed {
 		return store.Row{}, verdict, d.refuse(ctx, w, verdict, asked)
 	}
-	row, err := d.accept(ctx, w, verdict, asked)
+	row, err := d.accept(ctx, w, verdict, asked, now)
 	return row, verdict, err
 }
 
@@ -61,11 +65,7 @@ func (d *Desk) refuse(ctx context.Context, w wish, verdict policy.Verdict, asked
 }
 
 // accept writes the granted wish under its name, or under the fallback name when the first is taken.
-func (d *Desk) accept(ctx context.Context, w wish, verdict policy.Verdict, asked json.RawMessage) (store.Row, error) {
-	now, err := d.store.Now(ctx)
-	if err != nil {
-		return store.Row{}, fmt.Errorf("read the clock: %w", err)
-	}
+func (d *Desk) accept(ctx context.Context, w wish, verdict policy.Verdict, asked json.RawMessage, now time.Time) (store.Row, error) {
 	for _, name := range []string{verdict.Grant.Name, verdict.Grant.FallbackName} {
 		if name == "" {
 			continue

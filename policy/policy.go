@@ -24,7 +24,8 @@ func (s Settings) Scale(d time.Duration) time.Duration {
 
 // Evaluate judges a wish for a new cluster. Every question is asked, whatever the earlier answers were; only those that
 // need a profile are left out when the profile is not known. An empty profile means the catalogue's default.
-func Evaluate(r Request, c profiles.Catalogue, s Settings) Verdict {
+func Evaluate(r Request, _ Usage, t Terms, s Settings) Verdict {
+	c := t.Catalogue
 	p, known := c.Get(r.Profile)
 	if r.Profile == "" {
 		p, known = c.Default()

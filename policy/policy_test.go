@@ -25,6 +25,10 @@ func catalogue(t *testing.T) profiles.Catalogue {
 	return c
 }
 
+func terms(t *testing.T) Terms { return Terms{Catalogue: catalogue(t), Now: noon} }
+
+var noon = time.Date(2025, 1, 15, 12, 0, 0, 0, time.UTC)
+
 // wish is one that passes every check.
 func wish() Request {
 	return Request{
@@ -60,7 +64,7 @@ func TestVerdictsAreGolden(t *testing.T) {
 	unknown.Profile, unknown.Door, unknown.TTL = "aws-minmal-test", DoorComment, NoEnd
 	for name, r := range map[string]Request{"allowed": wish(), "refused": refused, "unknown-profile": unknown} {
 		t.Run(name, func(t *testing.T) {
-			got, err := json.MarshalIndent(Evaluate(r, catalogue(t), Settings{Installation: "demo"}), "", "  ")
+			got, err := json.MarshalIndent(Evaluate(r, Usage{}, terms(t), Settings{Installation: "demo"}), "", "  ")
 			require.NoError(t, err)
 			path := filepath.Join("testdata", name+".json")
 			if *update {
@@ -113,7 +117,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := wish()
 			c.change(&r)
-			v := Evaluate(r, catalogue(t), Settings{})
+			v := Evaluate(r, Usage{}, terms(t), Settings{})
 			require.False(t, v.Allowed)
 			require.Equal(t, Grant{}, v.Grant)
 			require.Len(t, v.Refusals(), 1, "nothing else is wrong with it")
@@ -137,34 +141,34 @@ func TestOtherDoorsAskTheRole(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: true, PlatformAdmin: true, Auditor: false, "": false} {
 		r := wish()
 		r.Door, r.Permission, r.Principal = "api", "", As("x", "maya", role)
-		v := Evaluate(r, catalogue(t), Settings{})
+		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.NotEmpty(t, find(t, v, "permission").Words)
 	}
 	r := wish()
 	r.Permission, r.Principal = "read", As("x", "maya", PlatformAdmin)
-	require.False(t, Evaluate(r, catalogue(t), Settings{}).Allowed, "a role is no permission on GitHub")
+	require.False(t, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, "a role is no permission on GitHub")
 }
 
 func TestAProfileForAdminsIsForAdmins(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: false, PlatformAdmin: true, Auditor: false, "": false} {
 		r := wish()
 		r.Door, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", role), "aws-minimal-mint"
-		v := Evaluate(r, catalogue(t), Settings{})
+		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.Equal(t, allowed, find(t, v, "admin-only").Result == Pass)
 		r.Profile = ""
-		require.NotEqual(t, "aws-minimal-mint", Evaluate(r, catalogue(t), Settings{}).Grant.Profile, "nobody gets it unasked")
+		require.NotEqual(t, "aws-minimal-mint", Evaluate(r, Usage{}, terms(t), Settings{}).Grant.Profile, "nobody gets it unasked")
 	}
 	r := wish()
 	r.Principal, r.Profile = As("x", "maya", PlatformAdmin), "aws-minimal-mnt"
-	require.Contains(t, find(t, Evaluate(r, catalogue(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
+	require.Contains(t, find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
 }
 
 func TestAnAllowedWishHasEveryDefault(t *testing.T) {
 	r := wish()
 	r.Profile, r.Door = "", DoorComment
-	v := Evaluate(r, catalogue(t), Settings{})
+	v := Evaluate(r, Usage{}, terms(t), Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, Grant{
 		Profile: "aws-minimal-test", Platform: "aws", Name: "pr41-shop", FallbackName: "pr41-shop-cuw3l", Region: "us-east-1", Zones: []string{"us-east-1a"},
@@ -178,7 +182,7 @@ func TestWhatWasAskedForIsGranted(t *testing.T) {
 	r.Profile, r.Name, r.Region, r.Version, r.TTL, r.Team = "aws-standard", "mine", "us-west-2", "4.20.1", 168*time.Hour, "platform"
 	r.Ownership.Owner = "shop-leads"
 	r.Tags = many(15)
-	g := Evaluate(r, catalogue(t), Settings{}).Grant
+	g := Evaluate(r, Usage{}, terms(t), Settings{}).Grant
 	require.Equal(t, "mine", g.Name)
 	require.Empty(t, g.FallbackName, "a chosen name is never changed behind one's back")
 	require.Equal(t, []string{"us-west-2a", "us-west-2b", "us-west-2c"}, g.Zones)
@@ -191,7 +195,7 @@ func TestWhatWasAskedForIsGranted(t *testing.T) {
 
 func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	s := Settings{Hour: time.Second, Grace: 3 * time.Second}
-	g := Evaluate(wish(), catalogue(t), s).Grant
+	g := Evaluate(wish(), Usage{}, terms(t), s).Grant
 	require.Equal(t, 24*time.Second, g.TTL)
 	require.Equal(t, 72*time.Second, g.MaxTTL)
 	require.Equal(t, 3*time.Second, g.Grace)
@@ -199,7 +203,7 @@ func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	require.Equal(t, 4*time.Hour, Settings{}.Scale(4*time.Hour))
 	r := wish()
 	r.TTL = 73 * time.Hour
-	require.False(t, Evaluate(r, catalogue(t), s).Allowed)
+	require.False(t, Evaluate(r, Usage{}, terms(t), s).Allowed)
 }
 
 func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
@@ -213,7 +217,7 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
-	g := Evaluate(wish(), catalogue(t), Settings{}).Grant
+	g := Evaluate(wish(), Usage{}, terms(t), Settings{}).Grant
 	g.Tags = map[string]string{"Owner": "thief", "color": "blue"}
 	at := time.Date(2025, 1, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))
 	require.Equal(t, map[string]string{
@@ -234,7 +238,7 @@ func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) 
 		r.Name = rapid.String().Draw(t, "name")
 		r.Region = rapid.SampledFrom([]string{"", "us-east-1", "us-west-2", "eu-west-1"}).Draw(t, "region")
 		r.Tags = rapid.MapOfN(rapid.String(), rapid.String(), 0, 20).Draw(t, "tags")
-		v := Evaluate(r, c, Settings{})
+		v := Evaluate(r, Usage{}, Terms{Catalogue: c}, Settings{})
 		require.Equal(t, len(v.Refusals()) == 0, v.Allowed)
 		for _, check := range v.Checks {
 			require.NotEmpty(t, check.Words)

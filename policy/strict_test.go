@@ -50,7 +50,7 @@ func TestEveryProfileRendersStrictlyValidForTwoHundredRequests(t *testing.T) {
 			requests, names := generated(p), map[string]bool{}
 			for seed := range 200 {
 				r := requests.Example(seed)
-				v := Evaluate(r, catalogue(t), Settings{})
+				v := Evaluate(r, Usage{}, terms(t), Settings{})
 				require.True(t, v.Allowed, "seed %d: %v", seed, v.Refusals())
 				tags := EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Unix(1_735_732_800, 0), "test")
 				out, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region,
