@@ -10,7 +10,10 @@ type Card struct {
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	WaitsSince                                           time.Time // in line for room; zero: it does not wait
+	WaitsSince                                           time.Time // in line for its turn or for room; zero: it does not wait
+	TurnETA                                              time.Time // when its turn may come; zero: not known, or it waits for none
+	HoldWhy                                              string    // why somebody put its end off; empty: nobody did
+	Nodes                                                int       // machines at acceptance; 0: of before they were counted
 	HourlyCents                                          int       // list price per hour, US cents
 	APIURL, ConsoleURL                                   string    // empty until a create succeeded
 	JobID                                                string    // newest job

@@ -17,8 +17,10 @@ type Cluster struct {
 	Teardown JobType // the job a teardown runs under once the wish is absent: DESTROY or JANITOR_DESTROY
 
 	Ends          Ends
-	NeedsApproval bool // nothing runs before a person approved
-	Abandoned     bool // an admin gave up waiting for zero; the cluster stays counted
+	NeedsApproval bool      // nothing runs before a person approved
+	ApproveBy     time.Time // nobody did by then: it is no longer wanted; zero: no such time
+	NeedsTurn     bool      // a quota was full when it was accepted: nothing runs before its turn
+	Abandoned     bool      // an admin gave up waiting for zero; the cluster stays counted
 
 	MaxTries        int       // create attempts the profile allows
 	Tries           int       // create attempts opened so far
@@ -34,8 +36,15 @@ type Cluster struct {
 	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: not told
 	FailNext    string    // what to do about it
 	Blockers    []string  // what the last verification still counted
-	Place       int       // in line for room in its account and region, 1 is next; 0: not waiting
+	Place       int       // in line for its turn, or for room in its account and region, 1 is next; 0: not waiting
 	Progress    Progress
+
+	Workers       *int // as last seen; nil: as the profile's
+	WorkersWanted *int // what somebody asked for and is not seen yet; nil: nothing
+	WorkersBase   *int // the profile's; nil: of before it was kept
+	WorkersLeast  *int // bounds of scaling, frozen at acceptance; nil: cannot be scaled
+	WorkersMost   *int
+	ScaleFailures int // scale attempts in a row that did not reach what is wanted
 }
 
 // Progress is how far the running attempt says it is.
@@ -55,16 +64,19 @@ type Ends struct {
 	LabelRemoved time.Time // the label was taken off + grace
 	RunFinished  time.Time // the workflow run finished + grace
 	Claim        time.Time // the claim's lifetime ended
+	Hold         time.Time // a floor: no end but Max comes before it
 }
 
-// DestroyAt is the earliest end. It is never later than Max.
+// DestroyAt is the earliest end, but not before a hold. It is never later than Max.
 func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
 
-// Reason says in words which end comes first.
+// Reason says in words which end comes first, and whether a hold put it off.
 func (e Ends) Reason() string { _, why := e.first(); return why }
 
+// first is the generated column clusters.destroy_at, with its reason.
 func (e Ends) first() (time.Time, string) {
-	at, why := e.Max, "the profile's maximum lifetime"
+	const longest = "the profile's maximum lifetime"
+	at, why := e.Max, longest
 	for _, end := range []struct {
 		at  time.Time
 		why string
@@ -79,7 +91,13 @@ func (e Ends) first() (time.Time, string) {
 			at, why = end.at, end.why
 		}
 	}
-	return at, why
+	switch {
+	case !e.Hold.After(at):
+		return at, why
+	case e.Hold.Before(e.Max):
+		return e.Hold, why + ", put off by a hold"
+	}
+	return e.Max, longest
 }
 
 // Extend moves the TTL's end by d, never past Max. capped says that Max cut it short.

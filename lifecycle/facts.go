@@ -10,6 +10,14 @@ type Facts struct {
 	Runner     Sighting  // what the dispatcher says of the open attempt's process or pod
 	Identities []string  // every infraID and ccoctl name ever recorded for the cluster
 	Line       Line      // where it stands among those that wait for room
+	Turn       Turn      // where it stands among those that wait for a full quota
+}
+
+// Turn is a cluster's place among those that wait for a full quota.
+type Turn struct {
+	Place int       // 1 is next; 0: it does not wait
+	For   string    // which limit is full, in words
+	ETA   time.Time // when its turn may come; zero: not known
 }
 
 // Line is a cluster's place among those that wait for room in the same account and region.
@@ -29,6 +37,7 @@ type Kind string
 const (
 	Create  Kind = "create"
 	Destroy Kind = "destroy"
+	Scale   Kind = "scale"
 )
 
 // Attempt is one runner's try at a job. Its number rises per cluster, never returns, and is the fence.
@@ -52,6 +61,9 @@ type Attempt struct {
 	Retryable    bool
 	ToolExitedAt time.Time // when the destroyer's process ended; zero: not known
 	Passes       []Pass    // verification passes of a destroy attempt, oldest first
+
+	WorkersWanted int  // of a scale attempt
+	WorkersSeen   *int // of a scale attempt that counted them at its end
 }
 
 // Outcome is how an attempt ended.

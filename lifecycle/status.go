@@ -40,6 +40,8 @@ const (
 	DestroyingRuns Phase = "destroying"
 	Verifying      Phase = "verifying"
 
+	Scaling Phase = "scaling" // of an attempt beside a ready cluster; no cluster shows it
+
 	Released Phase = "released"
 
 	CreateFailed   Phase = "create_failed"
@@ -74,6 +76,7 @@ const (
 	JobCreate         JobType = "CREATE"
 	JobDestroy        JobType = "DESTROY"
 	JobJanitorDestroy JobType = "JANITOR_DESTROY"
+	JobScale          JobType = "SCALE_WORKERS"
 )
 
 // JobStatus is the state of a job in the public record.

@@ -150,12 +150,13 @@ func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (ver
 			wish = @wish, wish_why = @wish_why, teardown = @teardown,
 			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, end_label_removed = @end_label_removed,
 			end_run_finished = @end_run_finished, end_claim = @end_claim,
-			needs_approval = @needs_approval, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
+			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
 			ready_at = @ready_at, destroyed_at = @destroyed_at,
 			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
 			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
-			progress_eta = @progress_eta, progress_late = @progress_late
+			progress_eta = @progress_eta, progress_late = @progress_late,
+			workers = @workers, workers_wanted = @workers_wanted, scale_failures = @scale_failures
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -185,7 +186,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late,
+			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late,
 		} {
 			*t = round(*t)
 		}

@@ -45,7 +45,27 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Line, err = lineIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
+	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
 	return cluster, facts, nil
+}
+
+// turnIn reads where a cluster stands among those that wait for a full quota; the zero Turn where it waits for none.
+func turnIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycle.Turn, error) {
+	if !cluster.NeedsTurn {
+		return lifecycle.Turn{}, nil
+	}
+	type turn struct {
+		Place int
+		Words string
+		ETA   *time.Time
+	}
+	rows, err := all[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
+	if err != nil || len(rows) == 0 {
+		return lifecycle.Turn{}, err
+	}
+	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: zero(rows[0].ETA)}, nil
 }
 
 type attemptRecord struct {
@@ -70,6 +90,8 @@ type attemptRecord struct {
 	ToolExitedAt    *time.Time
 	ExpectedSeconds *int
 	LateSeconds     *int
+	WorkersWanted   *int
+	WorkersSeen     *int
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -78,7 +100,10 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
 		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
-		ToolExitedAt: zero(r.ToolExitedAt),
+		ToolExitedAt: zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen,
+	}
+	if r.WorkersWanted != nil {
+		a.WorkersWanted = *r.WorkersWanted
 	}
 	if r.Outcome != nil {
 		a.Outcome = *r.Outcome
@@ -91,7 +116,8 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 	records, err := all[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
-			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds
+			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
+			a.workers_wanted, a.workers_seen
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err

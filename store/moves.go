@@ -40,16 +40,17 @@ func (c *change) askToStop(ctx context.Context, cluster, why string) error {
 
 // openAttempt opens the next attempt under the unfinished job of the type.
 func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle.Kind, job lifecycle.JobType) (number int, err error) {
-	phase := lifecycle.Preflight
-	if kind == lifecycle.Destroy {
-		phase = lifecycle.Restoring
+	phase := lifecycle.Restoring
+	if kind == lifecycle.Create {
+		phase = lifecycle.Preflight
 	}
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
-				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2])
-			FROM jobs j, LATERAL (`+expectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
+				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
+				CASE WHEN @kind = 'scale' THEN c.workers_wanted END
+			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+expectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,

@@ -14,7 +14,8 @@ const heartColumns = `
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
-	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late`
+	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
+	c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures`
 
 type heartRecord struct {
 	ID              string
@@ -51,6 +52,15 @@ type heartRecord struct {
 	ProgressStep    string
 	ProgressETA     *time.Time
 	ProgressLate    *time.Time
+	EndHold         *time.Time
+	ApproveBy       *time.Time
+	NeedsTurn       bool
+	Workers         *int
+	WorkersWanted   *int
+	WorkersBase     *int
+	WorkersLeast    *int
+	WorkersMost     *int
+	ScaleFailures   int
 }
 
 func (r heartRecord) cluster() lifecycle.Cluster {
@@ -59,14 +69,16 @@ func (r heartRecord) cluster() lifecycle.Cluster {
 		Wish: r.Wish, WishWhy: r.WishWhy, Teardown: r.Teardown,
 		Ends: lifecycle.Ends{
 			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), LabelRemoved: zero(r.EndLabelRemoved),
-			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim),
+			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim), Hold: zero(r.EndHold),
 		},
-		NeedsApproval: r.NeedsApproval, Abandoned: r.Abandoned,
+		NeedsApproval: r.NeedsApproval, ApproveBy: zero(r.ApproveBy), NeedsTurn: r.NeedsTurn, Abandoned: r.Abandoned,
 		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
 		RetryAt: zero(r.RetryAt), WakeAt: zero(r.WakeAt), ReadyAt: zero(r.ReadyAt), ReleasedAt: zero(r.DestroyedAt),
 		FailReason: r.FailReason, FailMessage: r.FailMessage, FailWhose: r.FailWhose, FailNext: r.FailNext,
 		Blockers: r.Blockers, Place: r.Place,
 		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA), Late: zero(r.ProgressLate)},
+		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
+		ScaleFailures: r.ScaleFailures,
 	}
 }
 
@@ -81,12 +93,15 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"wish": c.Wish, "wish_why": c.WishWhy, "teardown": c.Teardown,
 		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed),
 		"end_label_removed": null(c.Ends.LabelRemoved), "end_run_finished": null(c.Ends.RunFinished), "end_claim": null(c.Ends.Claim),
-		"needs_approval": c.NeedsApproval, "abandoned": c.Abandoned,
+		"end_hold": null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": null(c.ApproveBy), "needs_turn": c.NeedsTurn,
+		"abandoned": c.Abandoned,
 		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
 		"retry_at": null(c.RetryAt), "wake_at": null(c.WakeAt), "ready_at": null(c.ReadyAt), "destroyed_at": null(c.ReleasedAt),
 		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "fail_whose": c.FailWhose, "fail_next": c.FailNext,
 		"blockers": blockers, "place": c.Place,
 		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA), "progress_late": null(c.Progress.Late),
+		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
+		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
 	}
 }
 
@@ -95,9 +110,11 @@ const (
 	rowColumns = heartColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.door, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
-	(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity') AS waits_since,
+	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
+		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
+	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + identitiesOf + `) AS identities`
 	rowSources   = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id `
@@ -120,9 +137,11 @@ type rowRecord struct {
 	PRNumber                                             *int
 	PRHead                                               *string
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
+	HoldWhy                                              string
+	Nodes                                                int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
-	WaitsSince                                           *time.Time
+	WaitsSince, TurnETA                                  *time.Time
 	JobID                                                string
 	Identities                                           []string
 }
@@ -134,7 +153,7 @@ func (r rowRecord) row() Row {
 			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
 			Generation: r.Generation, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
 			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
-			HourlyCents: r.HourlyCents, JobID: r.JobID, Identities: r.Identities,
+			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, HourlyCents: r.HourlyCents, JobID: r.JobID, Identities: r.Identities,
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Door: r.Door, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
