@@ -38,6 +38,7 @@ var rooms = []room{
 	{"app/hooks", []string{"app", "policy", "profiles", "chatops/...", "store", "store/artifacts", "lifecycle", "internal/secret"}, "a door leads to the desk"},
 	{"app/auth", []string{"app", "policy"}, "who asks is no matter of what exists"},
 	{"app/web", []string{"app", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle", "docs"}, "pages show what the desk gives, and the runbooks"},
+	{"app/api/client", nil, "a program that only talks to a server stays small"},
 	{"app/api", []string{"app", "app/auth", "policy", "profiles", "chatops/...", "store", "store/artifacts", "store/intake", "lifecycle", "runner/contract", "internal/token"}, "the only door runners know"},
 	{"controller", []string{"store", "store/artifacts", "store/intake", "lifecycle", "chatops/...", "runner/contract", "runner/dispatch", "internal/token"}, "the engine room never meets the desk: they meet in the store"},
 	{"runner", []string{"runner/...", "store/artifacts", "internal/secret"}, "a pod with cloud credentials has no database"},
