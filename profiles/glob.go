@@ -1,0 +1,45 @@
+package profiles
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Fits says whether a value fits a glob: every "*" stands for one character or more, of whatever sort, and everything
+// else for itself. So acme/* is every repository of acme but not "acme/", and an empty value fits nothing.
+func Fits(glob, value string) bool {
+	head, rest, star := strings.Cut(glob, "*")
+	after, ok := strings.CutPrefix(value, head)
+	if !ok || !star {
+		return ok && after == ""
+	}
+	next, _, _ := strings.Cut(rest, "*")
+	for i := 1; i <= len(after); i++ {
+		if strings.HasPrefix(after[i:], next) && Fits(rest, after[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// FitsAny says whether a value fits one of the globs.
+func FitsAny(globs []string, value string) bool {
+	for _, glob := range globs {
+		if Fits(glob, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// globForm keeps out what means something in other globs and nothing in ours.
+var globForm = regexp.MustCompile(`^[^\s?\[\]{}\\]+( [^\s?\[\]{}\\]+)*$`)
+
+const (
+	globWords = `a glob such as acme/*, where * stands for one character or more and ? [ ] { } \ are not known`
+	mostStars = 4
+)
+
+func glob(s string) bool {
+	return globForm.MatchString(s) && !strings.Contains(s, "**") && strings.Count(s, "*") <= mostStars
+}
