@@ -23,9 +23,35 @@ ALTER TABLE clusters DROP COLUMN destroy_at;
 ALTER TABLE clusters ADD COLUMN destroy_at timestamptz NOT NULL GENERATED ALWAYS AS
     (least(end_max, greatest(end_hold, least(end_ttl, end_pr_closed, end_label_removed, end_run_finished, end_claim)))) STORED;
 ALTER TABLE clusters ADD CONSTRAINT clusters_end_within_max CHECK (end_ttl <= end_max AND destroy_at <= end_max AND end_max > created_at);
-CREATE INDEX clusters_live_team ON clusters (team) WHERE destroyed_at IS NULL;
-CREATE INDEX clusters_live_person ON clusters (requested_by) WHERE destroyed_at IS NULL;
-CREATE INDEX clusters_live_repo ON clusters (repo) WHERE destroyed_at IS NULL AND repo IS NOT NULL;
+
+-- A meter on every cluster, turned by each of its usage samples: what is counted for a quota is read from one row, however
+-- often it changed. The samples stay what reports are made from.
+ALTER TABLE clusters
+    ADD COLUMN meter_since timestamptz,                       -- since when its present rate runs; NULL: it never cost anything
+    ADD COLUMN meter_cents integer NOT NULL DEFAULT 0,        -- that rate, US cents an hour
+    ADD COLUMN meter_nodes integer NOT NULL DEFAULT 0,        -- and the machines
+    ADD COLUMN meter_month timestamptz,                       -- first moment (UTC) of the calendar month of meter_since
+    ADD COLUMN month_cents double precision NOT NULL DEFAULT 0,      -- in that month, before meter_since
+    ADD COLUMN month_node_hours double precision NOT NULL DEFAULT 0;
+ALTER TABLE clusters DISABLE TRIGGER clusters_guard;
+WITH samples AS (
+    SELECT cluster_id, sample_time, estimated_hourly_cost AS cents,
+        lead(sample_time) OVER w AS until, date_trunc('month', last_value(sample_time) OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), 'UTC') AS month
+    FROM usage_samples WINDOW w AS (PARTITION BY cluster_id ORDER BY sample_time)
+), metered AS (
+    SELECT cluster_id, max(sample_time) AS since, max(month) AS month, max(cents) FILTER (WHERE until IS NULL) AS cents,
+        sum(cents * greatest(0, extract(epoch FROM until - greatest(sample_time, month)) / 3600)) AS spent
+    FROM samples GROUP BY cluster_id
+)
+UPDATE clusters c SET meter_since = m.since, meter_cents = m.cents, meter_month = m.month, month_cents = coalesce(m.spent, 0)
+FROM metered m WHERE m.cluster_id = c.id;
+ALTER TABLE clusters ENABLE TRIGGER clusters_guard;
+
+-- Who has what now, and had what this month.
+CREATE INDEX clusters_used ON clusters (destroyed_at);
+CREATE INDEX clusters_used_team ON clusters (team, destroyed_at);
+CREATE INDEX clusters_used_person ON clusters (requested_by, destroyed_at);
+CREATE INDEX clusters_used_repo ON clusters (repo, destroyed_at) WHERE repo IS NOT NULL;
 
 -- Scaling is a job like the others: its attempts run beside a ready cluster and record nothing.
 ALTER TABLE attempts DROP CONSTRAINT attempts_kind_check;
@@ -43,7 +69,7 @@ CREATE TABLE turns (
     cluster_id text PRIMARY KEY REFERENCES clusters,
     team       text NOT NULL,
     weight     integer NOT NULL CHECK (weight > 0), -- a team with twice the weight gets twice the turns
-    limits     jsonb NOT NULL CHECK (jsonb_typeof(limits) = 'array'), -- [{"scope","key","what","most"}]
+    limits     jsonb NOT NULL CHECK (jsonb_typeof(limits) = 'array'), -- [{"quota","scope","key","what","most"}]
     since      timestamptz NOT NULL,
     place      integer NOT NULL CHECK (place > 0),
     words      text NOT NULL CHECK (words <> ''), -- which limit is full
@@ -72,6 +98,24 @@ CREATE TABLE approvals (
 );
 CREATE UNIQUE INDEX approvals_one_pending ON approvals (cluster_id, kind) WHERE state = 'pending';
 CREATE INDEX approvals_state ON approvals (state, id DESC);
+CREATE INDEX approvals_cluster ON approvals (cluster_id, id DESC);
+
+-- Whoever votes for an approval's id votes for what it was asked for: that never changes, and a decision is final.
+-- +goose StatementBegin
+CREATE FUNCTION approvals_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF (new.id, new.kind, new.cluster_id, new.requested_by, new.why, new.asked, new.head, new.needs, new.by_role, new.created_at, new.expires_at)
+        IS DISTINCT FROM
+       (old.id, old.kind, old.cluster_id, old.requested_by, old.why, old.asked, old.head, old.needs, old.by_role, old.created_at, old.expires_at) THEN
+        RAISE EXCEPTION 'what approval % was asked for never changes', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF old.state <> new.state AND old.state <> 'pending' AND NOT (old.state = 'approved' AND new.state = 'used') THEN
+        RAISE EXCEPTION 'approval % is %, which is final', old.id, old.state USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER approvals_guard BEFORE UPDATE ON approvals FOR EACH ROW EXECUTE FUNCTION approvals_guard();
 
 CREATE TABLE approval_votes (
     approval_id text NOT NULL REFERENCES approvals,
@@ -175,14 +219,15 @@ END $$;
 ALTER TABLE audit_events DISABLE TRIGGER audit_events_guard;
 -- +goose StatementBegin
 DO $$
-DECLARE line record; head record;
+DECLARE line record; n bigint := 0; before text := repeat('0', 64); own text;
 BEGIN
     FOR line IN SELECT * FROM audit_events ORDER BY id LOOP
-        SELECT * INTO head FROM audit_head;
-        UPDATE audit_head SET seq = head.seq + 1,
-            hash = audit_hash(head.seq + 1, head.hash, line.actor, line.action, line.door, line.target_cluster_id, line.metadata, line.created_at);
-        UPDATE audit_events e SET seq = h.seq, previous = head.hash, hash = h.hash FROM audit_head h WHERE e.id = line.id;
+        n := n + 1;
+        own := audit_hash(n, before, line.actor, line.action, line.door, line.target_cluster_id, line.metadata, line.created_at);
+        UPDATE audit_events SET seq = n, previous = before, hash = own WHERE id = line.id;
+        before := own;
     END LOOP;
+    UPDATE audit_head SET seq = n, hash = before; -- once: a row updated in one transaction a million times is slow to find
 END $$;
 -- +goose StatementEnd
 ALTER TABLE audit_events ENABLE TRIGGER audit_events_guard;
@@ -190,8 +235,11 @@ ALTER TABLE audit_events
     ALTER COLUMN seq SET NOT NULL, ALTER COLUMN previous SET NOT NULL, ALTER COLUMN hash SET NOT NULL,
     ADD CONSTRAINT audit_events_seq UNIQUE (seq);
 CREATE TRIGGER audit_events_chain BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_chain();
-CREATE INDEX audit_events_actor ON audit_events (actor, id);
-CREATE INDEX audit_events_action ON audit_events (action, id);
+DROP INDEX audit_events_cluster;
+CREATE INDEX audit_events_cluster ON audit_events (target_cluster_id, seq);
+CREATE INDEX audit_events_actor ON audit_events (actor, seq);
+CREATE INDEX audit_events_action ON audit_events (action, seq);
+CREATE INDEX audit_events_time ON audit_events (created_at);
 
 -- Whoever watches is told which cluster changed; what changed is read.
 -- +goose StatementBegin
@@ -219,9 +267,9 @@ DROP TRIGGER clusters_changed ON clusters;
 DROP FUNCTION clusters_changed;
 DROP TRIGGER audit_events_chain ON audit_events;
 DROP FUNCTION audit_events_chain;
-ALTER TABLE audit_events DROP COLUMN door, DROP COLUMN seq, DROP COLUMN previous, DROP COLUMN hash;
-DROP INDEX audit_events_actor;
-DROP INDEX audit_events_action;
+ALTER TABLE audit_events DROP COLUMN door, DROP COLUMN seq, DROP COLUMN previous, DROP COLUMN hash; -- and their indexes
+DROP INDEX audit_events_time;
+CREATE INDEX audit_events_cluster ON audit_events (target_cluster_id, id);
 DROP FUNCTION audit_hash;
 DROP TABLE audit_head;
 DROP TABLE signatures;
@@ -231,6 +279,7 @@ DROP TABLE links;
 DROP TABLE shares;
 DROP TABLE approval_votes;
 DROP TABLE approvals;
+DROP FUNCTION approvals_guard;
 DROP TABLE turns;
 ALTER TABLE attempts DROP CONSTRAINT attempts_scale, DROP COLUMN workers_wanted, DROP COLUMN workers_seen;
 ALTER TABLE attempts DROP CONSTRAINT attempts_phase_check;
@@ -238,9 +287,12 @@ ALTER TABLE attempts ADD CONSTRAINT attempts_phase_check CHECK (phase IN ('prefl
     'configuring', 'restoring', 'destroying', 'verifying')) NOT VALID;
 ALTER TABLE attempts DROP CONSTRAINT attempts_kind_check;
 ALTER TABLE attempts ADD CONSTRAINT attempts_kind_check CHECK (kind IN ('create', 'destroy')) NOT VALID;
-DROP INDEX clusters_live_team;
-DROP INDEX clusters_live_person;
-DROP INDEX clusters_live_repo;
+DROP INDEX clusters_used;
+DROP INDEX clusters_used_team;
+DROP INDEX clusters_used_person;
+DROP INDEX clusters_used_repo;
+ALTER TABLE clusters DROP COLUMN meter_since, DROP COLUMN meter_cents, DROP COLUMN meter_nodes, DROP COLUMN meter_month,
+    DROP COLUMN month_cents, DROP COLUMN month_node_hours;
 ALTER TABLE clusters DROP CONSTRAINT clusters_end_within_max;
 ALTER TABLE clusters DROP COLUMN destroy_at;
 ALTER TABLE clusters
