@@ -33,7 +33,6 @@ ALTER TABLE clusters
     ADD COLUMN meter_month timestamptz,                       -- first moment (UTC) of the calendar month of meter_since
     ADD COLUMN month_cents double precision NOT NULL DEFAULT 0,      -- in that month, before meter_since
     ADD COLUMN month_node_hours double precision NOT NULL DEFAULT 0;
-ALTER TABLE clusters DISABLE TRIGGER clusters_guard;
 WITH samples AS (
     SELECT cluster_id, sample_time, estimated_hourly_cost AS cents,
         lead(sample_time) OVER w AS until, date_trunc('month', last_value(sample_time) OVER (w RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), 'UTC') AS month
@@ -45,7 +44,6 @@ WITH samples AS (
 )
 UPDATE clusters c SET meter_since = m.since, meter_cents = m.cents, meter_month = m.month, month_cents = coalesce(m.spent, 0)
 FROM metered m WHERE m.cluster_id = c.id;
-ALTER TABLE clusters ENABLE TRIGGER clusters_guard;
 
 -- Who has what now, and had what this month.
 CREATE INDEX clusters_used ON clusters (destroyed_at);
