@@ -3,16 +3,13 @@ package profiles
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
 
 // compare makes the checks that need more than one field, each only where its fields are good themselves.
 func compare(r *reader, p Profile) {
-	if file := strings.TrimSuffix(path.Base(r.file), ".yaml"); r.good("name") && p.Name != file {
-		r.failAt("name", fmt.Sprintf("%q", p.Name), "the file's own name, "+file)
-	}
+	named(r, p.Name)
 	if r.good("enabled", "disabledReason") && p.Enabled {
 		r.failAt("disabledReason", "given for an enabled profile", "none, or enabled: false")
 	}
@@ -77,6 +74,12 @@ func compareMachines(r *reader, p Profile) {
 	if r.good("workers.replicas") && p.Workers.Replicas == 1 {
 		r.failAt("workers.replicas", "1", "0, or 2 and more")
 	}
+	if r.good("workers.replicas", "workers.minReplicas") && p.Workers.Least > p.Workers.Replicas {
+		r.failAt("workers.minReplicas", fmt.Sprintf("%d", p.Workers.Least), fmt.Sprintf("at most replicas, %d", p.Workers.Replicas))
+	}
+	if r.good("workers.replicas", "workers.maxReplicas") && p.Workers.Most < p.Workers.Replicas {
+		r.failAt("workers.maxReplicas", fmt.Sprintf("%d", p.Workers.Most), fmt.Sprintf("at least replicas, %d", p.Workers.Replicas))
+	}
 	if r.good("controlPlane.schedulable", "workers.replicas") && p.ControlPlane.Schedulable != (p.Workers.Replicas == 0) {
 		r.failAt("controlPlane.schedulable", fmt.Sprintf("%t with %d workers", p.ControlPlane.Schedulable, p.Workers.Replicas),
 			"true without workers, false with workers")
@@ -93,6 +96,6 @@ func compareNetworks(r *reader, p Profile) {
 	}
 	apart(r, all)
 	if r.good("networking.clusterNetwork", "networking.hostPrefix") {
-		hostRoom(r, "networking.hostPrefix", n.ClusterNetwork, n.HostPrefix, p.ControlPlane.Replicas+p.Workers.Replicas)
+		hostRoom(r, "networking.hostPrefix", n.ClusterNetwork, n.HostPrefix, p.ControlPlane.Replicas+p.Workers.Most)
 	}
 }

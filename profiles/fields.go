@@ -22,32 +22,47 @@ var (
 // The bounds a profile itself must keep.
 const (
 	mostTTLHours = 720
+	mostWorkers  = 50
 	mostDomain   = 200 // leaves room for "api-int.<name>." within DNS's 253
 )
 
+// readProfile reads one file. The profile is usable only when there are no problems.
+func readProfile(r *reader, body []byte) Profile {
+	p := Profile{WhenFull: WhenFullRefuse}
+	doc := r.document(body, "profile")
+	if doc == nil {
+		return p
+	}
+	r.object(doc, "", profileFields(r, &p)...)
+	if r.lines["workers.minReplicas"] == 0 {
+		p.Workers.Least = p.Workers.Replicas
+	}
+	if r.lines["workers.maxReplicas"] == 0 {
+		p.Workers.Most = p.Workers.Replicas
+	}
+	compare(r, p)
+	return p
+}
+
 // profileFields is the whole shape of a profile file.
 func profileFields(r *reader, p *Profile) []field {
-	reason := text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)
-	reason.optional = true
-	balancer := choice("loadBalancer", &p.LoadBalancer, "NLB") // a Classic one answers another API than the one teardown counts with
-	balancer.optional = true                                   // see compare
-	admins := boolean("adminOnly", &p.AdminOnly)
-	admins.optional = true
 	return []field{
-		text("name", &p.Name, "lower-case letters, digits and dashes, at most 40, starting with a letter", nameForm.MatchString),
+		text("name", &p.Name, nameAccept, nameForm.MatchString),
 		text("displayName", &p.DisplayName, "words for people", filled),
 		text("description", &p.Description, "words for people", filled),
 		choice("platform", &p.Platform, "aws", "ibmcloud"),
 		boolean("enabled", &p.Enabled),
-		reason,
+		optional(text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
-		admins,
+		optional(boolean("adminOnly", &p.AdminOnly)),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a DNS domain in lower case", domain),
 		regions(r, p),
 		r.inner("controlPlane",
 			whole("replicas", &p.ControlPlane.Replicas, 1, 3), instance(&p.ControlPlane.InstanceType), boolean("schedulable", &p.ControlPlane.Schedulable)),
-		r.inner("workers", whole("replicas", &p.Workers.Replicas, 0, 50), instance(&p.Workers.InstanceType)),
+		r.inner("workers",
+			whole("replicas", &p.Workers.Replicas, 0, mostWorkers), instance(&p.Workers.InstanceType),
+			optional(whole("minReplicas", &p.Workers.Least, 0, mostWorkers)), optional(whole("maxReplicas", &p.Workers.Most, 0, mostWorkers))),
 		r.inner("ttl", hours("defaultHours", &p.DefaultTTL, mostTTLHours), hours("maxHours", &p.MaxTTL, mostTTLHours)),
 		span("grace", &p.Grace, 24*time.Hour),
 		whole("attempts", &p.Attempts, 1, 5),
@@ -59,9 +74,11 @@ func profileFields(r *reader, p *Profile) []field {
 			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
 			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrWords, cidr)),
 		choice("publish", &p.Publish, "External", "Internal"),
-		balancer,
+		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic one answers another API than the one teardown counts with
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
+		optional(choice("whenFull", &p.WhenFull, WhenFullRefuse, WhenFullWait)),
 		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
+		kind("Profile"),
 	}
 }
 
@@ -96,6 +113,8 @@ func regions(r *reader, p *Profile) field {
 func instance(into *string) field {
 	return text("instanceType", into, "an instance type such as m6i.xlarge", instanceForm.MatchString)
 }
+
+const nameAccept = "lower-case letters, digits and dashes, at most 40, starting with a letter"
 
 const cidrWords = "an IPv4 network such as 10.0.0.0/16"
 

@@ -1,9 +1,13 @@
 package profiles
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Source is how somebody proved who they are.
@@ -24,13 +28,13 @@ type Identity struct {
 	Source Source
 	Issuer string // of oidc: the issuer's address; empty: any that is trusted
 
-	// Match holds every attribute that must fit, each with the globs of which one must ("*" crosses everything but is never
-	// empty). Attributes: of saml and oidc the claims (groups, email, sub, repository, ref, environment …), of aws arn (of
-	// the role or user), account, and session; of github login, permission, repository.
+	// Match holds every attribute that must fit, each with the globs (see Fits) of which one must. Attributes: of saml and
+	// oidc the claims (groups, email, sub, repository, ref, environment …); of aws arn (of the role or user), account and
+	// session; of github login, permission and repository (owner/name); of slack user, workspace and channel (their ids).
 	Match map[string][]string
 
 	Role  string   // requester, platform_admin or auditor
-	Teams []string // names; "*": every team; "{groups}": what that attribute holds; "{owner}": of github, the team of the repository's entry
+	Teams []string // names; "*": every team; "{groups}", "{groups:dev-}": see TeamsOf; "{owner}": of github, the team of the repository's entry
 }
 
 // everyTeam is the one team name that means all of them. It stands in a catalogue; no claim can say it.
@@ -83,3 +87,111 @@ var teamForm = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$`)
 
 // TeamName says whether a team may be called so.
 func TeamName(name string) bool { return teamForm.MatchString(name) }
+
+// attributes are those of each source; the claims of saml and oidc are what their issuers say.
+var attributes = map[Source][]string{
+	SourceSAML: nil, SourceOIDC: nil,
+	SourceAWS:    {"arn", "account", "session"},
+	SourceGitHub: {"login", "permission", "repository", "owner"}, // owner: the team of the repository's entry
+	SourceSlack:  {"user", "workspace", "channel"},
+}
+
+var (
+	permissions   = []string{"read", "triage", "write", "maintain", "admin"}
+	accountForm   = regexp.MustCompile(`^[0-9]{12}$`)
+	attributeForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+)
+
+// identityFields is the whole shape of one identity of a file.
+func identityFields(r *reader, i *Identity) []field {
+	const team = `a team's name, "*" for every team, "{groups}" for what the attribute groups holds, or "{groups:dev-}" for what follows dev- in it`
+	return []field{
+		text("name", &i.Name, nameAccept, nameForm.MatchString),
+		choice("source", (*string)(&i.Source), string(SourceSAML), string(SourceOIDC), string(SourceAWS), string(SourceGitHub), string(SourceSlack)),
+		optional(text("issuer", &i.Issuer, "an issuer's https:// address", func(s string) bool {
+			return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+		})),
+		attributesField(r, &i.Match),
+		choice("role", &i.Role, "requester", "platform_admin", "auditor"),
+		r.texts("teams", &i.Teams, team, func(s string) bool {
+			attribute, prefix, taken := teamFrom(s)
+			return s == everyTeam || TeamName(s) || taken && attributeForm.MatchString(attribute) && !strings.HasPrefix(prefix, "//")
+		}),
+	}
+}
+
+func attributesField(r *reader, into *map[string][]string) field {
+	accept := "a mapping from attributes to lists of globs, with one attribute or more"
+	return field{name: "match", accept: accept, read: func(n *yaml.Node, path string) bool {
+		if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+			return false
+		}
+		*into = map[string][]string{}
+		var fields []field
+		for k := 0; k < len(n.Content); k += 2 {
+			attribute := n.Content[k].Value
+			var globs []string
+			f := r.texts(attribute, &globs, globWords, glob)
+			read := f.read
+			f.read = func(n *yaml.Node, path string) bool {
+				ok := read(n, path)
+				(*into)[attribute] = globs
+				return ok
+			}
+			fields = append(fields, f)
+		}
+		r.object(n, path, fields...)
+		return true
+	}}
+}
+
+// compareIdentity makes the checks that need more than one field.
+func compareIdentity(e entry[Identity]) {
+	r, i := e.from, e.value
+	if !r.good(e.path("source")) {
+		return
+	}
+	if r.good(e.path("issuer")) && i.Source != SourceOIDC {
+		r.failAt(e.path("issuer"), "given for source "+string(i.Source), "none, or source: oidc")
+	}
+	known := attributes[i.Source]
+	for _, attribute := range slices.Sorted(maps.Keys(i.Match)) {
+		at := join(e.path("match"), attribute)
+		if len(known) > 0 && !slices.Contains(known, attribute) {
+			r.failAt(at, "no attribute of source "+string(i.Source), strings.Join(known, ", "))
+		}
+		for k, value := range i.Match[attribute] {
+			if accept := attributeValue(i.Source, attribute, value); accept != "" {
+				r.failAt(fmt.Sprintf("%s[%d]", at, k), fmt.Sprintf("%q", value), accept)
+			}
+		}
+	}
+	if _, given := i.Match["permission"]; r.good(e.path("match")) && i.Source == SourceGitHub && !given {
+		r.failAt(e.path("match"), "without permission, so that strangers fit", "permission beside it, one or more of "+strings.Join(permissions, ", "))
+	}
+	for k, team := range i.Teams {
+		attribute, _, taken := teamFrom(team)
+		if at := fmt.Sprintf("%s[%d]", e.path("teams"), k); taken && len(known) > 0 && r.good(at) && !slices.Contains(known, attribute) {
+			r.failAt(at, "{"+attribute+"} with source "+string(i.Source), "one of {"+strings.Join(known, "}, {")+"}")
+		}
+	}
+}
+
+// attributeValue says what would be accepted of a value that no attribute of the source has; empty: one may have it.
+func attributeValue(s Source, attribute, value string) string {
+	switch {
+	case s == SourceGitHub && attribute == "permission" && !slices.Contains(permissions, value):
+		return "one of " + strings.Join(permissions, ", ")
+	case s == SourceAWS && attribute == "account" && !accountForm.MatchString(value):
+		return "an account's twelve digits, in quotes"
+	case s == SourceAWS && attribute == "arn" && !strings.HasPrefix(value, "arn:"):
+		return "a glob over ARNs, which begin with arn:"
+	}
+	return ""
+}
+
+// sourceOf says whether a person's id may begin with s and a colon.
+func sourceOf(s string) bool {
+	_, known := attributes[Source(s)]
+	return known
+}

@@ -3,59 +3,162 @@ package profiles
 import (
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 )
 
-//go:embed catalogue/*.yaml
+//go:embed catalogue/*/*.yaml
 var embedded embed.FS
 
-// Embedded is the catalogue the program was built with.
-func Embedded() (Catalogue, error) {
+// EmbeddedFiles is the folder of the catalogue the program was built with.
+func EmbeddedFiles() fs.FS {
 	files, err := fs.Sub(embedded, "catalogue")
 	if err != nil {
-		return Catalogue{}, fmt.Errorf("open the embedded catalogue: %w", err)
+		panic(err) // the folder is embedded above
 	}
-	return Load(files)
+	return files
 }
 
-// Load reads every *.yaml file of the folder. What is wrong with their content comes back as Problems, all at once;
-// a catalogue with a problem is no catalogue.
+// Embedded is the catalogue the program was built with.
+func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
+
+// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies and identities, each a
+// folder of *.yaml files. What is wrong with their content comes back as Problems, all at once; a catalogue with a problem
+// is no catalogue. Rules are read and not compiled, which package policy/rules does.
 func Load(files fs.FS) (Catalogue, error) {
-	paths, err := fs.Glob(files, "*.yaml")
+	c, problems, err := Read(files)
 	if err != nil {
-		return Catalogue{}, fmt.Errorf("list the profiles: %w", err)
-	}
-	if len(paths) == 0 {
-		return Catalogue{}, errors.New("load profiles: no *.yaml file found")
-	}
-	var c Catalogue
-	var problems Problems
-	for _, path := range paths {
-		body, err := fs.ReadFile(files, path)
-		if err != nil {
-			return Catalogue{}, fmt.Errorf("read profile %s: %w", path, err)
-		}
-		p, wrong := parse(path, body)
-		problems = append(problems, wrong...)
-		c.profiles = append(c.profiles, p)
+		return Catalogue{}, err
 	}
 	if len(problems) > 0 {
 		return Catalogue{}, problems
 	}
-	slices.SortFunc(c.profiles, func(a, b Profile) int { return cmp.Compare(a.Name, b.Name) })
 	return c, nil
 }
 
-// parse reads one file. The profile is usable only when there are no problems.
-func parse(path string, body []byte) (Profile, Problems) {
-	r := &reader{file: path, lines: map[string]int{}}
-	var p Profile
-	if doc := r.document(body, "profile"); doc != nil {
-		r.object(doc, "", profileFields(r, &p)...)
-		compare(r, p)
+// Read is Load for who has more to check: beside the problems it returns what could be read in spite of them, without the
+// objects that hold one. The error says that files could not be read at all.
+func Read(files fs.FS) (Catalogue, Problems, error) {
+	found, err := list(files)
+	if err != nil {
+		return Catalogue{}, nil, err
 	}
-	return p, r.sorted()
+	l := loader{problems: found.strays}
+	sum := newHash(found)
+	for _, file := range found.paths {
+		body, err := readFile(files, file)
+		if err != nil {
+			return Catalogue{}, nil, err
+		}
+		sum.add(file, body)
+		l.read(file, body)
+	}
+	if len(l.profiles) == 0 {
+		l.problems = append(l.problems, Problem{File: "profiles", Got: "no *.yaml file", Accept: "a profile or more, each in a file profiles/<name>.yaml"})
+	}
+	l.agree()
+	c := l.catalogue()
+	c.Hash = sum.String()
+	return c, l.all(), nil
+}
+
+// entry is one object of a catalogue and where it stands.
+type entry[T any] struct {
+	value T
+	from  *reader
+	at    string // path in its file; empty: the file is the object
+}
+
+// sound says that the object holds no problem.
+func (e entry[T]) sound() bool {
+	if e.at == "" {
+		return len(e.from.problems) == 0
+	}
+	return !e.from.wrong(e.at)
+}
+
+// path is that of one of the object's fields.
+func (e entry[T]) path(field string) string { return join(e.at, field) }
+
+// loader holds everything that was read until it is compared and told.
+type loader struct {
+	readers  []*reader
+	problems Problems // of no file in particular
+
+	profiles   []entry[Profile]
+	teams      []entry[Team]
+	quotas     []entry[Quota]
+	policies   []entry[Policy]
+	identities []entry[Identity]
+}
+
+// read reads one file by the folder it is in.
+func (l *loader) read(file string, body []byte) {
+	r := &reader{file: file, lines: map[string]int{}}
+	l.readers = append(l.readers, r)
+	switch path.Dir(file) {
+	case "profiles":
+		l.profiles = append(l.profiles, entry[Profile]{readProfile(r, body), r, ""})
+	case "teams":
+		l.teams = append(l.teams, entry[Team]{readTeam(r, body), r, ""})
+	case "policies":
+		l.policies = append(l.policies, entry[Policy]{readPolicy(r, body), r, ""})
+	case "quotas":
+		l.quotas = append(l.quotas, readList(r, body, "quotas", quotaFields)...)
+	case "identities":
+		l.identities = append(l.identities, readList(r, body, "identities", identityFields)...)
+	}
+}
+
+// readList reads a file that holds a list under one key.
+func readList[T any](r *reader, body []byte, key string, fields func(*reader, *T) []field) []entry[T] {
+	var all []entry[T]
+	if doc := r.document(body, "mapping with "+key); doc != nil {
+		r.object(doc, "", r.objects(key, func(at string) []field {
+			all = append(all, entry[T]{from: r, at: at})
+			return fields(r, &all[len(all)-1].value)
+		}))
+	}
+	return all
+}
+
+// catalogue is everything sound, ordered by name.
+func (l *loader) catalogue() Catalogue {
+	return Catalogue{
+		profiles:   sound(l.profiles, func(p Profile) string { return p.Name }),
+		Teams:      sound(l.teams, func(t Team) string { return t.Name }),
+		Quotas:     sound(l.quotas, func(q Quota) string { return q.Name }),
+		Policies:   sound(l.policies, func(p Policy) string { return p.Name }),
+		Identities: sound(l.identities, func(i Identity) string { return i.Name }),
+	}
+}
+
+func sound[T any](all []entry[T], name func(T) string) []T {
+	var out []T
+	for _, e := range all {
+		if e.sound() {
+			out = append(out, e.value)
+		}
+	}
+	slices.SortFunc(out, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+	return out
+}
+
+// all are the problems of every file, in the order of files and lines.
+func (l *loader) all() Problems {
+	all := l.problems
+	for _, r := range l.readers {
+		all = append(all, r.problems...)
+	}
+	return all.Sorted()
+}
+
+// named sees that the object in a file of its own has the file's name, so that nothing is there twice.
+func named(r *reader, name string) {
+	if file := strings.TrimSuffix(path.Base(r.file), ".yaml"); r.good("name") && name != file {
+		r.failAt("name", fmt.Sprintf("%q", name), "the file's own name, "+file)
+	}
 }

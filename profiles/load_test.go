@@ -44,13 +44,13 @@ func get(t *testing.T, name string) Profile {
 // good is a whole profile under a name of its own.
 func good(t *testing.T) string {
 	t.Helper()
-	body, err := embedded.ReadFile("catalogue/aws-minimal-test.yaml")
+	body, err := embedded.ReadFile("catalogue/profiles/aws-minimal-test.yaml")
 	require.NoError(t, err)
 	return string(body)
 }
 
 func load(body string) error {
-	_, err := Load(fstest.MapFS{"aws-minimal-test.yaml": {Data: []byte(body)}})
+	_, err := Load(fstest.MapFS{"profiles/aws-minimal-test.yaml": {Data: []byte(body)}})
 	return err
 }
 
@@ -180,7 +180,7 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 			require.GreaterOrEqual(t, i, 0, err.Error())
 			require.Contains(t, problems[i].Accept, c.accept)
 			require.Equal(t, lineOf(body, cmp.Or(c.at, c.new)), problems[i].Line, "the line where it stands")
-			require.Equal(t, "aws-minimal-test.yaml", problems[i].File)
+			require.Equal(t, "profiles/aws-minimal-test.yaml", problems[i].File)
 		})
 	}
 }
@@ -218,9 +218,9 @@ func TestWhatIsNotOneProfileIsRefused(t *testing.T) {
 }
 
 func TestProblemsOfSeveralFilesComeTogether(t *testing.T) {
-	_, err := Load(fstest.MapFS{"a.yaml": {Data: []byte("name: a\n")}, "b.yaml": {Data: []byte("name: b\n")}})
-	require.ErrorContains(t, err, "a.yaml:1: platform: missing; accepted: one of aws, ibmcloud")
-	require.ErrorContains(t, err, "b.yaml:1: platform: missing")
+	_, err := Load(fstest.MapFS{"profiles/a.yaml": {Data: []byte("name: a\n")}, "profiles/b.yaml": {Data: []byte("name: b\n")}})
+	require.ErrorContains(t, err, "profiles/a.yaml:1: platform: missing; accepted: one of aws, ibmcloud")
+	require.ErrorContains(t, err, "profiles/b.yaml:1: platform: missing")
 }
 
 func FuzzLoadNeverPanics(f *testing.F) {

@@ -1,14 +1,16 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Problem is one thing wrong with a profile, said so that a person can put it right without asking.
+// Problem is one thing wrong with a catalogue, said so that a person can put it right without asking.
 type Problem struct {
 	File   string
-	Line   int
+	Line   int    // 0: the file as a whole
 	Field  string // dotted path, e.g. "regions.allow[1].zones"; empty: the file as a whole
 	Got    string // what stands there, or "missing"
 	Accept string // what would be accepted
@@ -16,11 +18,14 @@ type Problem struct {
 
 // Error is "file:line: field: what stands there; accepted: what would be accepted".
 func (p Problem) Error() string {
-	field := p.Field
+	where, field := p.File, p.Field
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, p.Line)
+	}
 	if field != "" {
 		field += ": "
 	}
-	return fmt.Sprintf("%s:%d: %s%s; accepted: %s", p.File, p.Line, field, p.Got, p.Accept)
+	return fmt.Sprintf("%s: %s%s; accepted: %s", where, field, p.Got, p.Accept)
 }
 
 // Problems is everything wrong with a catalogue at once, a line each, in the order of files and lines.
@@ -33,4 +38,11 @@ func (ps Problems) Error() string {
 		lines = append(lines, p.Error())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Sorted returns the problems in the order of files and lines.
+func (ps Problems) Sorted() Problems {
+	return slices.SortedStableFunc(slices.Values(ps), func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 }

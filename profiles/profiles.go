@@ -40,8 +40,14 @@ type Profile struct {
 	LoadBalancer  string // what the ingress gets on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
-	WhenFull      string // what a full quota means: "refuse" (default) or "wait"
+	WhenFull      string // what a full quota means: WhenFullRefuse (default) or WhenFullWait
 }
+
+// What a full quota means for who wants a cluster of the profile.
+const (
+	WhenFullRefuse = "refuse"
+	WhenFullWait   = "wait" // it is accepted and begins when there is room
+)
 
 // Nodes is how many machines a cluster of the profile has.
 func (p Profile) Nodes() int { return p.ControlPlane.Replicas + p.Workers.Replicas }

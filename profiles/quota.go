@@ -1,5 +1,10 @@
 package profiles
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Scope says over whom a quota counts.
 type Scope string
 
@@ -20,4 +25,61 @@ type Quota struct {
 	// 0: no such limit. Live counts every accepted cluster until it is released, Creating those that are not ready yet.
 	Live, Creating int
 	NodeHours      int // of a calendar month (UTC): used, and still to come until the living ones end
+}
+
+// Holds says whether the quota bounds somebody of its scope: a person's id, a team's name, owner/name, or "" for everywhere.
+func (q Quota) Holds(key string) bool { return len(q.Match) == 0 || FitsAny(q.Match, key) }
+
+// The bounds a quota itself must keep.
+const (
+	mostClusters  = 100_000
+	mostNodeHours = 100_000_000
+)
+
+// quotaFields is the whole shape of one quota of a file.
+func quotaFields(r *reader, q *Quota) []field {
+	return []field{
+		text("name", &q.Name, nameAccept, nameForm.MatchString),
+		choice("scope", (*string)(&q.Scope), string(ScopePerson), string(ScopeTeam), string(ScopeRepository), string(ScopeEverywhere)),
+		optional(r.texts("match", &q.Match, globWords, glob)),
+		optional(whole("live", &q.Live, 1, mostClusters)),
+		optional(whole("creating", &q.Creating, 1, mostClusters)),
+		optional(whole("nodeHours", &q.NodeHours, 1, mostNodeHours)),
+	}
+}
+
+// compareQuota makes the checks that need more than one field.
+func compareQuota(e entry[Quota]) {
+	r, q := e.from, e.value
+	line := func(field string) int { return r.lines[e.path(field)] }
+	if line("live") == 0 && line("creating") == 0 && line("nodeHours") == 0 {
+		r.fail(r.lines[e.at], e.at, "a quota without a limit", "one or more of live, creating, nodeHours")
+	}
+	if r.good(e.path("live"), e.path("creating")) && q.Creating > q.Live {
+		r.failAt(e.path("creating"), fmt.Sprintf("%d", q.Creating), fmt.Sprintf("at most live, %d", q.Live))
+	}
+	if !r.good(e.path("scope"), e.path("match")) {
+		return
+	}
+	if q.Scope == ScopeEverywhere {
+		r.failAt(e.path("match"), "given for the scope everywhere", "none, or scope: person, team or repository")
+		return
+	}
+	for i, match := range q.Match {
+		if accept := matchable(q.Scope, match); accept != "" {
+			r.failAt(fmt.Sprintf("%s[%d]", e.path("match"), i), fmt.Sprintf("%q", match), accept)
+		}
+	}
+}
+
+// matchable says what would be accepted of a glob that fits nobody of the scope; empty: it may fit somebody.
+func matchable(s Scope, match string) string {
+	head, _, star := strings.Cut(match, "*")
+	switch source, _, whole := strings.Cut(match, ":"); {
+	case s == ScopePerson && !(star && !strings.Contains(head, ":")) && !(whole && sourceOf(source)):
+		return `a glob over a person's id, which begins with saml:, oidc:, aws:, github: or slack:`
+	case s == ScopeRepository && !star && strings.Count(match, "/") != 1:
+		return "a glob over owner/name such as acme/*"
+	}
+	return ""
 }

@@ -2,7 +2,6 @@ package profiles
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -72,10 +71,7 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 func (r *reader) failAt(path, got, accept string) { r.fail(r.lines[path], path, got, accept) }
 
 // sorted orders the problems as a reader of the file meets them.
-func (r *reader) sorted() Problems {
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return r.problems
-}
+func (r *reader) sorted() Problems { return r.problems.Sorted() }
 
 // object reads a mapping: unknown, doubled and missing keys are problems, and so is every value its field refuses.
 func (r *reader) object(n *yaml.Node, path string, fields ...field) {
@@ -132,6 +128,40 @@ func (r *reader) items(name, accept string, each func(n *yaml.Node, path string)
 		}
 		return true
 	}}
+}
+
+// objects is a field that is a list of mappings, at least one; fields gives those of the next.
+func (r *reader) objects(name string, fields func(at string) []field) field {
+	return r.items(name, "a mapping", func(n *yaml.Node, path string) bool {
+		r.object(n, path, fields(path)...)
+		return true
+	})
+}
+
+// texts is a field that is a list of strings, at least one and each once.
+func (r *reader) texts(name string, into *[]string, accept string, ok func(string) bool) field {
+	return r.items(name, accept, func(n *yaml.Node, path string) bool {
+		if !scalar(n, "!!str") || !ok(n.Value) {
+			return false
+		}
+		if slices.Contains(*into, n.Value) {
+			r.fail(n.Line, path, show(n)+" again", "each once")
+		}
+		*into = append(*into, n.Value)
+		return true
+	})
+}
+
+// optional is the field where it need not be given.
+func optional(f field) field {
+	f.optional = true
+	return f
+}
+
+// kind lets a file say what it is, as in "kind: Policy"; its folder says the same.
+func kind(name string) field {
+	var said string
+	return optional(choice("kind", &said, name))
 }
 
 // text is a string field that ok accepts.

@@ -1,6 +1,14 @@
 package profiles
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Policy is a set of rules in CEL (https://cel.dev) over a request for a new cluster. The variables are request, profile,
 // actor, team, usage, pr and now; package policy/rules documents them.
@@ -31,14 +39,142 @@ type Rule struct {
 	Effect   Effect
 	Message  string            // words for people; required, but of a default
 	Next     string            // what to do about it
-	Set      map[string]string // of a default: field of the request (ttlHours, region, version, environment, profile …) → value
+	Set      map[string]string // of a default: field of the request (one of Settable) → value
 	Approval ApprovalTerms     // of requireApproval
 	Line     int               // in its file, for problems
 }
+
+// Settable are the fields of a request that a default may fill in.
+// Owner and team are not among them: whose a cluster is is never guessed.
+var Settable = []string{"baseDomain", "costCenter", "environment", "profile", "region", "ttlHours", "version"}
 
 // ApprovalTerms say who has to agree. The zero value means one platform admin within a day.
 type ApprovalTerms struct {
 	Count int           // 1 or 2; with 2 the one who asked is not among them
 	By    string        // role: platform_admin (default) or requester (of the cluster's team)
 	For   time.Duration // how long it may wait; then it is refused
+}
+
+// The bounds a rule itself must keep.
+const (
+	mostRule    = 4000 // bytes of an expression; its cost is bounded where it is compiled
+	mostPatient = 7 * 24 * time.Hour
+)
+
+// doors are where a request may come in (package policy declares them).
+var doors = []string{"pr_label", "pr_comment", "api", "web", "slack"}
+
+func readPolicy(r *reader, body []byte) Policy {
+	p := Policy{File: r.file}
+	doc := r.document(body, "policy")
+	if doc == nil {
+		return p
+	}
+	p.Line = doc.Line
+	r.object(doc, "", policyFields(r, &p)...)
+	named(r, p.Name)
+	seen := map[string]bool{}
+	for i, rule := range p.Rules {
+		at := fmt.Sprintf("rules[%d]", i)
+		if r.good(at+".name") && seen[rule.Name] {
+			r.failAt(at+".name", rule.Name+" again", "each rule once")
+		}
+		seen[rule.Name] = true
+		compareRule(r, at, rule)
+	}
+	return p
+}
+
+// policyFields is the whole shape of a policy's file.
+func policyFields(r *reader, p *Policy) []field {
+	return []field{
+		text("name", &p.Name, nameAccept, nameForm.MatchString),
+		optional(r.inner("match",
+			optional(r.texts("sources", &p.Sources, "one of "+strings.Join(doors, ", "), func(s string) bool { return slices.Contains(doors, s) })),
+			optional(r.texts("profiles", &p.Profiles, globWords, glob)))),
+		r.objects("rules", func(at string) []field {
+			p.Rules = append(p.Rules, Rule{Line: r.lines[at]})
+			return ruleFields(r, &p.Rules[len(p.Rules)-1])
+		}),
+		kind("Policy"),
+	}
+}
+
+func ruleFields(r *reader, rule *Rule) []field {
+	return []field{
+		text("name", &rule.Name, nameAccept, nameForm.MatchString),
+		text("when", &rule.When, fmt.Sprintf(`a CEL expression of at most %d bytes, in quotes, e.g. "request.ttlHours > 24"`, mostRule),
+			func(s string) bool { return filled(s) && len(s) <= mostRule }),
+		choice("effect", (*string)(&rule.Effect), string(EffectDeny), string(EffectWarn), string(EffectRequireApproval), string(EffectDefault)),
+		optional(text("message", &rule.Message, "words for people", filled)),
+		optional(text("next", &rule.Next, "words for people: what to do about it", filled)),
+		optional(settings(r, &rule.Set)),
+		optional(r.inner("approval",
+			optional(whole("count", &rule.Approval.Count, 1, 2)),
+			optional(choice("by", &rule.Approval.By, "platform_admin", "requester")),
+			optional(span("for", &rule.Approval.For, mostPatient)))),
+	}
+}
+
+// settable says what each of Settable may be.
+var settable = map[string]struct {
+	accept string
+	ok     func(string) bool
+}{
+	"baseDomain":  {"a DNS domain in lower case", domain},
+	"costCenter":  {tagWords, tagValue},
+	"environment": {tagWords, tagValue},
+	"profile":     {nameAccept, nameForm.MatchString},
+	"region":      {"a region such as us-east-1", regionForm.MatchString},
+	"ttlHours":    {fmt.Sprintf("a whole number from 1 to %d", mostTTLHours), ttlHours},
+	"version":     {"a version such as \"4.20.3\", in quotes", versionForm.MatchString},
+}
+
+func ttlHours(s string) bool {
+	hours, err := strconv.Atoi(s)
+	return err == nil && hours >= 1 && hours <= mostTTLHours
+}
+
+// settings reads what a default fills in.
+func settings(r *reader, into *map[string]string) field {
+	var fields []field
+	for _, name := range Settable {
+		is := settable[name]
+		fields = append(fields, optional(field{name: name, accept: is.accept, read: func(n *yaml.Node, _ string) bool {
+			text := scalar(n, "!!str") || name == "ttlHours" && scalar(n, "!!int")
+			if text {
+				(*into)[name] = n.Value
+			}
+			return text && is.ok(n.Value)
+		}}))
+	}
+	return field{name: "set", accept: "a mapping with one or more of " + strings.Join(Settable, ", "), read: func(n *yaml.Node, path string) bool {
+		if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+			return false
+		}
+		*into = map[string]string{}
+		r.object(n, path, fields...)
+		return true
+	}}
+}
+
+// compareRule makes the checks that need more than one field.
+func compareRule(r *reader, at string, rule Rule) {
+	if !r.good(at + ".effect") {
+		return
+	}
+	given := func(field string) bool { return r.lines[at+"."+field] != 0 }
+	refuse := func(field string, only Effect) {
+		if given(field) && rule.Effect != only {
+			r.failAt(at+"."+field, fmt.Sprintf("given with effect %s", rule.Effect), fmt.Sprintf("none, or effect: %s", only))
+		}
+	}
+	refuse("set", EffectDefault)
+	refuse("approval", EffectRequireApproval)
+	if rule.Effect == EffectDefault && !given("set") {
+		r.fail(r.lines[at], at+".set", "missing", "a mapping with one or more of "+strings.Join(Settable, ", "))
+	}
+	if rule.Effect != EffectDefault && !given("message") {
+		r.fail(r.lines[at], at+".message", "missing", "words for people")
+	}
 }

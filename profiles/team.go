@@ -1,5 +1,7 @@
 package profiles
 
+import "go.yaml.in/yaml/v3"
+
 // Team is one that owns clusters: what its tags may say and what it may spend.
 type Team struct {
 	Name, DisplayName string
@@ -17,3 +19,62 @@ type Budget struct {
 	WarnPercent  int   // from here on a new cluster is warned of and needs an approval; 1 to 100
 	Hard         bool  // above the whole nothing is accepted; else it needs an approval too
 }
+
+// The bounds a team itself must keep, and what is taken where nothing is said.
+const (
+	mostWeight         = 100
+	mostMonthlyDollars = 10_000_000
+	defaultWarnPercent = 80
+)
+
+func readTeam(r *reader, body []byte) Team {
+	t := Team{Weight: 1}
+	doc := r.document(body, "team")
+	if doc == nil {
+		return t
+	}
+	r.object(doc, "", teamFields(r, &t)...)
+	named(r, t.Name)
+	if r.lines["displayName"] == 0 {
+		t.DisplayName = t.Name
+	}
+	return t
+}
+
+// teamFields is the whole shape of a team's file.
+func teamFields(r *reader, t *Team) []field {
+	return []field{
+		text("name", &t.Name, teamWords, TeamName),
+		optional(text("displayName", &t.DisplayName, "words for people", filled)),
+		text("owner", &t.Owner, tagWords, tagValue),
+		r.texts("costCenters", &t.CostCenters, tagWords, tagValue),
+		r.texts("environments", &t.Environments, tagWords, tagValue),
+		optional(whole("weight", &t.Weight, 1, mostWeight)),
+		optional(budget(r, &t.Budget)),
+		kind("Team"),
+	}
+}
+
+func budget(r *reader, b *Budget) field {
+	var dollars int
+	f := r.inner("budget",
+		whole("monthlyDollars", &dollars, 1, mostMonthlyDollars),
+		optional(whole("warnPercent", &b.WarnPercent, 1, 100)),
+		optional(boolean("hard", &b.Hard)))
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool {
+		b.WarnPercent = defaultWarnPercent
+		ok := read(n, path)
+		b.MonthlyCents = int64(dollars) * 100
+		return ok
+	}
+	return f
+}
+
+const (
+	teamWords = "letters, digits, dots, underscores and dashes, at most 63, starting with a letter or digit"
+	tagWords  = "what a tag's value may be: 1 to 256 letters, digits, spaces and _ . : / = + - @"
+)
+
+// tagValue says whether s may be the value of one of our own tags.
+func tagValue(s string) bool { return TagProblem("Team", s) == "" }
