@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -51,7 +52,7 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 			row.Name, quoted(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
-	err = d.store.ExtendOnce(ctx, row.ID, by, principalID(c.event.Author), c.cause,
+	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed(""), c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
 			return c.reply(extended(c.event.Author, row, before, after, capped))
 		})
@@ -89,7 +90,7 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 			c.event.Author, row.Name, quoted(row.WishWhy)), "already going", nil
 	}
 	why := "@" + c.event.Author + " asked for it in a comment"
-	err = d.store.DestroyOnce(ctx, row.ID, principalID(c.event.Author), why, c.cause, func(job string) store.Reply {
+	err = d.store.DestroyOnce(ctx, row.ID, c.deed(why), c.cause, func(job string) store.Reply {
 		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
 			c.event.Author, row.Name, job))
 	})
@@ -97,6 +98,11 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
 	return "", "destroying " + row.Name, nil
+}
+
+// deed is what the trail says of a command.
+func (c command) deed(why string) store.Deed {
+	return store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: why}
 }
 
 // one finds the cluster a command means: the named profile's newest that is not released, or the only one there is.

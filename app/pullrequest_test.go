@@ -178,7 +178,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
 	first := h.only()
-	_, err := h.store.Destroy(t.Context(), first.ID, "github:will", "by hand")
+	_, err := h.store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
 	require.NoError(t, err)
 
 	require.Equal(t, "nothing to change", h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"}),

@@ -118,7 +118,7 @@ func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, id string) ([
 		return nil, err
 	}
 	meta := map[string]string{"why": "the kubeconfig was handed out", "ref": row.Outputs.KubeconfigRef}
-	if err := d.store.Audit(ctx, p.ID, "kubeconfig.read", id, meta); err != nil {
+	if err := d.store.Audit(ctx, store.Deed{Actor: p.ID}, "kubeconfig.read", id, meta); err != nil {
 		return nil, fmt.Errorf("write down the reading: %w", err)
 	}
 	raw, err := d.artifacts.Read(ctx, row.Outputs.KubeconfigRef)

@@ -27,7 +27,7 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, id, reason strin
 	if reason, err = reasoned(reason); err != nil {
 		return store.Row{}, err
 	}
-	err = d.store.Abandon(ctx, id, p.ID, reason)
+	err = d.store.Abandon(ctx, id, store.Deed{Actor: p.ID, Why: reason})
 	if errors.Is(err, store.ErrConflict) {
 		return store.Row{}, fail(Conflict, "%s is %s (%s): only a cluster whose teardown is blocked (destroy_blocked), and that nobody "+
 			"wants any more, can be abandoned. Destroy it first, and look again once it is blocked.", row.Name, row.Status, row.Phase)
@@ -49,7 +49,7 @@ func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, id, reason
 	if reason, err = reasoned(reason); err != nil {
 		return store.Row{}, err
 	}
-	err = d.store.RetryTeardown(ctx, id, p.ID, reason)
+	err = d.store.RetryTeardown(ctx, id, store.Deed{Actor: p.ID, Why: reason})
 	if errors.Is(err, store.ErrConflict) {
 		return store.Row{}, fail(Conflict, "%s is %s (%s): nothing of it waits to be torn down. Destroy it first.", row.Name, row.Status, row.Phase)
 	}

@@ -63,7 +63,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
 		rows = append(rows, row)
 	}
-	_, err := h.store.Destroy(h.ctx, rows[0].ID, "github:maya", "changed her mind")
+	_, err := h.store.Destroy(h.ctx, rows[0].ID, store.Deed{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.pass(1000)
 	h.told()

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,15 +11,18 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// change is one transaction in the making: the rows written through it, and the jobs that are inserted at its end.
+// change is one transaction in the making: the rows written through it, and what is inserted at its end: River's jobs, and
+// the lines of the audit trail.
 type change struct {
 	pgx.Tx
 	store *Store
 	now   time.Time
 	jobs  []river.JobArgs
+	lines []auditLine
 }
 
-// write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's.
+// write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's; that of the audit
+// trail's head is the last of all, so that whoever holds it waits for nobody.
 func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
@@ -36,6 +38,9 @@ func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	}
 	queues, err := c.insertJobs(ctx)
 	if err != nil {
+		return err
+	}
+	if err := c.insertLines(ctx); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {
@@ -101,22 +106,6 @@ func (c *change) publish(ctx context.Context, cluster string, version int64) err
 	}
 	for _, id := range ids {
 		c.enqueue(PublishArgs{Subscriber: id, Version: version})
-	}
-	return nil
-}
-
-// audit writes one line of the trail.
-func (c *change) audit(ctx context.Context, actor, action, cluster string, meta any) error {
-	raw, err := json.Marshal(meta)
-	if err != nil {
-		return fmt.Errorf("encode audit of %s: %w", action, err)
-	}
-	_, err = c.Exec(ctx, `
-		INSERT INTO audit_events (actor, action, target_cluster_id, metadata, created_at)
-		VALUES (@actor, @action, nullif(@cluster, ''), @meta, @now)`,
-		pgx.NamedArgs{"actor": actor, "action": action, "cluster": cluster, "meta": raw, "now": c.now})
-	if err != nil {
-		return fmt.Errorf("write audit of %s: %w", action, err)
 	}
 	return nil
 }

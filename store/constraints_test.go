@@ -48,7 +48,7 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done") // released needs an absent wish
+	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"}) // released needs an absent wish
 	require.NoError(t, err)
 	all := map[lifecycle.Phase]bool{}
 	for _, phases := range lifecycle.Phases {
@@ -106,7 +106,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 	} {
 		refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
 	}
-	_, err := s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "absent, which is final", `UPDATE clusters SET wish = 'present', wish_why = '' WHERE id = $1`, row.ID)
 
@@ -149,7 +149,7 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	require.NoError(t, err)
 	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
 
-	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "done")
+	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "no proof of zero",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
@@ -188,7 +188,7 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
 	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
 		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)
-	require.NoError(t, s.Audit(t.Context(), "github:maya", "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
+	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, "kubeconfig.read", events[len(events)-1].Action)

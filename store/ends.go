@@ -50,16 +50,14 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 }
 
 // Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job.
-func (s *Store) Destroy(ctx context.Context, id, actor, why string) (jobID string, err error) {
-	if why == "" {
-		why = actor + " asked for it"
-	}
+// ErrStale: the cluster is still wanted, and is not the one that was seen.
+func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, err error) {
 	err = s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		jobID, err = c.destroy(ctx, cur, actor, why)
+		jobID, err = c.destroy(ctx, cur, d)
 		return err
 	})
 	if err != nil {
@@ -68,22 +66,25 @@ func (s *Store) Destroy(ctx context.Context, id, actor, why string) (jobID strin
 	return jobID, nil
 }
 
-func (c *change) destroy(ctx context.Context, cur held, actor, why string) (jobID string, err error) {
+func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, err error) {
 	if cur.Wish == lifecycle.Absent {
 		return c.teardownJob(ctx, cur.ID)
+	}
+	if err := d.meant(cur); err != nil {
+		return "", err
 	}
 	jobID = NewID("job")
 	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
-	if err := c.wish(ctx, cur.ID, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": why}); err != nil {
+	if err := c.wish(ctx, cur.ID, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.why()}); err != nil {
 		return "", err
 	}
 	cur.Wish = lifecycle.Absent
 	if err := c.freeRoom(ctx, cur.Cluster); err != nil {
 		return "", err
 	}
-	return jobID, c.audit(ctx, actor, "destroy_asked", cur.ID, move{Why: why, Job: jobID})
+	return jobID, c.did(d, "destroy_asked", cur.ID, act{move: move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 
 // teardownJob is the newest job that takes the cluster down.

@@ -13,7 +13,7 @@ import (
 // extend asks for more time with a cause of its own, and returns what became of the cluster.
 func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row store.Row, capped bool, err error) {
 	t.Helper()
-	err = s.ExtendOnce(t.Context(), id, by, "github:maya", store.NewID("cause"),
+	err = s.ExtendOnce(t.Context(), id, by, store.Deed{Actor: "github:maya"}, store.NewID("cause"),
 		func(_, _ lifecycle.Ends, cut bool) store.Reply {
 			capped = cut
 			return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "extended"}
@@ -51,7 +51,7 @@ func TestACauseExtendsOnce(t *testing.T) {
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
 	for range 2 {
-		err := s.ExtendOnce(t.Context(), row.ID, time.Hour, "github:maya", "comment:9:0", func(before, after lifecycle.Ends, _ bool) store.Reply {
+		err := s.ExtendOnce(t.Context(), row.ID, time.Hour, store.Deed{Actor: "github:maya"}, "comment:9:0", func(before, after lifecycle.Ends, _ bool) store.Reply {
 			require.Equal(t, time.Hour, after.TTL.Sub(before.TTL))
 			return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
 		})

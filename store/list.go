@@ -6,12 +6,29 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 const (
 	defaultPage = 50
 	largestPage = 500
 )
+
+// Filter selects clusters; empty fields do not filter.
+type Filter struct {
+	Status                []lifecycle.Status
+	Platform, Owner, Team string
+	Teams                 []string // only these teams' clusters, and what is shared with them or with Principal; nil: all (an auditor or admin)
+	Principal             string   // beside Teams: whoever looks
+	Repo                  string
+	Number                int
+	Profile               string
+	Name                  string // how the name begins
+	Live                  bool   // not released
+	Cursor                string // id of the last row seen; newest first
+	Limit                 int    // default 50, at most 500
+}
 
 // Cluster returns one cluster.
 func (s *Store) Cluster(ctx context.Context, id string) (Row, error) {
@@ -82,9 +99,11 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	filter(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
 	filter(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
 	filter(f.Team != "", "c.team = @team", "team", f.Team)
-	filter(f.Teams != nil, "c.team = ANY (@teams)", "teams", f.Teams)
+	filter(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN ("+sharedWith+"))", "teams", f.Teams)
+	filter(f.Teams != nil, "true", "principal", f.Principal)
 	filter(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
 	filter(f.Number != 0, "c.pr_number = @number", "number", f.Number)
+	filter(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
 	filter(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
 	filter(f.Live, "c.destroyed_at IS NULL", "", nil)
 	filter(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)

@@ -36,9 +36,9 @@ func (s *Store) forCause(ctx context.Context, id, cause string, do func(*change,
 
 // DestroyOnce turns the wish like Destroy and saves the answer in the same transaction, so that a cause that was answered
 // before takes down nothing that was made since. answer is asked for the words once the teardown's job is known.
-func (s *Store) DestroyOnce(ctx context.Context, id, actor, why, cause string, answer func(job string) Reply) error {
+func (s *Store) DestroyOnce(ctx context.Context, id string, d Deed, cause string, answer func(job string) Reply) error {
 	err := s.forCause(ctx, id, cause, func(c *change, cur held) error {
-		job, err := c.destroy(ctx, cur, actor, why)
+		job, err := c.destroy(ctx, cur, d)
 		if err != nil {
 			return err
 		}

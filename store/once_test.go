@@ -22,7 +22,7 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	done, err := s.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.False(t, done)
-	require.NoError(t, s.DestroyOnce(t.Context(), first.ID, "github:maya", "enough", cause, answer))
+	require.NoError(t, s.DestroyOnce(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "enough"}, cause, answer))
 	done, err = s.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.True(t, done)
@@ -30,7 +30,7 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	newer := fromPR(granted("shop-2"), 41)
 	newer.Row.Generation = 2
 	second := accept(t, s, newer)
-	require.NoError(t, s.DestroyOnce(t.Context(), second.ID, "github:maya", "enough", cause, answer))
+	require.NoError(t, s.DestroyOnce(t.Context(), second.ID, store.Deed{Actor: "github:maya", Why: "enough"}, cause, answer))
 	now, err := s.Cluster(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Present, now.Wish)

@@ -254,7 +254,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Equal(t, "Elastic IPs: 5 are needed, 2 of 6 are in use or set aside", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
 
 	// The first is torn down and released: the proof is what counts, and those in line hear of it.
-	_, err = s.Destroy(t.Context(), first.ID, "github:maya", "done")
+	_, err = s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	open, err = s.OpenAttempt(t.Context(), first.ID)
@@ -299,7 +299,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	lose(t, s)
 	asked := clock.now()
 	clock.pass(time.Second / 10)
-	_, err := s.Destroy(t.Context(), first.ID, "github:maya", "enough")
+	_, err := s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	_, facts, err := s.Load(t.Context(), second.ID)
@@ -329,7 +329,7 @@ func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
 	elsewhere.Region = "us-west-2"
 	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
 	require.ErrorContains(t, err, `region is "us-west-2", and what is known is "us-east-1"`)
-	_, err = s.Destroy(t.Context(), row.ID, "github:maya", "enough")
+	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
 	require.NoError(t, err)

@@ -11,12 +11,9 @@ import (
 
 // Abandon notes that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and
 // finding stay until a count of zero. Asking again changes nothing. ErrConflict: it is not blocked, or still wanted.
-func (s *Store) Abandon(ctx context.Context, id, actor, reason string) error {
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id)
+func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
+	err := s.turn(ctx, id, d, func(c *change, cur held) error {
 		switch {
-		case err != nil:
-			return err
 		case cur.Abandoned && cur.Phase != lifecycle.Released:
 			return nil
 		case cur.Phase != lifecycle.DestroyBlocked:
@@ -27,7 +24,7 @@ func (s *Store) Abandon(ctx context.Context, id, actor, reason string) error {
 		if err := c.wish(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
 			return err
 		}
-		return c.audit(ctx, actor, "abandon_asked", id, move{Why: reason})
+		return c.did(d, "abandon_asked", id, act{Before: false, After: true})
 	})
 	if err != nil {
 		return fmt.Errorf("abandon %s: %w", id, err)
@@ -37,12 +34,8 @@ func (s *Store) Abandon(ctx context.Context, id, actor, reason string) error {
 
 // RetryTeardown brings the next teardown forward to now. Where one runs or is due, that is the one asked for.
 // ErrConflict: nothing of the cluster waits to be torn down.
-func (s *Store) RetryTeardown(ctx context.Context, id, actor, reason string) error {
-	err := s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id)
-		if err != nil {
-			return err
-		}
+func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
+	err := s.turn(ctx, id, d, func(c *change, cur held) error {
 		if !tearsDown(cur.Cluster) {
 			return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
 		}
@@ -51,7 +44,7 @@ func (s *Store) RetryTeardown(ctx context.Context, id, actor, reason string) err
 				return err
 			}
 		}
-		return c.audit(ctx, actor, "retry_asked", id, move{Why: reason})
+		return c.did(d, "retry_asked", id, act{Before: null(cur.RetryAt), After: c.now})
 	})
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)

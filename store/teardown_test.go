@@ -60,7 +60,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	leaves(t, s, row.ID)
 	row = settled(t, s, row.ID)
 	for range 2 {
-		require.NoError(t, s.Abandon(t.Context(), row.ID, "oidc#admin", "ticket 4711"))
+		require.NoError(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "ticket 4711"}))
 	}
 	require.Equal(t, 1, asked(t, s, "abandon_asked", "ticket 4711"), "asked twice is asked once")
 	now, err := s.Cluster(t.Context(), row.ID)
@@ -68,7 +68,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.Equal(t, lifecycle.DestroyBlocked, now.Phase, "the heart alone moves it")
 	now = settled(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.Failed, lifecycle.Abandoned, row.Blockers, row.RetryAt}, []any{now.Status, now.Phase, now.Blockers, now.RetryAt})
-	require.NoError(t, s.Abandon(t.Context(), row.ID, "oidc#admin", "again"))
+	require.NoError(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "again"}))
 
 	known, err := s.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
@@ -83,21 +83,21 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	zero(t, s, clock, open)
 	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
-	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, "oidc#admin", "late"), store.ErrConflict)
+	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "late"}), store.ErrConflict)
 }
 
 func TestOnlyABlockedTeardownOfTheUnwantedIsAbandoned(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, open := claimed(t, s, "shop")
-	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, "oidc#admin", "x"), store.ErrConflict)
-	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, "oidc#admin", "x"), store.ErrConflict)
-	require.ErrorIs(t, s.Abandon(t.Context(), "clu_none", "oidc#admin", "x"), store.ErrNotFound)
+	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "x"}), store.ErrConflict)
+	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "x"}), store.ErrConflict)
+	require.ErrorIs(t, s.Abandon(t.Context(), "clu_none", store.Deed{Actor: "oidc#admin", Why: "x"}), store.ErrNotFound)
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked'`)
 	require.NoError(t, err)
-	require.ErrorContains(t, s.Abandon(t.Context(), row.ID, "oidc#admin", "x"), "still wanted")
+	require.ErrorContains(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "x"}), "still wanted")
 	require.Zero(t, count(t, s, `SELECT count(*) FROM audit_events WHERE action IN ('abandon_asked', 'retry_asked')`))
 }
 
@@ -111,13 +111,13 @@ func TestTheNextTeardownIsBroughtForward(t *testing.T) {
 	require.True(t, row.RetryAt.After(clock.now()))
 	require.Empty(t, step(t, s, row.ID).Open, "it is not due")
 	lose(t, s)
-	require.NoError(t, s.RetryTeardown(t.Context(), row.ID, "oidc#admin", "vpc-1 is freed"))
+	require.NoError(t, s.RetryTeardown(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "vpc-1 is freed"}))
 	require.Len(t, riverJobs(t, s, "reconcile"), 1)
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{row.Phase, clock.now()}, []any{now.Phase, now.RetryAt}, "no status is written")
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
-	require.NoError(t, s.RetryTeardown(t.Context(), row.ID, "oidc#admin", "vpc-1 is freed"), "the one that runs is the one asked for")
+	require.NoError(t, s.RetryTeardown(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "vpc-1 is freed"}), "the one that runs is the one asked for")
 	require.Equal(t, 2, asked(t, s, "retry_asked", "vpc-1 is freed"))
 	require.Equal(t, row.DestroyFailures, settled(t, s, row.ID).DestroyFailures)
 }

@@ -7,17 +7,6 @@ import (
 	"time"
 )
 
-// Lifecycle is the actor of what the control plane decided itself.
-const Lifecycle = "lifecycle"
-
-// Audit writes one line of the audit trail. cluster may be empty; meta becomes JSON and must hold no secret.
-func (s *Store) Audit(ctx context.Context, actor, action, cluster string, meta any) error {
-	if meta == nil {
-		meta = struct{}{}
-	}
-	return s.write(ctx, func(c *change) error { return c.audit(ctx, actor, action, cluster, meta) })
-}
-
 // Timeline returns what happened to a cluster and why, oldest first.
 func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	type line struct {
@@ -27,7 +16,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 		Metadata  json.RawMessage
 	}
 	lines, err := all[line](ctx, s.pool, `
-		SELECT created_at, actor, action, metadata FROM audit_events WHERE target_cluster_id = $1 ORDER BY id`, cluster)
+		SELECT created_at, actor, action, metadata FROM audit_events WHERE target_cluster_id = $1 ORDER BY seq`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read the timeline of %s: %w", cluster, err)
 	}

@@ -140,19 +140,6 @@ const (
 	EndRunFinished  EndKind = "run_finished"
 )
 
-// Filter selects clusters; empty fields do not filter.
-type Filter struct {
-	Status                []lifecycle.Status
-	Platform, Owner, Team string
-	Teams                 []string // only these teams' clusters; nil: all (an auditor or admin)
-	Repo                  string
-	Number                int
-	Profile               string
-	Live                  bool   // not released
-	Cursor                string // id of the last row seen; newest first
-	Limit                 int    // default 50, at most 500
-}
-
 // LaunchSpec is what the controller needs to start an open attempt.
 type LaunchSpec struct {
 	Attempt    string

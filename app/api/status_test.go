@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func now() time.Time { return time.Now() }
@@ -151,7 +152,7 @@ func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	_, err := h.store.Destroy(t.Context(), cluster, "github:maya", "changed her mind")
+	_, err := h.store.Destroy(t.Context(), cluster, store.Deed{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	answer, status := r.say("record", recorded(identity))
 	require.Equal(t, http.StatusOK, status)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 // blocked is a cluster of the demo's team whose teardowns found something left, as its row says.
@@ -87,7 +88,7 @@ func TestTheTeamBringsTheNextTeardownForward(t *testing.T) {
 func TestNothingBegunIsAProofOfItsOwn(t *testing.T) {
 	h := newHouse(t)
 	row := h.accept("shop", "platform")
-	_, err := h.store.Destroy(t.Context(), row.ID, "github:maya", "changed her mind")
+	_, err := h.store.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.step(row.ID)
 	var c ClusterDetail

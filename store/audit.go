@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Lifecycle is the actor of what the control plane decided itself.
+const Lifecycle = "lifecycle"
+
+// auditLine is one line of the trail before it has its place in the chain.
+type auditLine struct {
+	actor, action, door, cluster, meta string
+	at                                 time.Time
+}
+
+// Audit writes one line of the audit trail, e.g. before something is read that must never be read unseen. cluster may be
+// empty; meta becomes a JSON object and must hold no secret.
+func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta any) error {
+	if meta == nil {
+		meta = struct{}{}
+	}
+	return s.write(ctx, func(c *change) error { return c.line(d.Actor, action, d.Door, cluster, meta) })
+}
+
+// audit adds one line of the trail to the change.
+func (c *change) audit(_ context.Context, actor, action, cluster string, meta any) error {
+	door := ""
+	if m, ok := meta.(move); ok {
+		door = m.Door
+	}
+	return c.line(actor, action, door, cluster, meta)
+}
+
+func (c *change) line(actor, action, door, cluster string, meta any) error {
+	raw, err := json.Marshal(meta)
+	if err != nil {
+		return fmt.Errorf("encode audit of %s: %w", action, err)
+	}
+	c.lines = append(c.lines, auditLine{actor, action, door, cluster, string(raw), c.now})
+	return nil
+}
+
+// insertLines writes the change's lines. The database gives each its place in the chain, under a lock that lasts until the
+// commit: nothing that may wait comes after.
+func (c *change) insertLines(ctx context.Context) error {
+	if len(c.lines) == 0 {
+		return nil
+	}
+	var actors, actions, doors, clusters, metas []string
+	var times []time.Time
+	for _, l := range c.lines {
+		actors, actions, doors = append(actors, l.actor), append(actions, l.action), append(doors, l.door)
+		clusters, metas, times = append(clusters, l.cluster), append(metas, l.meta), append(times, l.at)
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO audit_events (actor, action, door, target_cluster_id, metadata, created_at)
+		SELECT actor, action, door, nullif(cluster, ''), meta::jsonb, at
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+			WITH ORDINALITY AS l (actor, action, door, cluster, meta, at, nr) ORDER BY nr`,
+		actors, actions, doors, clusters, metas, times)
+	if err != nil {
+		return fmt.Errorf("write the audit trail: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Deed is who does something, through which door, and why: what the audit trail says of it.
+type Deed struct {
+	Actor   string // principal id, e.g. "saml:maya@acme.example"
+	Door    string // where it came in, e.g. "api" or "pr_comment"
+	Why     string // in the actor's words; empty: the actor asked for it
+	Version int64  // of the row that the actor saw (If-Match); 0: whichever it is now
+}
+
+// why is never empty.
+func (d Deed) why() string {
+	if d.Why == "" {
+		return d.Actor + " asked for it"
+	}
+	return d.Why
+}
+
+// meant is ErrStale when the row is no longer the one the actor saw.
+func (d Deed) meant(cur held) error {
+	if d.Version != 0 && d.Version != cur.Version {
+		return ErrStale
+	}
+	return nil
+}
+
+// act is the metadata of a person's act: why, and what was so before and is now.
+type act struct {
+	move
+	Before any    `json:"before,omitempty"`
+	After  any    `json:"after,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+// did writes an act into the trail.
+func (c *change) did(d Deed, action, cluster string, a act) error {
+	if a.Why == "" {
+		a.Why = d.why()
+	}
+	return c.line(d.Actor, action, d.Door, cluster, a)
+}
+
+// turn runs do on the locked cluster, if it is still the one that the actor saw.
+func (s *Store) turn(ctx context.Context, id string, d Deed, do func(*change, held) error) error {
+	return s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := d.meant(cur); err != nil {
+			return err
+		}
+		return do(c, cur)
+	})
+}
+
+// set writes one column of a wish.
+func set(column string, value any) (string, pgx.NamedArgs) {
+	return column + " = @value", pgx.NamedArgs{"value": value}
+}
