@@ -29,6 +29,7 @@ var rooms = []room{
 	{"migrations", nil, "SQL alone"},
 	{"policy", []string{"lifecycle", "profiles"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
+	{"policy/book", []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", []string{"lifecycle", "policy"}, "the language is pure: words come from values"},
 	{"chatops/github", []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a wire carries words and knows no store"},
 	{"store", []string{"lifecycle", "migrations"}, "the only room with SQL; it keeps verdicts as they come and calls nobody"},

@@ -1,0 +1,76 @@
+package book
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// files is the embedded catalogue to be changed at will.
+func files(t *testing.T) fstest.MapFS {
+	t.Helper()
+	out := fstest.MapFS{}
+	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
+		out[path] = &fstest.MapFile{Data: body}
+		return err
+	}))
+	return out
+}
+
+// folder writes files into a new folder.
+func folder(t *testing.T, files fstest.MapFS) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, files))
+	return dir
+}
+
+func write(t *testing.T, dir, file, body string) {
+	t.Helper()
+	path := filepath.Join(dir, file)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o644))
+}
+
+const (
+	quotas = "quotas/quotas.yaml"
+	tight  = "quotas:\n  - {name: team, scope: team, live: 2}\n"
+	broken = "quotas:\n  - {name: team, scope: squad, live: 0}\n"
+)
+
+func TestTheEmbeddedBookIsSound(t *testing.T) {
+	b, err := Embedded()
+	require.NoError(t, err)
+	require.Len(t, b.Hash, 12)
+	require.NotNil(t, b.Rules)
+	now := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, now, b.Terms(now).Now)
+	require.Equal(t, b.Hash, b.Terms(now).Catalogue.Hash)
+}
+
+func TestEveryProblemOfFilesAndRulesIsToldAtOnce(t *testing.T) {
+	all := files(t)
+	all[quotas] = &fstest.MapFile{Data: []byte(broken)}
+	all["policies/short.yaml"] = &fstest.MapFile{Data: []byte(`name: short
+rules:
+  - {name: ttl, when: "request.ttlHours >", effect: deny, message: "too long"}
+  - {name: typo, when: "reqest.ttlHours > 4", effect: deny, message: "too long"}
+`)}
+	_, err := Load(all)
+	var problems profiles.Problems
+	require.ErrorAs(t, err, &problems)
+	for _, want := range []string{quotas + ":2: quotas[0].scope", quotas + ":2: quotas[0].live"} {
+		require.ErrorContains(t, err, want)
+	}
+}
