@@ -25,6 +25,7 @@ type Filter struct {
 	Number                int
 	Profile               string
 	Name                  string // how the name begins
+	Named                 string // the whole name
 	Live                  bool   // not released
 	Cursor                string // id of the last row seen; newest first
 	Limit                 int    // default 50, at most 500
@@ -104,6 +105,7 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	filter(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
 	filter(f.Number != 0, "c.pr_number = @number", "number", f.Number)
 	filter(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
+	filter(f.Named != "", "c.name = @named", "named", f.Named)
 	filter(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
 	filter(f.Live, "c.destroyed_at IS NULL", "", nil)
 	filter(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
