@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -23,74 +25,94 @@ type wish struct {
 	line    string // the command as typed; empty: not typed
 }
 
-// create judges a wish and writes it with its verdict, granted or refused. The returned row is empty on a refusal,
-// which is a result and not an error.
+// create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
+// name or under the fallback name when the first is taken. The returned row is empty on a refusal, which is a result and
+// not an error.
 func (d *Desk) create(ctx context.Context, w wish) (store.Row, policy.Verdict, error) {
-	asked, err := json.Marshal(w.request)
-	if err != nil {
-		return store.Row{}, policy.Verdict{}, fmt.Errorf("encode request: %w", err)
-	}
 	now, err := d.store.Now(ctx)
 	if err != nil {
 		return store.Row{}, policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
 	}
-	verdict := policy.Evaluate(w.request, policy.Usage{}, policy.Terms{Catalogue: d.catalogue, Now: now}, d.policy)
-	if !verdict.Allowed {
-		return store.Row{}, verdict, d.refuse(ctx, w, verdict, asked)
+	// Whose it will be is settled by the request alone; what they have is counted when everybody else's wishes wait.
+	verdict := d.evaluate(w, policy.Usage{}, now)
+	ask, err := d.ask(w, verdict)
+	if err != nil {
+		return store.Row{}, policy.Verdict{}, err
 	}
-	row, err := d.accept(ctx, w, verdict, asked, now)
-	return row, verdict, err
+	fallback := false
+	judge := func(u store.Usage) (store.Judgement, error) {
+		verdict = d.evaluate(w, used(u), u.At)
+		if fallback {
+			verdict.Grant.Name = verdict.Grant.FallbackName
+		}
+		return d.judgement(w, ask.Request, verdict, u)
+	}
+	judged, err := d.store.Judge(ctx, ask, judge, nil)
+	if errors.Is(err, store.ErrNameTaken) && verdict.Grant.FallbackName != "" {
+		fallback = true
+		judged, err = d.store.Judge(ctx, ask, judge, nil)
+	}
+	switch {
+	case errors.Is(err, store.ErrNameTaken):
+		return store.Row{}, verdict, fail(Conflict, "The name %s is taken on %s. Ask again with another one: --name <name>.",
+			verdict.Grant.Name, verdict.Grant.BaseDomain)
+	case err != nil:
+		return store.Row{}, policy.Verdict{}, fmt.Errorf("create a cluster: %w", err)
+	}
+	return judged.Row, verdict, nil
 }
 
-func (d *Desk) refuse(ctx context.Context, w wish, verdict policy.Verdict, asked json.RawMessage) error {
-	said, err := json.Marshal(verdict)
-	if err != nil {
-		return fmt.Errorf("encode verdict: %w", err)
+func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
+	return policy.Evaluate(w.request, u, policy.Terms{Catalogue: d.catalogue, Now: now}, d.policy)
+}
+
+func used(u store.Usage) policy.Usage {
+	return policy.Usage{
+		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
+		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere),
 	}
-	failed, err := json.Marshal(verdict.Refusals())
+}
+
+// ask says what is asked and for whom it counts.
+func (d *Desk) ask(w wish, v policy.Verdict) (store.Ask, error) {
+	asked, err := json.Marshal(w.request)
 	if err != nil {
-		return fmt.Errorf("encode the failed checks: %w", err)
+		return store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
-	_, err = d.store.Refuse(ctx, store.Refusal{
-		Principal: w.request.Principal.ID, Door: string(w.request.Door), Verdict: said, Failed: failed, Request: asked, IdempotencyKey: w.key,
-		Reply: &store.Reply{
-			Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
-			Body: chatops.Answer(w.line, chatops.Refusal(w.actor, verdict)),
+	return store.Ask{
+		Scope: store.Scope{
+			Person: w.request.Principal.ID, Repo: w.pr.Repo,
+			Team:       cmp.Or(v.Grant.Ownership.Team, w.request.Team, w.request.Ownership.Team),
+			Everywhere: slices.ContainsFunc(d.catalogue.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }),
 		},
-	})
-	if err != nil {
-		return fmt.Errorf("keep refusal: %w", err)
-	}
-	return nil
+		Principal: w.request.Principal.ID, Door: string(w.request.Door), Request: asked, Key: w.key,
+	}, nil
 }
 
-// accept writes the granted wish under its name, or under the fallback name when the first is taken.
-func (d *Desk) accept(ctx context.Context, w wish, verdict policy.Verdict, asked json.RawMessage, now time.Time) (store.Row, error) {
-	for _, name := range []string{verdict.Grant.Name, verdict.Grant.FallbackName} {
-		if name == "" {
-			continue
-		}
-		verdict.Grant.Name = name
-		row, err := d.draft(w, verdict.Grant, now)
-		if err != nil {
-			return store.Row{}, err
-		}
-		said, err := json.Marshal(verdict)
-		if err != nil {
-			return store.Row{}, fmt.Errorf("encode verdict: %w", err)
-		}
-		row, err = d.store.Accept(ctx, store.Acceptance{
-			Row: row, MaxTTL: verdict.Grant.MaxTTL, UserTags: verdict.Grant.Tags, Verdict: said, Request: asked, IdempotencyKey: w.key,
-		})
-		if err == nil {
-			return row, nil
-		}
-		if !errors.Is(err, store.ErrNameTaken) {
-			return store.Row{}, fmt.Errorf("accept %s: %w", name, err)
-		}
+// judgement is what the verdict comes to.
+func (d *Desk) judgement(w wish, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+	said, err := json.Marshal(v)
+	if err != nil {
+		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
 	}
-	return store.Row{}, fail(Conflict, "The name %s is taken on %s. Ask again with another one: --name <name>.",
-		verdict.Grant.Name, verdict.Grant.BaseDomain)
+	if !v.Allowed {
+		failed, err := json.Marshal(v.Refusals())
+		if err != nil {
+			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
+		}
+		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: &store.Reply{
+			Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
+			Body: chatops.Answer(w.line, chatops.Refusal(w.actor, v)),
+		}}}, nil
+	}
+	row, err := d.draft(w, v.Grant, u.At)
+	if err != nil {
+		return store.Judgement{}, err
+	}
+	return store.Judgement{Accept: &store.Acceptance{
+		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said,
+		Approval: approval(w, v, asked), Turn: turn(v, used(u)),
+	}}, nil
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
@@ -123,6 +145,10 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, w.request.Generation
 	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, w.request.Principal.ID
 	row.TTL, row.HourlyCents, row.MaxTries = g.TTL, g.HourlyCents, g.MaxTries
+	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
+	if w := profile.Workers; w.Least < w.Most {
+		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most
+	}
 	if w.pr.Repo != "" {
 		row.PR = &store.PRRef{Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Head: w.pr.Head}
 	}

@@ -109,9 +109,14 @@ func (h *house) accept(name string) store.Row {
 	row.Region, row.BaseDomain = "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy = "maya", "platform", "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
-	got, err := h.store.Accept(h.ctx, store.Acceptance{Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)})
+	judged, err := h.store.Judge(h.ctx, store.Ask{
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Principal: row.RequestedBy, Door: row.Door,
+	}, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+	}, nil)
 	require.NoError(h.t, err)
-	return got
+	return judged.Row
 }
 
 func (h *house) reconcile(id string) {

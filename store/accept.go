@@ -11,30 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Accept writes a granted wish: the request with its verdict, the cluster, its CREATE job, the audit line, the places that
-// show it and the wake-up, all or nothing. A repeated idempotency key returns the cluster of the first time.
-// ErrNameTaken: another live cluster of the platform and base domain has the name.
-func (s *Store) Accept(ctx context.Context, a Acceptance) (Row, error) {
-	var id string
-	err := s.write(ctx, func(c *change) error {
-		row := c.fill(a)
-		_, kept, err := c.keepRequest(ctx, request{
-			principal: row.RequestedBy, door: row.Door, key: a.IdempotencyKey, verdict: a.Verdict, asked: a.Request, cluster: row.ID,
-		})
-		if err != nil {
-			return err
-		}
-		if id = kept; kept != row.ID {
-			return nil // a replay
-		}
-		return c.accept(ctx, row, a)
-	})
-	if err != nil {
-		return Row{}, fmt.Errorf("accept cluster %s: %w", a.Row.Name, err)
-	}
-	return s.Cluster(ctx, id)
-}
-
+// accept writes what a granted wish comes to: the cluster, its CREATE job, what has to be approved, its place among those
+// that wait, the audit line, the places that show it and the wake-up.
 func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
 	if err := c.insertCluster(ctx, row, a.UserTags); err != nil {
 		return err
@@ -49,6 +27,16 @@ func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
 	}
 	if a.Reply != nil {
 		if err := c.reply(ctx, *a.Reply); err != nil {
+			return err
+		}
+	}
+	if a.Approval != nil {
+		if err := c.askApproval(ctx, row, *a.Approval); err != nil {
+			return err
+		}
+	}
+	if a.Turn != nil {
+		if err := c.takePlace(ctx, row, *a.Turn); err != nil {
 			return err
 		}
 	}
@@ -78,8 +66,11 @@ func (c *change) fill(a Acceptance) Row {
 	row.Generation = max(row.Generation, 1)
 	row.Wish, row.WakeAt = lifecycle.Present, c.now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
-	if row.NeedsApproval {
-		row.Phase = lifecycle.AwaitingApproval
+	if a.Turn != nil {
+		row.NeedsTurn, row.Phase = true, lifecycle.AwaitingCapacity
+	}
+	if a.Approval != nil {
+		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.now.Add(a.Approval.For), lifecycle.AwaitingApproval
 	}
 	if row.Why == "" {
 		row.Why = "accepted"
@@ -99,7 +90,7 @@ func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]st
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "door": row.Door, "ttl": row.TTL,
-		"hourly_cents": row.HourlyCents, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
+		"hourly_cents": row.HourlyCents, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
 		"created_at": row.AcceptedAt, "now": c.now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
 		args[name] = value
@@ -110,14 +101,31 @@ func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]st
 	_, err := c.Exec(ctx, `
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
-			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, max_tries, wake_at,
+			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
+			nodes, workers_base, workers_least, workers_most,
 			end_ttl, end_max, end_pr_closed, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @door, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
-			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @max_tries, @wake_at,
+			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
+			@nodes, @workers_base, @workers_least, @workers_most,
 			@end_ttl, @end_max, @end_pr_closed, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 	if err != nil {
 		return fmt.Errorf("insert cluster %s: %w", row.ID, err)
+	}
+	return nil
+}
+
+// askApproval writes what has to be approved before the cluster begins.
+func (c *change) askApproval(ctx context.Context, row Row, a ApprovalAsk) error {
+	_, err := c.Exec(ctx, `
+		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
+		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @head, @needs, @role, @now, @expires)`,
+		pgx.NamedArgs{
+			"id": NewID("apr"), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
+			"head": a.Head, "needs": a.Needs, "role": a.By, "now": c.now, "expires": row.ApproveBy,
+		})
+	if err != nil {
+		return fmt.Errorf("ask for the approval of %s: %w", row.ID, err)
 	}
 	return nil
 }
@@ -135,21 +143,6 @@ func (c *change) subscribe(ctx context.Context, cluster string, pr PRRef) error 
 			return fmt.Errorf("subscribe %s: %w", pr.Repo, err)
 		}
 		c.enqueue(PublishArgs{Subscriber: id, Version: 1})
-	}
-	return nil
-}
-
-// sample writes what a cluster costs from now on, for the usage reports.
-func (c *change) sample(ctx context.Context, cluster string, status lifecycle.Status, hourly int) error {
-	if status == lifecycle.Pending || status == lifecycle.Destroyed {
-		hourly = 0
-	}
-	_, err := c.Exec(ctx, `
-		INSERT INTO usage_samples (cluster_id, sample_time, state, estimated_hourly_cost) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (cluster_id, sample_time) DO UPDATE SET state = excluded.state, estimated_hourly_cost = excluded.estimated_hourly_cost`,
-		cluster, c.now, status, hourly)
-	if err != nil {
-		return fmt.Errorf("write usage of %s: %w", cluster, err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	a.Row.ID, a.Row.JobID = store.NewID("clu"), store.NewID("job")
 	a.Reply = &store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "on its way"}
 
-	row, err := s.Accept(t.Context(), a)
+	row, err := judge(s, wishes(a), a)
 	require.NoError(t, err)
 	require.Equal(t, a.Row.ID, row.ID)
 	require.Equal(t, a.Row.JobID, row.JobID)
@@ -62,7 +62,7 @@ func TestARefusedAcceptLeavesNothing(t *testing.T) {
 	s, _ := open(t)
 	a := fromPR(granted("pr41-shop"), 41)
 	a.Row.Platform = "gcp"
-	_, err := s.Accept(t.Context(), a)
+	_, err := judge(s, wishes(a), a)
 	require.ErrorIs(t, err, store.ErrConflict)
 	for _, table := range []string{"clusters", "cluster_requests", "jobs", "subscribers", "audit_events", "river_job", "usage_samples"} {
 		require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), table)
@@ -73,26 +73,29 @@ func TestAnIdempotencyKeyIsReplayed(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := granted("one")
-	a.IdempotencyKey = "key-1"
-	first := accept(t, s, a)
+	first, err := judge(s, keyed(wishes(a), "key-1"), a)
+	require.NoError(t, err)
 	a.Row.Name = "two"
-	require.Equal(t, first.ID, accept(t, s, a).ID)
+	again, err := judge(s, keyed(wishes(a), "key-1"), a)
+	require.NoError(t, err)
+	require.Equal(t, first.ID, again.ID)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM clusters`))
 
 	a.Row.RequestedBy = "github:will"
-	require.NotEqual(t, first.ID, accept(t, s, a).ID, "a key belongs to its principal")
+	other, err := judge(s, keyed(wishes(a), "key-1"), a)
+	require.NoError(t, err)
+	require.NotEqual(t, first.ID, other.ID, "a key belongs to its principal")
 }
 
 func TestTheSameKeyAtTheSameTimeMakesOneCluster(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := granted("one")
-	a.IdempotencyKey = "key-1"
 	ids := make([]string, 8)
 	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
-			row, err := s.Accept(t.Context(), a)
+			row, err := judge(s, keyed(wishes(a), "key-1"), a)
 			if err == nil {
 				ids[i] = row.ID
 			}
@@ -110,7 +113,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Accept(t.Context(), granted("shop"))
+	_, err := judge(s, wishes(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken)
 
 	elsewhere := granted("shop")
@@ -119,7 +122,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 
 	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	_, err = s.Accept(t.Context(), granted("shop"))
+	_, err = judge(s, wishes(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken, "a cluster that is going still has its name")
 
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
@@ -132,7 +135,7 @@ func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
 	first := accept(t, s, fromPR(granted("one"), 41))
 	again := fromPR(granted("two"), 41)
 	again.Row.Generation = 2
-	_, err := s.Accept(t.Context(), again)
+	_, err := judge(s, wishes(again), again)
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.False(t, errors.Is(err, store.ErrNameTaken))
 
@@ -149,24 +152,28 @@ func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
 func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	r := store.Refusal{
-		Principal: "github:rita", Door: "pr_comment", IdempotencyKey: "comment:9",
-		Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),
-		Failed:  []byte(`[{"name":"permission","result":"fail","words":"read is not enough"}]`),
-		Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
+	a := granted("later")
+	a.Row.RequestedBy = "github:rita"
+	ask := keyed(wishes(a), "comment:9")
+	refused := func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Refuse: &store.Refusal{
+			Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),
+			Failed:  []byte(`[{"name":"permission","result":"fail","words":"read is not enough"}]`),
+			Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
+		}}, nil
 	}
-	first, err := s.Refuse(t.Context(), r)
+	first, err := s.Judge(t.Context(), ask, refused, nil)
 	require.NoError(t, err)
-	again, err := s.Refuse(t.Context(), r)
+	require.True(t, first.Refused)
+	again, err := s.Judge(t.Context(), ask, refused, nil)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed AND verdict->'checks'->0->>'words' = 'read is not enough'`))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused' AND metadata->'checks'->0->>'name' = 'permission'`))
 	require.Len(t, riverJobs(t, s, "reply"), 1)
 
-	a := granted("later")
-	a.Row.RequestedBy, a.IdempotencyKey = "github:rita", "comment:9"
-	row := accept(t, s, a)
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE id = $1 AND allowed AND cluster_id = $2`, first, row.ID),
+	row, err := judge(s, ask, a)
+	require.NoError(t, err)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE id = $1 AND allowed AND cluster_id = $2`, first.Request, row.ID),
 		"a refusal gives way to a grant")
 }

@@ -112,10 +112,10 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 
 	bad := granted("secret")
 	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"
-	_, err = s.Accept(t.Context(), bad)
+	_, err = judge(s, wishes(bad), bad)
 	require.ErrorIs(t, err, store.ErrConflict)
 	for _, name := range []string{"1shop", "shop-", "Shop", "a23456789012345678901z", ""} {
-		_, err := s.Accept(t.Context(), granted(name))
+		_, err := judge(s, wishes(granted(name)), granted(name))
 		require.ErrorIs(t, err, store.ErrConflict, name)
 	}
 }

@@ -15,6 +15,7 @@ var (
 	ErrNameTaken = errors.New("the name is taken")
 	ErrFenced    = errors.New("fenced: the attempt is another's")
 	ErrConflict  = errors.New("this contradicts what is stored")
+	ErrKeyReused = errors.New("the key was used for another request")
 )
 
 // PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -63,7 +63,7 @@ func granted(name string) store.Acceptance {
 	row.Owner, row.Team, row.RequestedBy = "maya", "acme/platform", "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
 	return store.Acceptance{
-		Row: row, Request: []byte(`{"profile":"aws-minimal-test"}`),
+		Row:     row,
 		Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour, UserTags: map[string]string{"ticket": "7"},
 	}
 }
@@ -76,9 +76,35 @@ func fromPR(a store.Acceptance, number int) store.Acceptance {
 
 func accept(t testing.TB, s *store.Store, a store.Acceptance) store.Row {
 	t.Helper()
-	row, err := s.Accept(context.Background(), a)
+	row, err := judge(s, wishes(a), a)
 	require.NoError(t, err)
 	return row
+}
+
+// wishes is the wish of which the acceptance comes.
+func wishes(a store.Acceptance) store.Ask {
+	ask := store.Ask{
+		Scope:     store.Scope{Person: a.Row.RequestedBy, Team: a.Row.Team},
+		Principal: a.Row.RequestedBy, Door: a.Row.Door, Request: []byte(`{"profile":"aws-minimal-test"}`),
+	}
+	if a.Row.PR != nil {
+		ask.Scope.Repo = a.Row.PR.Repo
+	}
+	return ask
+}
+
+// keyed gives the wish the key of what made it.
+func keyed(ask store.Ask, key string) store.Ask {
+	ask.Key = key
+	return ask
+}
+
+// judge has the wish granted, whatever is used.
+func judge(s *store.Store, ask store.Ask, a store.Acceptance) (store.Row, error) {
+	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Accept: &a}, nil
+	}, nil)
+	return judged.Row, err
 }
 
 // step lets the heart decide once, as the controller does, and returns what it decided.

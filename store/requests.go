@@ -8,50 +8,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Refuse keeps a wish that policy refused, with its verdict, and the answer to post. A repeated idempotency key returns
-// the id of the first time.
-func (s *Store) Refuse(ctx context.Context, r Refusal) (requestID string, err error) {
-	err = s.write(ctx, func(c *change) error {
-		id := NewID("req")
-		kept, _, err := c.keepRequest(ctx, request{
-			id: id, principal: r.Principal, door: r.Door, key: r.IdempotencyKey, verdict: r.Verdict, asked: r.Request,
-		})
-		if err != nil {
-			return err
-		}
-		requestID = kept
-		if r.Reply != nil {
-			if err := c.reply(ctx, *r.Reply); err != nil {
-				return err
-			}
-		}
-		if kept != id {
-			return nil // a replay
-		}
-		return c.audit(ctx, r.Principal, "refused", "", move{Request: id, Door: r.Door, Checks: r.Failed})
-	})
+// refuse keeps a wish that policy refused, with its verdict, and the answer to post. A repeated key returns the id of the
+// first time, and writes no second line.
+func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err error) {
+	id, fresh, err := c.keepRequest(ctx, a, r.Verdict, "")
 	if err != nil {
-		return "", fmt.Errorf("keep a refused wish: %w", err)
+		return "", err
 	}
-	return requestID, nil
+	if r.Reply != nil {
+		if err := c.reply(ctx, *r.Reply); err != nil {
+			return "", err
+		}
+	}
+	if !fresh {
+		return id, nil
+	}
+	return id, c.audit(ctx, a.Principal, "refused", "", move{Request: id, Door: a.Door, Checks: r.Failed})
 }
 
-type request struct {
-	id, principal, door, key string
-	verdict, asked           json.RawMessage
-	cluster                  string // empty: refused
-}
-
-// keepRequest writes a wish and its verdict. With a key that the principal used before, the earlier row stays and its id
-// and cluster are returned; only a refusal gives way, to a grant.
-func (c *change) keepRequest(ctx context.Context, r request) (id, cluster string, err error) {
-	if r.id == "" {
-		r.id = NewID("req")
+// keepRequest writes a wish and its verdict; an empty cluster means that it was refused. With a key that the principal used
+// before, the earlier row stays and its id is returned, and fresh is false; only a refusal gives way, to a grant.
+func (c *change) keepRequest(ctx context.Context, a Ask, verdict json.RawMessage, cluster string) (id string, fresh bool, err error) {
+	if len(a.Request) == 0 {
+		a.Request = json.RawMessage(`{}`)
 	}
-	if len(r.asked) == 0 {
-		r.asked = json.RawMessage(`{}`)
-	}
-	var kept *string
+	mine := NewID("req")
 	err = c.QueryRow(ctx, `
 		INSERT INTO cluster_requests AS q (id, principal_id, door, idempotency_key, allowed, verdict, request, cluster_id, created_at)
 		VALUES (@id, @principal, @door, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
@@ -59,16 +40,13 @@ func (c *change) keepRequest(ctx context.Context, r request) (id, cluster string
 			allowed = q.allowed OR excluded.allowed,
 			cluster_id = coalesce(q.cluster_id, excluded.cluster_id),
 			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
-		RETURNING id, cluster_id`,
+		RETURNING id`,
 		pgx.NamedArgs{
-			"id": r.id, "principal": r.principal, "door": r.door, "key": r.key, "allowed": r.cluster != "",
-			"verdict": r.verdict, "asked": r.asked, "cluster": r.cluster, "now": c.now,
-		}).Scan(&id, &kept)
+			"id": mine, "principal": a.Principal, "door": a.Door, "key": a.Key, "allowed": cluster != "",
+			"verdict": verdict, "asked": a.Request, "cluster": cluster, "now": c.now,
+		}).Scan(&id)
 	if err != nil {
-		return "", "", fmt.Errorf("keep the wish: %w", err)
+		return "", false, fmt.Errorf("keep the wish: %w", err)
 	}
-	if kept != nil {
-		cluster = *kept
-	}
-	return id, cluster, nil
+	return id, id == mine, nil
 }

@@ -57,6 +57,11 @@ type LineArgs struct {
 	News    string `json:"news"`
 }
 
+// TurnsArgs asks for one pass over all who wait for a full quota. News makes what happens during a pass a pass of its own.
+type TurnsArgs struct {
+	News string `json:"news"`
+}
+
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
@@ -88,6 +93,9 @@ func (ReplyArgs) Kind() string { return "reply" }
 func (LineArgs) Kind() string { return "line" }
 
 // Kind implements river.JobArgs.
+func (TurnsArgs) Kind() string { return "turns" }
+
+// Kind implements river.JobArgs.
 func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
@@ -116,6 +124,9 @@ func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTri
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LineArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //

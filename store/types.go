@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -81,28 +80,6 @@ type PullRequest struct {
 	Author       string
 	Head, Base   string    // SHA, branch
 	UpdatedAt    time.Time // GitHub's updated_at
-}
-
-// Acceptance is everything store.Accept writes in one transaction.
-type Acceptance struct {
-	Row            Row               // ID, JobID, AcceptedAt, DestroyAt and the heart's part are filled by Accept
-	MaxTTL         time.Duration     // the most the cluster may live, from its acceptance
-	UserTags       map[string]string // the user's own, checked; Row.Tags are the effective ones
-	Verdict        json.RawMessage   // policy's answer, kept as it is
-	Request        json.RawMessage   // the wish as asked
-	IdempotencyKey string            // unique per principal; empty: none
-	Reply          *Reply            // an answer to post beside; nil: none
-}
-
-// Refusal is a wish that policy refused, and the answer to post.
-type Refusal struct {
-	Principal      string // id, e.g. "github:maya"
-	Door           string
-	Verdict        json.RawMessage // policy's answer, kept as it is
-	Failed         json.RawMessage // the checks that failed, for the audit trail
-	Request        json.RawMessage
-	IdempotencyKey string
-	Reply          *Reply
 }
 
 // Reply is an answer without a cluster's own comment, posted once per cause.

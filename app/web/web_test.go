@@ -99,9 +99,14 @@ func (b *browser) accept(name, team string) store.Row {
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
-	row, err := b.store.Accept(b.Context(), store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)})
+	judged, err := b.store.Judge(b.Context(), store.Ask{
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Principal: row.RequestedBy, Door: row.Door,
+	}, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+	}, nil)
 	require.NoError(b, err)
-	return row
+	return judged.Row
 }
 
 func TestWithoutASessionEveryPageLeadsToSigningInAndBack(t *testing.T) {

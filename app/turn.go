@@ -1,0 +1,53 @@
+package app
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// approval is what has to be approved of a granted wish; nil: nothing. What is approved is exactly what was asked.
+func approval(w wish, v policy.Verdict, asked []byte) *store.ApprovalAsk {
+	a := v.Approval
+	if a == nil {
+		return nil
+	}
+	return &store.ApprovalAsk{
+		Why: a.Why, Needs: a.Count, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head,
+	}
+}
+
+// turn is the place of a granted wish among those that wait; nil: it begins at once. What needs an approval takes its turn
+// afterwards, so that many that are approved together pass no limit either.
+func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
+	if len(v.Waits) == 0 && (v.Approval == nil || len(v.Grant.Limits) == 0) {
+		return nil
+	}
+	t := store.TurnAsk{Weight: v.Grant.Weight, Place: 1}
+	for _, l := range v.Grant.Limits {
+		t.Limits = append(t.Limits, lifecycle.Limit(l))
+	}
+	var words []string
+	for _, l := range v.Waits {
+		words = append(words, lifecycle.Limit(l).Words())
+		t.Place = max(t.Place, 1+of(u, l.Scope).Waiting)
+	}
+	t.Words = strings.Join(words, "; ")
+	return &t
+}
+
+func of(u policy.Usage, scope string) policy.Counts {
+	switch scope {
+	case lifecycle.ScopePerson:
+		return u.Person
+	case lifecycle.ScopeTeam:
+		return u.Team
+	case lifecycle.ScopeRepository:
+		return u.Repository
+	}
+	return u.Everywhere
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// takePlace adds an accepted cluster to those that wait for their turn.
+func (c *change) takePlace(ctx context.Context, row Row, t TurnAsk) error {
+	words := t.Words
+	if words == "" {
+		words = "a place once it is approved"
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
+		VALUES (@cluster, @team, @weight, @limits, @since, @place, @words)`,
+		pgx.NamedArgs{
+			"cluster": row.ID, "team": row.Team, "weight": max(t.Weight, 1), "limits": append([]lifecycle.Limit{}, t.Limits...),
+			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
+		})
+	if err != nil {
+		return fmt.Errorf("give %s its place: %w", row.ID, err)
+	}
+	c.nextTurns()
+	return nil
+}
+
+// stopsCounting reports a move after which a limit may have room again, or a place in line is free.
+func stopsCounting(was, next lifecycle.Cluster) bool {
+	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed) ||
+		was.Wish != next.Wish || was.NeedsApproval && !next.NeedsApproval
+}
+
+// nextTurns asks for a pass over all who wait. What happens during a pass is a pass of its own.
+func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) }
+
+// Turns gives everybody their turn for whom the limits they wait for have room, writes the places of the others, and has a
+// look taken at those whose place changed. One pass at a time, in any process; what Judge accepts meanwhile counts those who
+// wait, so both together never pass a limit. It returns how many had their turn.
+func (s *Store) Turns(ctx context.Context) (granted int, err error) {
+	err = s.write(ctx, func(c *change) error {
+		if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('turns', 0))`); err != nil {
+			return fmt.Errorf("wait for the pass before: %w", err)
+		}
+		if err := c.readClock(ctx); err != nil {
+			return err
+		}
+		line, err := c.waitingLine(ctx)
+		if err != nil || len(line) == 0 {
+			return err
+		}
+		// After the line: whoever was accepted before one of the line is then among those that count.
+		held, err := c.holders(ctx)
+		if err != nil {
+			return err
+		}
+		waiters := make([]lifecycle.Waiter, len(line))
+		for i, w := range line {
+			waiters[i] = w.waiter()
+		}
+		turns, places := lifecycle.Take(waiters, held)
+		for _, id := range turns {
+			had, err := c.giveTurn(ctx, id)
+			if err != nil {
+				return err
+			}
+			granted += had
+		}
+		return c.keepPlaces(ctx, line, places)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("give turns: %w", err)
+	}
+	return granted, nil
+}
+
+// waiter is one who waits, with the place they were told.
+type waiter struct {
+	Cluster            string
+	Person, Team, Repo string
+	Weight             int
+	Since              time.Time
+	Limits             []lifecycle.Limit
+	Place              int
+	Words              string
+}
+
+func (w waiter) waiter() lifecycle.Waiter {
+	return lifecycle.Waiter{
+		Party:   lifecycle.Party{Person: w.Person, Team: w.Team, Repo: w.Repo},
+		Cluster: w.Cluster, Weight: w.Weight, Since: w.Since, Limits: w.Limits,
+	}
+}
+
+// waitingLine forgets whoever waits no longer and returns who does. Who awaits approval has no turn before that.
+func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
+	_, err := c.Exec(ctx, `
+		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.wish = 'absent' OR NOT c.needs_turn)`)
+	if err != nil {
+		return nil, fmt.Errorf("forget who waits no longer: %w", err)
+	}
+	line, err := all[waiter](ctx, c, `
+		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
+			t.weight, t.since, t.limits, t.place, t.words
+		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE `+isWaiting)
+	if err != nil {
+		return nil, fmt.Errorf("read who waits: %w", err)
+	}
+	return line, nil
+}
+
+// holders are all clusters that count, and when each may stop to: as the runs before it took, else at its end. Of a teardown
+// whose end is not known nothing is said.
+func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
+	rows, err := c.Query(ctx, `
+		SELECT c.requested_by, c.team, coalesce(c.repo, ''), `+isCreating+`,
+			CASE WHEN c.wish = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
+			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
+				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
+		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
+		WHERE `+isLive)
+	if err != nil {
+		return nil, fmt.Errorf("read what counts: %w", err)
+	}
+	held, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h lifecycle.Holder, err error) {
+		var ends, made *time.Time
+		err = row.Scan(&h.Person, &h.Team, &h.Repo, &h.Creating, &ends, &made)
+		h.Ends, h.Made = c.toCome(ends), c.toCome(made)
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what counts: %w", err)
+	}
+	return held, nil
+}
+
+// toCome is a time that is still to come; one that passed tells nothing.
+func (c *change) toCome(at *time.Time) time.Time {
+	if at == nil || !at.After(c.now) {
+		return time.Time{}
+	}
+	return *at
+}
+
+// giveTurn lets the cluster begin, if it is still wanted and waits.
+func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
+	cur, err := c.lock(ctx, id)
+	if err != nil || cur.Wish != lifecycle.Present || !cur.NeedsTurn {
+		return 0, err
+	}
+	if err := c.wish(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
+		return 0, err
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
+		return 0, fmt.Errorf("take %s out of the line: %w", id, err)
+	}
+	return 1, c.audit(ctx, Lifecycle, "turn", id, move{Why: "its turn came: every limit it waited for has room"})
+}
+
+// keepPlaces writes where everybody stands, and has a look taken at those for whom that is news.
+func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[string]lifecycle.Turn) error {
+	var ids, words, moved []string
+	var numbers []int
+	var etas []*time.Time
+	for _, w := range line {
+		turn, waits := places[w.Cluster]
+		if !waits {
+			continue
+		}
+		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, null(turn.ETA))
+		if turn.Place != w.Place || turn.For != w.Words {
+			moved = append(moved, w.Cluster)
+		}
+	}
+	_, err := c.Exec(ctx, `
+		UPDATE turns t SET place = n.place, words = n.words, eta = n.eta
+		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[]) AS n (id, place, words, eta)
+		WHERE t.cluster_id = n.id AND (t.place, t.words, t.eta) IS DISTINCT FROM (n.place, n.words, n.eta)`, ids, numbers, words, etas)
+	if err != nil {
+		return fmt.Errorf("write the places: %w", err)
+	}
+	for _, id := range moved {
+		if err := c.poke(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
