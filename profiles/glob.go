@@ -36,7 +36,7 @@ func FitsAny(globs []string, value string) bool {
 var globForm = regexp.MustCompile(`^[^\s?\[\]{}\\]+( [^\s?\[\]{}\\]+)*$`)
 
 const (
-	globWords = `a glob such as acme/*, where * stands for one character or more and ? [ ] { } \ are not known`
+	globWords = `a glob such as acme/*, where at most four * stand for one character or more each and ? [ ] { } \ are not known`
 	mostStars = 4
 )
 

@@ -107,17 +107,17 @@ func (l *loader) read(file string, body []byte) {
 	case "policies":
 		l.policies = append(l.policies, entry[Policy]{readPolicy(r, body), r, ""})
 	case "quotas":
-		l.quotas = append(l.quotas, readList(r, body, "quotas", quotaFields)...)
+		l.quotas = append(l.quotas, readList(r, body, "quotas", "a quota", quotaFields)...)
 	case "identities":
-		l.identities = append(l.identities, readList(r, body, "identities", identityFields)...)
+		l.identities = append(l.identities, readList(r, body, "identities", "an identity", identityFields)...)
 	}
 }
 
-// readList reads a file that holds a list under one key.
-func readList[T any](r *reader, body []byte, key string, fields func(*reader, *T) []field) []entry[T] {
+// readList reads a file that holds a list under one key; what names one of the list in words.
+func readList[T any](r *reader, body []byte, key, what string, fields func(*reader, *T) []field) []entry[T] {
 	var all []entry[T]
 	if doc := r.document(body, "mapping with "+key); doc != nil {
-		r.object(doc, "", r.objects(key, func(at string) []field {
+		r.object(doc, "", r.objects(key, what, func(at string) []field {
 			all = append(all, entry[T]{from: r, at: at})
 			return fields(r, &all[len(all)-1].value)
 		}))

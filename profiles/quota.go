@@ -52,7 +52,7 @@ func quotaFields(r *reader, q *Quota) []field {
 func compareQuota(e entry[Quota]) {
 	r, q := e.from, e.value
 	line := func(field string) int { return r.lines[e.path(field)] }
-	if line("live") == 0 && line("creating") == 0 && line("nodeHours") == 0 {
+	if isMapping := line("name")+line("scope") > 0; isMapping && line("live") == 0 && line("creating") == 0 && line("nodeHours") == 0 {
 		r.fail(r.lines[e.at], e.at, "a quota without a limit", "one or more of live, creating, nodeHours")
 	}
 	if r.good(e.path("live"), e.path("creating")) && q.Creating > q.Live {

@@ -92,7 +92,7 @@ func policyFields(r *reader, p *Policy) []field {
 		optional(r.inner("match",
 			optional(r.texts("sources", &p.Sources, "one of "+strings.Join(doors, ", "), func(s string) bool { return slices.Contains(doors, s) })),
 			optional(r.texts("profiles", &p.Profiles, globWords, glob)))),
-		r.objects("rules", func(at string) []field {
+		r.objects("rules", "a rule", func(at string) []field {
 			p.Rules = append(p.Rules, Rule{Line: r.lines[at]})
 			return ruleFields(r, &p.Rules[len(p.Rules)-1])
 		}),

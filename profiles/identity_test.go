@@ -1,0 +1,53 @@
+package profiles
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnIdentityFitsWhenEveryAttributeDoes(t *testing.T) {
+	id := Identity{Source: SourceOIDC, Issuer: "https://issuer.example", Match: map[string][]string{"repository": {"acme/*", "other/shop"}, "ref": {"refs/heads/main"}}}
+	values := func(repo, ref string) map[string][]string {
+		return map[string][]string{"repository": {repo}, "ref": {ref}}
+	}
+	require.True(t, id.Fits(SourceOIDC, "https://issuer.example", values("acme/shop", "refs/heads/main")))
+	require.False(t, id.Fits(SourceOIDC, "https://issuer.example", values("acme/shop", "refs/heads/mine")))
+	require.False(t, id.Fits(SourceOIDC, "https://issuer.example", map[string][]string{"repository": {"acme/shop"}}), "what is not claimed does not fit")
+	require.False(t, id.Fits(SourceOIDC, "https://other.example", values("acme/shop", "refs/heads/main")))
+	require.False(t, id.Fits(SourceSAML, "https://issuer.example", values("acme/shop", "refs/heads/main")))
+	require.False(t, Identity{Source: SourceOIDC}.Fits(SourceOIDC, "", nil), "what asks for nothing means nobody")
+}
+
+func TestTeamsComeFromTheCatalogueOrFromWhatWasProved(t *testing.T) {
+	groups := map[string][]string{"groups": {"ocpctl-team-shop", "ocpctl-team-*", "ocpctl-team-", "all", "*", "{groups}", "two words"}}
+	for team, want := range map[string][]string{
+		"shop": {"shop"}, "*": {"*"},
+		"{groups:ocpctl-team-}": {"shop"},
+		"{groups}":              {"ocpctl-team-shop", "ocpctl-team-", "all"},
+		"{owner}":               nil,
+	} {
+		require.Equal(t, want, Identity{Teams: []string{team}}.TeamsOf(groups), "%s: no claim makes every team", team)
+	}
+	arn := map[string][]string{"arn": {"arn:aws:iam::123456789012:role/ocpctl-shop"}}
+	require.Equal(t, []string{"shop"}, Identity{Teams: []string{"{arn:arn:aws:iam::123456789012:role/ocpctl-}"}}.TeamsOf(arn))
+}
+
+func TestTheEmbeddedIdentitiesGiveWhatTheirNamesSay(t *testing.T) {
+	seats := func(source Source, values map[string][]string) map[string][]string {
+		out := map[string][]string{}
+		for _, id := range catalogue(t).Identities {
+			if id.Fits(source, "https://issuer.example", values) {
+				out[id.Role] = append(out[id.Role], id.TeamsOf(values)...)
+			}
+		}
+		return out
+	}
+	require.Equal(t, map[string][]string{"platform_admin": {"*"}, "requester": {"shop"}}, seats(SourceSAML, map[string][]string{"groups": {"ocpctl-admins", "ocpctl-team-shop"}}))
+	require.Equal(t, map[string][]string{"auditor": {"*"}}, seats(SourceSAML, map[string][]string{"groups": {"ocpctl-auditors"}}))
+	require.Equal(t, map[string][]string{"requester": {"platform", "shop"}}, seats(SourceOIDC, map[string][]string{"ocpctl_role": {"requester"}, "groups": {"platform", "shop"}}))
+	require.Equal(t, map[string][]string{"platform_admin": {"*"}}, seats(SourceOIDC, map[string][]string{"ocpctl_role": {"platform_admin"}, "groups": {"platform"}}))
+	require.Equal(t, map[string][]string{"requester": {"platform"}}, seats(SourceGitHub, map[string][]string{"permission": {"maintain"}, "owner": {"platform"}}))
+	require.Empty(t, seats(SourceGitHub, map[string][]string{"permission": {"read"}, "owner": {"platform"}}))
+	require.Empty(t, seats(SourceAWS, map[string][]string{"arn": {"arn:aws:iam::123456789012:role/admin"}}), "nobody's account is known")
+}
