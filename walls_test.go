@@ -32,7 +32,8 @@ var rooms = []room{
 	{"policy/book", []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", []string{"lifecycle", "policy"}, "the language is pure: words come from values"},
 	{"chatops/github", []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a wire carries words and knows no store"},
-	{"store", []string{"lifecycle", "migrations"}, "the only room with SQL; it keeps verdicts as they come and calls nobody"},
+	{"store", []string{"lifecycle", "migrations", "store/auditchain"}, "the only room with SQL; it keeps verdicts as they come and calls nobody"},
+	{"store/auditchain", nil, "whoever holds a copy of the trail verifies it without a database; it shares nothing with the SQL that made it"},
 	{"store/artifacts", nil, "S3 alone: it knows no database"},
 	{"store/intake", []string{"lifecycle", "store", "runner/contract"}, "what runners say becomes rows in one place, for the API and for the spool"},
 	{"app", []string{"policy", "profiles", "chatops", "store", "store/artifacts", "lifecycle", "internal/secret"}, "the desk never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
@@ -62,7 +63,7 @@ var outside = []struct {
 }{
 	{"github.com/jackc/pgx", []string{"store", "internal/house", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/house"}, "it takes a minute to compile"},
-	{"github.com/google/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
+	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"github.com/versity/versitygw", []string{"internal/house"}, "a stand-in is no part of the product"},
 	{"k8s.io/client-go", []string{"runner/dispatch"}, "it is slow to compile"},
 }

@@ -57,16 +57,20 @@ func checkTTL(r Request, p profiles.Profile) Check {
 	return check
 }
 
-// checkPrice refuses nothing; it says what the answer costs.
-func checkPrice(r Request, p profiles.Profile) Check {
-	region, ok := p.Region(orDefault(r.Region, p.DefaultRegion))
-	ttl := wishedTTL(r, p)
-	if !ok || ttl < 0 || ttl > p.MaxTTL {
-		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are."}
+// checkPrice refuses nothing; it says what the answer costs, and what the team has left for this month.
+func (j judging) checkPrice() Check {
+	if j.price == 0 {
+		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
-	total := int64(region.HourlyCents) * int64(ttl/time.Minute) / 60
-	return Check{Name: "price", Result: Pass, Words: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
-		Dollars(int64(region.HourlyCents)), Dollars(total), p.PricesAsOf)}
+	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	check := Check{Name: "price", Result: Pass, Asked: Dollars(j.price), Words: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
+		Dollars(int64(region.HourlyCents)), Dollars(j.price), j.profile.PricesAsOf)}
+	if budget := j.team.Budget.MonthlyCents; budget > 0 {
+		left := max(0, budget-j.spent())
+		check.Have = Dollars(j.spent())
+		check.Words += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", Dollars(budget), j.own.Team, Dollars(left))
+	}
+	return check
 }
 
 func checkName(r Request, profile string) Check {
@@ -110,4 +114,9 @@ func Span(d time.Duration) string {
 }
 
 // Dollars writes US cents.
-func Dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }
+func Dollars(cents int64) string {
+	if cents < 0 {
+		return "-" + Dollars(-cents)
+	}
+	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
+}

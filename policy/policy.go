@@ -22,33 +22,17 @@ func (s Settings) Scale(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(time.Hour) * float64(s.Hour))
 }
 
-// Evaluate judges a wish for a new cluster. Every question is asked, whatever the earlier answers were; only those that
-// need a profile are left out when the profile is not known. An empty profile means the catalogue's default.
-func Evaluate(r Request, _ Usage, t Terms, s Settings) Verdict {
-	c := t.Catalogue
-	p, known := c.Get(r.Profile)
-	if r.Profile == "" {
-		p, known = c.Default()
-	}
-	checks := []Check{checkProfile(r, c, p, known)}
-	if known {
-		checks = append(checks, checkPlatform(r, p, c))
-	}
-	if p.AdminOnly {
-		checks = append(checks, checkAdminOnly(r, p, c))
-	}
-	checks = append(checks, checkPermission(r, "create a cluster"), checkFork(r), checkOwnership(r), checkTeam(r))
-	if known {
-		checks = append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
-			checkTTL(r, p), checkPrice(r, p))
-	} else if r.TTL < 0 {
-		checks = append(checks, checkTTL(r, p))
-	}
-	checks = append(checks, checkName(r, p.Name))
-	checks = append(checks, checkTags(r, p, known)...)
-	v := Verdict{Checks: checks}
+// Evaluate judges a wish for a new cluster by the terms, with what is used of the quotas and the budget counted under the
+// request's locks. Every question is asked, whatever the earlier answers were; only those that need a profile are left out
+// when the profile is not known. An empty profile means what a rule fills in, else the catalogue's default.
+func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
+	j := prepare(r, u, t)
+	v := Verdict{Checks: append(j.recipe(), j.room()...), Catalogue: t.Catalogue.Hash}
+	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
-		v.Grant = grant(r, p, s)
+		v.Grant = j.grant(s)
+		v.Approval = approval(v.Checks)
+		v.Waits = j.full()
 	}
 	return v
 }
@@ -60,8 +44,46 @@ func May(r Request, act string) Verdict {
 	return Verdict{Allowed: check.Result != Fail, Checks: []Check{check}}
 }
 
+// recipe are the checks of who asks and of what the profile gives.
+func (j judging) recipe() []Check {
+	r, p := j.r, j.profile
+	checks := []Check{checkProfile(r, j.terms.Catalogue, p, j.known)}
+	if j.known {
+		checks = append(checks, checkPlatform(r, p, j.terms.Catalogue))
+	}
+	if p.AdminOnly {
+		checks = append(checks, checkAdminOnly(r, p, j.terms.Catalogue))
+	}
+	checks = append(checks, checkPermission(r, "create a cluster"), checkFork(r), j.checkOwnership(), j.checkTeam())
+	checks = append(checks, j.checkLists()...)
+	if j.known {
+		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
+			checkTTL(r, p), j.checkPrice())
+	}
+	if r.TTL < 0 {
+		checks = append(checks, checkTTL(r, p))
+	}
+	return checks
+}
+
+// room are the checks of what is used already and of the rules. Without a profile there is nothing to count with.
+func (j judging) room() []Check {
+	if !j.known {
+		return nil
+	}
+	checks := []Check{j.checkQuotas()}
+	if j.team.Budget.MonthlyCents > 0 {
+		checks = append(checks, j.checkBudget())
+	}
+	if j.terms.Rules != nil {
+		checks = append(checks, j.checkRules())
+	}
+	return checks
+}
+
 // grant fills in every default. It is only asked for a wish that passed every check.
-func grant(r Request, p profiles.Profile, s Settings) Grant {
+func (j judging) grant(s Settings) Grant {
+	r, p := j.r, j.profile
 	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
 	g := Grant{
 		Profile:     p.Name,
@@ -75,20 +97,19 @@ func grant(r Request, p profiles.Profile, s Settings) Grant {
 		Grace:       p.Grace,
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
+		PriceCents:  j.price,
 		Tags:        r.Tags,
-		Ownership:   r.Ownership,
+		Ownership:   j.own,
+		Nodes:       p.Nodes(),
+		Limits:      j.limits(),
+		Weight:      max(1, j.team.Weight),
 	}
 	if s.Grace > 0 {
 		g.Grace = s.Grace
 	}
 	g.Name, g.FallbackName = wishedName(r, p.Name)
-	g.Ownership.Team = orDefault(r.Team, g.Ownership.Team)
-	g.Ownership.Owner = owner(r)
 	return g
 }
-
-// owner is the person who answers for the cluster: the one the table names, else the one who asks.
-func owner(r Request) string { return orDefault(r.Ownership.Owner, r.Principal.Name) }
 
 func wishedTTL(r Request, p profiles.Profile) time.Duration {
 	if r.TTL == 0 {

@@ -58,32 +58,30 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 	return tags
 }
 
-// checkTags judges the user's own tags, a check for each that is wrong.
-func checkTags(r Request, p profiles.Profile, known bool) []Check {
+// checkTags judges the user's own tags, with a check for each that is wrong.
+func checkTags(r Request, p profiles.Profile, known bool) Check {
 	var checks []Check
-	refuse := func(asked, accept, words, next string) {
-		checks = append(checks, Check{Name: "tags", Result: Fail, Asked: asked, Accept: accept, Words: words, Next: next})
+	refuse := func(name, asked, accept, words, next string) {
+		checks = append(checks, Check{Name: name, Result: Fail, Asked: asked, Accept: accept, Words: words, Next: next})
 	}
 	if known && !p.AllowUserTags && len(r.Tags) > 0 {
-		refuse(strings.Join(slices.Sorted(maps.Keys(r.Tags)), ", "), "none", fmt.Sprintf("Profile %s takes no tags of your own.", p.Name), "Leave the tags out.")
+		refuse("allowed", strings.Join(slices.Sorted(maps.Keys(r.Tags)), ", "), "none", fmt.Sprintf("Profile %s takes no tags of your own.", p.Name), "Leave the tags out.")
 	}
 	if most := profiles.MaxTags - ourTags; len(r.Tags) > most {
-		refuse(fmt.Sprintf("%d tags", len(r.Tags)), fmt.Sprintf("at most %d", most),
+		refuse("number", fmt.Sprintf("%d tags", len(r.Tags)), fmt.Sprintf("at most %d", most),
 			fmt.Sprintf("A cluster carries at most %d tags of your own beside our %d.", most, ourTags), fmt.Sprintf("Leave out %d of them.", len(r.Tags)-most))
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
 		reserved := slices.IndexFunc(reservedTags, func(ours string) bool { return strings.EqualFold(ours, key) })
 		if reserved >= 0 {
-			refuse(key, "any other key", fmt.Sprintf("The tag %s is set by the control plane and cannot be chosen.", reservedTags[reserved]), "Leave it out, or choose another key.")
+			refuse(key, key, "any other key", fmt.Sprintf("The tag %s is set by the control plane and cannot be chosen.", reservedTags[reserved]), "Leave it out, or choose another key.")
 			continue
 		}
 		if problem := profiles.TagProblem(key, r.Tags[key]); problem != "" {
-			refuse(key+"="+r.Tags[key], "a tag that AWS and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
+			refuse(key, key+"="+r.Tags[key], "a tag that AWS and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
 		}
 	}
-	if len(checks) == 0 {
-		checks = append(checks, Check{Name: "tags", Result: Pass, Asked: fmt.Sprintf("%d", len(r.Tags)),
-			Words: fmt.Sprintf("%d tags of your own beside our %d.", len(r.Tags), ourTags)})
-	}
-	return checks
+	all := whole("tags", fmt.Sprintf("%d tags of your own beside our %d.", len(r.Tags), ourTags), checks)
+	all.Asked = fmt.Sprintf("%d", len(r.Tags))
+	return all
 }

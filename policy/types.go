@@ -18,6 +18,9 @@ const (
 	DoorSlack   Door = "slack"
 )
 
+// Doors lists every door.
+var Doors = []Door{DoorLabel, DoorComment, DoorAPI, DoorWeb, DoorSlack}
+
 // PullRequest is what a rule may know of the pull request a wish came from.
 type PullRequest struct {
 	Repo   string `json:"repo"` // owner/name
@@ -26,6 +29,9 @@ type PullRequest struct {
 	Fork   bool   `json:"fork"`
 	Head   string `json:"head"` // SHA
 	Base   string `json:"base"` // branch
+
+	Labels []string `json:"labels,omitempty"`
+	Draft  bool     `json:"draft,omitempty"`
 }
 
 // Ownership is what the server's table says of a repository.
@@ -75,14 +81,16 @@ const (
 
 // Check is one question policy asked, with the questions it is made of.
 type Check struct {
-	Name   string  `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Name   string  `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, cost-center, environment, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
 	Result Result  `json:"result"`
 	Asked  string  `json:"asked,omitempty"`  // what was asked for
 	Have   string  `json:"have,omitempty"`   // what is there already
 	Accept string  `json:"accept,omitempty"` // what would be accepted
 	Words  string  `json:"words"`            // for people
 	Next   string  `json:"next,omitempty"`   // what to do, on anything but a pass
-	Checks []Check `json:"checks,omitempty"` // one for each quota, rule, tag
+	Checks []Check `json:"checks,omitempty"` // one for each bound of a quota or budget, rule, tag
+
+	Approval *Approval `json:"approval,omitempty"` // of an Ask without checks of its own: who has to agree; nil: one platform admin within a day
 }
 
 // Verdict is the answer. Grant is meaningful only when Allowed.
@@ -99,8 +107,8 @@ type Verdict struct {
 type Approval struct {
 	Count int           `json:"count"` // 1 or 2; with 2 the one who asked is not among them
 	By    Role          `json:"by"`
-	For   time.Duration `json:"for"` // then it counts as refused
-	Why   []string      `json:"why"` // the words of every check that asks for it
+	For   time.Duration `json:"for"`           // then it counts as refused
+	Why   []string      `json:"why,omitempty"` // of a verdict: the words of every check that asks for it
 }
 
 // Limit is one bound of one quota, as it applies to a request.
@@ -145,20 +153,10 @@ type Grant struct {
 	Grace        time.Duration     `json:"grace"` // after the PR closed or the label went
 	MaxTries     int               `json:"maxTries"`
 	HourlyCents  int               `json:"hourlyCents"`
-	Tags         map[string]string `json:"tags"` // the user's own, checked
+	PriceCents   int64             `json:"priceCents"` // until its end, by list prices
+	Tags         map[string]string `json:"tags"`       // the user's own, checked
 	Ownership    Ownership         `json:"ownership"`
 	Nodes        int               `json:"nodes"`  // machines
 	Limits       []Limit           `json:"limits"` // every limit that applies, for who waits
 	Weight       int               `json:"weight"` // the team's share of turns
-}
-
-// Refusals lists the failed checks.
-func (v Verdict) Refusals() []Check {
-	var out []Check
-	for _, c := range v.Checks {
-		if c.Result == Fail {
-			out = append(out, c)
-		}
-	}
-	return out
 }

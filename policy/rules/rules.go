@@ -5,21 +5,148 @@
 package rules
 
 import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // Set is every policy of a catalogue, compiled. It is safe for concurrent use; nil has no rules.
-type Set struct{}
+type Set struct {
+	choosers []rule // defaults that fill in the profile: asked while none is known
+	defaults []rule // the other defaults
+	judges   []rule
+}
 
 var _ policy.Rules = (*Set)(nil)
 
-// Compile checks every rule of the policies and makes it ready. What is wrong comes back all at once, each with file,
-// line, field and what would be accepted; the set is nil then.
-func Compile([]profiles.Policy) (*Set, profiles.Problems) { return &Set{}, nil }
+// rule is one that can be asked.
+type rule struct {
+	id, policy, name  string
+	place             string // file:line
+	sources, profiles []string
+	effect            profiles.Effect
+	message, next     string
+	set               []setting
+	approval          *policy.Approval
+	program           cel.Program
+}
 
-// Defaults implements policy.Rules.
-func (s *Set) Defaults(in policy.In) (policy.Request, []policy.Check) { return in.Request, nil }
+// Len is how many rules there are.
+func (s *Set) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.choosers) + len(s.defaults) + len(s.judges)
+}
+
+// Defaults implements policy.Rules: rules are asked in their order, each sees what those before it filled in, and what is
+// there already stays.
+func (s *Set) Defaults(in policy.In) (policy.Request, []policy.Check) {
+	if s == nil {
+		return in.Request, nil
+	}
+	asked := s.defaults
+	if in.Request.Profile == "" {
+		asked = s.choosers
+	}
+	if len(asked) == 0 {
+		return in.Request, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
+	defer cancel()
+	var checks []policy.Check
+	vars := values(in)
+	for _, r := range asked {
+		if !r.matches(in) {
+			continue
+		}
+		holds, err := r.holds(ctx, vars)
+		if err != nil {
+			checks = append(checks, r.broken(err))
+			continue
+		}
+		if !holds {
+			continue
+		}
+		if said := fill(&in.Request, r.set); len(said) > 0 {
+			vars["request"], vars["price"] = requestOf(in.Request), priceOf(in)
+			checks = append(checks, policy.Check{Name: r.id, Result: policy.Pass, Accept: strings.Join(said, ", "),
+				Words: fmt.Sprintf("Rule %s of policy %s filled in %s.", r.name, r.policy, strings.Join(said, ", "))})
+		}
+	}
+	return in.Request, checks
+}
 
 // Judge implements policy.Rules.
-func (s *Set) Judge(policy.In) []policy.Check { return nil }
+func (s *Set) Judge(in policy.In) []policy.Check {
+	if s == nil || len(s.judges) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
+	defer cancel()
+	var checks []policy.Check
+	vars := values(in)
+	for _, r := range s.judges {
+		if !r.matches(in) {
+			continue
+		}
+		holds, err := r.holds(ctx, vars)
+		switch {
+		case err != nil:
+			checks = append(checks, r.broken(err))
+		case holds:
+			checks = append(checks, r.check())
+		}
+	}
+	return checks
+}
+
+// matches says whether the policy holds at the request's door and for its profile.
+func (r rule) matches(in policy.In) bool {
+	return fits(r.sources, string(in.Request.Door)) && fits(r.profiles, in.Profile.Name)
+}
+
+func fits(globs []string, value string) bool {
+	return len(globs) == 0 || profiles.FitsAny(globs, value)
+}
+
+// holds evaluates the rule. An error is anything but a plain yes or no: a key that is not there, a cost above the limit.
+func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
+	out, _, err := r.program.ContextEval(ctx, vars)
+	if err != nil {
+		return false, err
+	}
+	holds, ok := out.Value().(bool)
+	if !ok {
+		return false, errNotBool
+	}
+	return holds, nil
+}
+
+// check is what a rule that holds says.
+func (r rule) check() policy.Check {
+	c := policy.Check{Name: r.id, Words: r.message, Next: r.next}
+	next := ""
+	switch r.effect {
+	case profiles.EffectWarn:
+		c.Result, next = policy.Warn, "Nothing; change the request if it was not meant so."
+	case profiles.EffectRequireApproval:
+		c.Result, c.Approval, next = policy.Ask, r.approval, "A person has to approve it; change the request to need no approval."
+	default:
+		c.Result, next = policy.Fail, fmt.Sprintf("Change the request, or ask a platform admin about rule %s of policy %s.", r.name, r.policy)
+	}
+	c.Next = or(c.Next, next)
+	return c
+}
+
+// broken refuses because of a rule that could not be evaluated.
+func (r rule) broken(err error) policy.Check {
+	return policy.Check{Name: r.id, Result: policy.Fail,
+		Words: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), and what cannot be judged is refused.", r.name, r.policy, oneLine(err.Error())),
+		Next:  fmt.Sprintf("Ask a platform admin to put the rule right; it stands at %s.", r.place)}
+}

@@ -1,0 +1,36 @@
+package policy
+
+import "fmt"
+
+// spent is what the team's clusters cost this month so far, and what the living ones will until they end.
+func (j judging) spent() int64 { return j.usage.Team.SpentCents + j.usage.Team.CommittedCents }
+
+// checkBudget compares the month's budget of the team with what is spent, what is promised and what this cluster costs until
+// its end: from the warning on it needs an approval, and above the whole nothing is accepted where the budget is hard.
+func (j judging) checkBudget() Check {
+	b, after := j.team.Budget, j.spent()+j.price
+	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
+		j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(j.price), Dollars(after), Dollars(b.MonthlyCents))
+	part := func(name string, bound int64) Check {
+		return Check{Name: name, Result: Pass, Asked: Dollars(j.price), Have: Dollars(j.spent()), Accept: fmt.Sprintf("at most %s more", Dollars(max(0, bound-j.spent()))),
+			Words: figures + "."}
+	}
+	all := part("month", b.MonthlyCents)
+	over := after > b.MonthlyCents
+	switch {
+	case over && b.Hard:
+		all.Result, all.Next = Fail, "Ask for a shorter life, destroy what is no longer needed, or ask a platform admin to raise the budget."
+	case over:
+		all.Result, all.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
+	}
+	checks := []Check{all}
+	if b.WarnPercent > 0 && !over { // above the whole there is nothing more to warn of
+		warned := part("warning", b.MonthlyCents*int64(b.WarnPercent)/100-1)
+		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
+			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
+			warned.Words = fmt.Sprintf("%s, and from %d %% on a person has to agree.", figures, b.WarnPercent)
+		}
+		checks = append(checks, warned)
+	}
+	return whole("budget", figures+".", checks)
+}

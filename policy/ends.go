@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// JudgeExtend says what an extension by d would do to the ends: moved as asked, cut short by the profile's maximum, or
+// refused because there is nothing left to give. The maximum itself is kept by lifecycle.Ends.
+func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check Check) {
+	left := max(0, e.Max.Sub(e.TTL))
+	check = Check{Name: "extend", Result: Pass, Asked: Span(d), Have: moment(e.TTL), Accept: "above 0, at most " + Span(left)}
+	if d <= 0 {
+		check.Result, check.Words, check.Next = Fail, "An extension adds time; this one does not.", "Ask for a span such as 4h."
+		return e, check
+	}
+	after, capped := e.Extend(d)
+	switch {
+	case left == 0:
+		check.Result = Fail
+		check.Words = fmt.Sprintf("It ends %s at the latest, the maximum of its profile, and that is its end already.", moment(e.Max))
+		check.Next = "Create a new cluster for longer."
+	case capped:
+		check.Result = Warn
+		check.Words = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
+		check.Next = "Create a new cluster for longer."
+	default:
+		check.Words = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), Span(d))
+	}
+	return after, earlier(after, check)
+}
+
+// JudgeHold says what a hold until then would do: no end but the maximum comes before it, and nothing passes that.
+func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
+	check := Check{Name: "hold", Result: Pass, Asked: moment(until), Have: moment(e.DestroyAt()), Accept: fmt.Sprintf("after %s, at most until %s", moment(now), moment(e.Max))}
+	switch {
+	case !until.After(now):
+		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("%s is past.", moment(until)), "Hold it until a time to come, or lift the hold."
+	case until.After(e.Max):
+		check.Result, check.Words = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", moment(e.Max))
+		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", moment(e.Max))
+	case !until.After(e.DestroyAt()):
+		check.Result, check.Words = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
+		check.Next = "Nothing; it holds should an earlier end appear."
+	default:
+		check.Words = fmt.Sprintf("Nothing ends it before %s.", moment(until))
+	}
+	return check
+}
+
+// earlier adds what still comes first.
+func earlier(e lifecycle.Ends, check Check) Check {
+	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
+		check.Words += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
+		if check.Result == Pass {
+			check.Result, check.Next = Warn, "Hold it, or take away what ends it first."
+		}
+	}
+	return check
+}
+
+// moment writes a time for people, to the second where it is not a whole minute.
+func moment(t time.Time) string {
+	t = t.UTC()
+	if t.Second() == 0 {
+		return t.Format("2006-01-02 15:04 UTC")
+	}
+	return t.Format(time.DateTime + " UTC")
+}

@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// judging is one request on its way through the checks.
+type judging struct {
+	r       Request // as asked, with what rules filled in
+	profile profiles.Profile
+	known   bool          // the profile is
+	own     Ownership     // whose the cluster will be
+	team    profiles.Team // the zero value where teams are not declared or this one is not
+	price   int64         // of its whole life; 0: not known
+	filled  []Check       // what rules filled in, or could not
+	usage   Usage
+	terms   Terms
+}
+
+// prepare lets the rules fill in what was left out, first of all the profile, so that every check sees the completed request.
+func prepare(r Request, u Usage, t Terms) judging {
+	j := judging{r: r, usage: u, terms: t}
+	if t.Rules != nil && r.Profile == "" {
+		j.own, j.team = ownership(r, t.Catalogue)
+		j.r, j.filled = t.Rules.Defaults(In{Request: r, Team: j.team, Usage: u, Now: t.Now})
+	}
+	j.profile, j.known = t.Catalogue.Get(j.r.Profile)
+	if j.r.Profile == "" {
+		j.profile, j.known = t.Catalogue.Default()
+	}
+	j.own, j.team = ownership(j.r, t.Catalogue)
+	if t.Rules != nil && j.known {
+		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: u, Now: t.Now}
+		in.Request.Profile = j.profile.Name
+		completed, filled := t.Rules.Defaults(in)
+		completed.Profile = j.r.Profile // nobody named it, and the check says so
+		j.r, j.filled = completed, append(j.filled, filled...)
+		j.own, j.team = ownership(j.r, t.Catalogue)
+	}
+	j.price = price(j.r, j.profile)
+	return j
+}
+
+// complete is the request with every default, as the rules judge it.
+func (j judging) complete() Request {
+	r, p := j.r, j.profile
+	r.Profile = p.Name
+	r.Region = orDefault(r.Region, p.DefaultRegion)
+	r.Version = orDefault(r.Version, p.Versions.Default)
+	r.BaseDomain = orDefault(r.BaseDomain, p.BaseDomains.Default)
+	r.TTL = wishedTTL(r, p)
+	r.Name, _ = wishedName(r, p.Name)
+	r.Team, r.Owner, r.CostCenter, r.Environment = j.own.Team, j.own.Owner, j.own.CostCenter, j.own.Environment
+	return r
+}
+
+// price is what the whole life costs by list prices; 0 where region or lifetime are none the profile gives.
+func price(r Request, p profiles.Profile) int64 {
+	region, ok := p.Region(orDefault(r.Region, p.DefaultRegion))
+	ttl := wishedTTL(r, p)
+	if !ok || ttl < 0 || ttl > p.MaxTTL {
+		return 0
+	}
+	return int64(region.HourlyCents) * int64(ttl/time.Minute) / 60
+}

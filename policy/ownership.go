@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// ownership says whose the cluster will be: what the request names, else the repository's entry in the server's table, else
+// the one who asks and what the team declares. team is the zero value where it is not declared.
+func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Team) {
+	own = Ownership{Team: orDefault(r.Team, r.Ownership.Team), Owner: orDefault(r.Owner, r.Ownership.Owner)}
+	if teams, every := r.Principal.Teams(RolesFor(ActCreate)...); own.Team == "" && r.PR == nil && !every && len(teams) == 1 {
+		own.Team = teams[0]
+	}
+	team, _, _ = c.Team(own.Team)
+	own.Owner = orDefault(own.Owner, orDefault(r.Principal.Name, team.Owner))
+	elsewhere := r.Ownership.Team != "" && r.Ownership.Team != own.Team
+	own.CostCenter = listedFirst(r.CostCenter, r.Ownership.CostCenter, team.CostCenters, elsewhere)
+	own.Environment = listedFirst(r.Environment, r.Ownership.Environment, team.Environments, elsewhere)
+	return own, team
+}
+
+// listedFirst is what was asked for, else what the table says, else the first of the team's list. What the table says of
+// another team (elsewhere) holds only where it is on the list too.
+func listedFirst(asked, table string, list []string, elsewhere bool) string {
+	switch {
+	case asked != "":
+		return asked
+	case len(list) > 0 && (table == "" || elsewhere && !slices.Contains(list, table)):
+		return list[0]
+	}
+	return table
+}
+
+// checkOwnership sees that every required tag will have a value: nobody gets a cluster that nobody answers for.
+func (j judging) checkOwnership() Check {
+	r, own := j.r, j.own
+	if r.PR != nil && r.Ownership == (Ownership{}) {
+		return Check{Name: "ownership", Result: Fail, Asked: r.PR.Repo, Accept: "an entry with team, cost center and environment",
+			Words: fmt.Sprintf("%s is not in this control plane's table of repositories and teams, so nobody would answer for the cluster.", r.PR.Repo),
+			Next:  fmt.Sprintf("Ask a platform admin to add %s to the table.", r.PR.Repo)}
+	}
+	var missing []string
+	for _, f := range []struct{ words, tag, value string }{
+		{"owner", tagOwner, own.Owner}, {"team", tagTeam, own.Team}, {"cost center", tagCostCenter, own.CostCenter}, {"environment", tagEnvironment, own.Environment},
+	} {
+		if profiles.TagProblem(f.tag, f.value) != "" {
+			missing = append(missing, f.words)
+		}
+	}
+	check := Check{Name: "ownership", Result: Pass, Asked: who(r), Words: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
+		own.Owner, own.Team, own.CostCenter, own.Environment)}
+	if r.PR != nil {
+		check.Asked = r.PR.Repo
+	}
+	if len(missing) == 0 {
+		return check
+	}
+	check.Result, check.Accept = Fail, "1 to 256 letters, digits, spaces and _ . : / = + - @ each"
+	list := strings.Join(missing, ", ")
+	check.Words = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; here is no usable %s.", list)
+	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
+	if r.PR != nil {
+		check.Words = fmt.Sprintf("The table's entry for %s gives no usable %s.", r.PR.Repo, list)
+		check.Next = fmt.Sprintf("Ask a platform admin to complete the entry for %s.", r.PR.Repo)
+	}
+	return check
+}
+
+// checkTeam sees that the team exists, where teams are declared, and that the one who asks may create for it. On GitHub's
+// doors the repository's own team needs nothing more than the permission on the repository.
+func (j judging) checkTeam() Check {
+	r, team := j.r, j.own.Team
+	check := Check{Name: "team", Result: Pass, Asked: r.Team, Words: fmt.Sprintf("Team %s.", team)}
+	if team == "" {
+		check.Words = "No team is known."
+		return check // the check of the ownership refuses it
+	}
+	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known {
+		return j.undeclared(check)
+	}
+	if j.onGitHub() && team == r.Ownership.Team {
+		return check
+	}
+	if r.Principal.May(ActCreate, team) {
+		check.Words = fmt.Sprintf("Team %s, which %s belongs to.", team, who(r))
+		return check
+	}
+	check.Result, check.Accept = Fail, strings.Join(j.teams(), ", ")
+	check.Words = fmt.Sprintf("%s is not known to belong to team %q.", who(r), team)
+	check.Next = "Ask someone of that team, or a platform admin for a seat in it."
+	if j.onGitHub() {
+		check.Next = "Leave the team out, or ask someone of that team."
+	}
+	if check.Accept != "" {
+		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
+	}
+	return check
+}
+
+// undeclared refuses a team that the catalogue does not know, with the nearest that the one who asks may create for.
+func (j judging) undeclared(check Check) Check {
+	r, team, teams := j.r, j.own.Team, j.teams()
+	check.Result, check.Asked, check.Accept = Fail, team, strings.Join(teams, ", ")
+	check.Words = fmt.Sprintf("There is no team %q.", team)
+	check.Next = "Ask a platform admin to declare it."
+	if check.Accept != "" {
+		check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
+		if near, ok := Closest(team, teams); ok {
+			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+		}
+	}
+	if r.PR != nil && team == r.Ownership.Team {
+		check.Next = fmt.Sprintf("Ask a platform admin to declare it, or to correct the table's entry for %s.", r.PR.Repo)
+	}
+	return check
+}
+
+func (j judging) onGitHub() bool { return j.r.Door == DoorLabel || j.r.Door == DoorComment }
+
+// teams are those the one who asks may create for: the repository's first, and of the declared ones where teams are declared.
+func (j judging) teams() []string {
+	all, every := j.r.Principal.Teams(RolesFor(ActCreate)...)
+	if every {
+		for _, t := range j.terms.Catalogue.Teams {
+			all = append(all, t.Name)
+		}
+	}
+	if t := j.r.Ownership.Team; j.r.PR != nil && t != "" {
+		all = append([]string{t}, all...)
+	}
+	var out []string
+	for _, name := range all {
+		_, known, declared := j.terms.Catalogue.Team(name)
+		if !slices.Contains(out, name) && (known || !declared) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// checkLists judges what was asked to be charged against the team's lists. What a repository's entry says needs no list.
+func (j judging) checkLists() []Check {
+	var checks []Check
+	for _, f := range []struct {
+		name, words, asked string
+		list               []string
+	}{
+		{"cost-center", "Cost center", j.r.CostCenter, j.team.CostCenters},
+		{"environment", "Environment", j.r.Environment, j.team.Environments},
+	} {
+		asked := f.asked
+		if asked == "" && j.r.PR == nil {
+			asked = map[string]string{"cost-center": j.r.Ownership.CostCenter, "environment": j.r.Ownership.Environment}[f.name]
+		}
+		if asked == "" || len(f.list) == 0 {
+			continue
+		}
+		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Words: fmt.Sprintf("%s %s is on the list of team %s.", f.words, asked, j.team.Name)}
+		if !slices.Contains(f.list, asked) {
+			check.Result, check.Words = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.words, asked, j.team.Name)
+			check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
+		}
+		checks = append(checks, check)
+	}
+	return checks
+}
+
+func who(r Request) string {
+	return orDefault(r.Principal.Name, orDefault(r.Principal.ID, "The one who asks"))
+}

@@ -1,0 +1,170 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/ext"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// The bounds of one rule. A rule people write costs below a hundred; what reaches the limit refuses.
+const (
+	mostCost   = 10_000          // units of CEL's own count, a step or a hundred bytes of text each or so
+	mostText   = 4000            // characters of an expression
+	mostNodes  = 2000            // its parts, macros taken apart
+	mostDepth  = 50              // brackets in brackets
+	mostRegexp = 500             // instructions of a regular expression
+	mostWait   = 1 * time.Second // for all rules of a request together: behind the cost limit, for a machine that stands still
+	checkEvery = 100             // steps of a loop between two looks at the clock
+)
+
+// compiler makes rules of policies and keeps what is wrong with them.
+type compiler struct {
+	env      *cel.Env
+	set      Set
+	problems profiles.Problems
+}
+
+// Compile checks every rule of the policies and makes it ready. What is wrong comes back all at once, each with file,
+// line, field and what would be accepted; the set is nil then.
+func Compile(policies []profiles.Policy) (*Set, profiles.Problems) {
+	env, err := environment()
+	if err != nil {
+		return nil, profiles.Problems{{File: "policies", Got: err.Error(), Accept: "an environment for rules, which is this program's own; it has a mistake"}}
+	}
+	c := compiler{env: env}
+	for _, p := range policies {
+		c.policy(p)
+	}
+	if len(c.problems) > 0 {
+		return nil, c.problems
+	}
+	return &c.set, nil
+}
+
+func environment() (*cel.Env, error) {
+	opts := append(declared(),
+		ext.Strings(ext.StringsVersion(4)), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
+		cel.ParserExpressionSizeLimit(mostText), cel.ExpressionNodeLimit(mostNodes), cel.ParserRecursionLimit(mostDepth), cel.RegexProgramSizeLimit(mostRegexp))
+	return cel.NewEnv(opts...)
+}
+
+func (c *compiler) policy(p profiles.Policy) {
+	for i, source := range p.Sources {
+		if !slices.ContainsFunc(policy.Doors, func(d policy.Door) bool { return profiles.Fits(source, string(d)) }) {
+			names := doors()
+			c.fail(p, p.Line, fmt.Sprintf("match.sources[%d]", i), fmt.Sprintf("%q", source), near(source, names)+"one of "+strings.Join(names, ", "))
+		}
+	}
+	for i, r := range p.Rules {
+		at := fmt.Sprintf("rules[%d]", i)
+		before := len(c.problems)
+		one := rule{
+			id: p.Name + "/" + r.Name, policy: p.Name, name: r.Name, place: fmt.Sprintf("%s:%d", p.File, r.Line), sources: p.Sources, profiles: p.Profiles,
+			effect: r.Effect, message: r.Message, next: r.Next, approval: approval(r.Approval), set: settings(r.Set),
+		}
+		one.program = c.program(p, r, at)
+		c.effect(p, r, at)
+		if len(c.problems) > before {
+			continue
+		}
+		switch {
+		case r.Effect != profiles.EffectDefault:
+			c.set.judges = append(c.set.judges, one)
+		case r.Set["profile"] != "":
+			c.set.choosers = append(c.set.choosers, one)
+		default:
+			c.set.defaults = append(c.set.defaults, one)
+		}
+	}
+}
+
+// program checks the types of an expression and makes it ready to be asked.
+func (c *compiler) program(p profiles.Policy, r profiles.Rule, at string) cel.Program {
+	if strings.TrimSpace(r.When) == "" {
+		c.fail(p, r.Line, at+".when", "missing", `a CEL expression that is a bool, such as "request.ttlHours > 24"`)
+		return nil
+	}
+	ast, issues := c.env.Compile(r.When)
+	if issues.Err() != nil {
+		for _, m := range c.mistakes(r.When, issues.Errors()) {
+			c.fail(p, r.Line, at+".when", m.got, m.accept)
+		}
+		return nil
+	}
+	if !ast.OutputType().IsExactType(cel.BoolType) {
+		c.fail(p, r.Line, at+".when", "it is of the type "+cel.FormatCELType(ast.OutputType()), "a bool: a comparison, or several with && and ||")
+		return nil
+	}
+	if r.Effect == profiles.EffectDefault && r.Set["profile"] != "" {
+		c.chooser(p, r, at, ast)
+	}
+	program, err := c.env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(mostCost), cel.InterruptCheckFrequency(checkEvery))
+	if err != nil {
+		c.fail(p, r.Line, at+".when", err.Error(), "an expression that can be evaluated")
+		return nil
+	}
+	return program
+}
+
+// chooser sees that a rule which fills in the profile looks at nothing that follows from it: it is asked when none is known.
+func (c *compiler) chooser(p profiles.Policy, r profiles.Rule, at string, ast *cel.Ast) {
+	for _, name := range []string{"profile", "price"} {
+		if looksAt(ast, name) {
+			c.fail(p, r.Line, at+".when", "it looks at "+name+" and fills in the profile", "a rule over the other variables: no profile is known when it is asked")
+		}
+	}
+	if len(p.Profiles) > 0 {
+		c.fail(p, r.Line, at+".set.profile", "a policy for some profiles fills in the profile", "a policy without match.profiles")
+	}
+}
+
+// effect looks at what a rule does.
+func (c *compiler) effect(p profiles.Policy, r profiles.Rule, at string) {
+	effects := []string{string(profiles.EffectDeny), string(profiles.EffectWarn), string(profiles.EffectRequireApproval), string(profiles.EffectDefault)}
+	switch {
+	case !slices.Contains(effects, string(r.Effect)):
+		c.fail(p, r.Line, at+".effect", fmt.Sprintf("%q", r.Effect), near(string(r.Effect), effects)+"one of "+strings.Join(effects, ", "))
+	case r.Effect != profiles.EffectDefault && strings.TrimSpace(r.Message) == "":
+		c.fail(p, r.Line, at+".message", "missing", "words for people")
+	case r.Effect == profiles.EffectDefault && len(r.Set) == 0:
+		c.fail(p, r.Line, at+".set", "missing", "some of "+strings.Join(profiles.Settable, ", "))
+	}
+	for _, s := range settings(r.Set) {
+		hours, err := strconv.Atoi(s.value)
+		switch {
+		case !slices.Contains(profiles.Settable, s.field):
+			c.fail(p, r.Line, at+".set."+s.field, "there is no such field", near(s.field, profiles.Settable)+"one of "+strings.Join(profiles.Settable, ", "))
+		case s.field == "ttlHours" && (err != nil || hours < 1 || hours > mostHours):
+			c.fail(p, r.Line, at+".set."+s.field, fmt.Sprintf("%q", s.value), fmt.Sprintf("a whole number from 1 to %d", mostHours))
+		case strings.TrimSpace(s.value) == "":
+			c.fail(p, r.Line, at+".set."+s.field, "empty", "a value")
+		}
+	}
+}
+
+func (c *compiler) fail(p profiles.Policy, line int, field, got, accept string) {
+	c.problems = append(c.problems, profiles.Problem{File: p.File, Line: line, Field: field, Got: got, Accept: accept})
+}
+
+func approval(t profiles.ApprovalTerms) *policy.Approval {
+	return &policy.Approval{Count: t.Count, By: policy.Role(t.By), For: t.For}
+}
+
+func doors() []string {
+	names := make([]string, 0, len(policy.Doors))
+	for _, d := range policy.Doors {
+		names = append(names, string(d))
+	}
+	return names
+}
+
+var errNotBool = errors.New("it is no bool")

@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// mostHours is the longest life a default may give; the profile's maximum is compared when it is asked for.
+const mostHours = 720
+
+// setting is one field that a default fills in.
+type setting struct{ field, value string }
+
+// settings are a default's, by field, so that the same policy always reads the same.
+func settings(set map[string]string) []setting {
+	out := make([]setting, 0, len(set))
+	for _, field := range slices.Sorted(maps.Keys(set)) {
+		out = append(out, setting{field, set[field]})
+	}
+	return out
+}
+
+// fill puts values in where nothing was asked for, neither by the request nor by the repository's entry, and says which.
+func fill(r *policy.Request, set []setting) (said []string) {
+	for _, s := range set {
+		if into, table := target(r, s.field); into != nil && *into == "" && table == "" {
+			*into = s.value
+			said = append(said, fmt.Sprintf("%s %s", s.field, s.value))
+		}
+		if hours, err := strconv.Atoi(s.value); s.field == "ttlHours" && r.TTL == 0 && err == nil {
+			r.TTL = time.Duration(hours) * time.Hour
+			said = append(said, "ttlHours "+s.value)
+		}
+	}
+	return said
+}
+
+// target is the request's field, and what the repository's entry says beside it.
+func target(r *policy.Request, field string) (into *string, table string) {
+	switch field {
+	case "profile":
+		return &r.Profile, ""
+	case "region":
+		return &r.Region, ""
+	case "version":
+		return &r.Version, ""
+	case "baseDomain":
+		return &r.BaseDomain, ""
+	case "costCenter":
+		return &r.CostCenter, r.Ownership.CostCenter
+	case "environment":
+		return &r.Environment, r.Ownership.Environment
+	}
+	return nil, ""
+}

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// mistake is what is wrong with an expression, and what would be accepted.
+type mistake struct{ got, accept string }
+
+var (
+	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	undefined  = regexp.MustCompile(`^undefined field '([^']*)'`)
+)
+
+// mistakes says what CEL found wrong in words that lead on: a name that is not known comes with those that are.
+func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
+	parsed, _ := c.env.Parse(text)
+	var out []mistake
+	for _, err := range errs {
+		m := mistake{got: oneLine(err.Message), accept: "an expression in CEL (https://cel.dev) over " + strings.Join(names(), ", ")}
+		if found := undeclared.FindStringSubmatch(err.Message); found != nil {
+			m.got = fmt.Sprintf("%s is not known", found[1])
+			if m.accept = near(found[1], names()) + "one of " + strings.Join(names(), ", "); strings.Contains(text, found[1]+"(") {
+				m.accept = near(found[1], c.functions()) + "a function of CEL's standard library or of its strings extension"
+			}
+		}
+		if found := undefined.FindStringSubmatch(err.Message); found != nil {
+			path, fields := siblings(parsed, err.ExprID)
+			m.got = fmt.Sprintf("%s has no field %s", path, found[1])
+			m.accept = near(found[1], fields) + "one of " + strings.Join(fields, ", ")
+		}
+		m.got += where(text, err)
+		out = append(out, m)
+	}
+	return out
+}
+
+// where says at which place of the expression something is wrong.
+func where(text string, err *cel.Error) string {
+	switch line, column := err.Location.Line(), err.Location.Column(); {
+	case line < 1 || column < 0:
+		return ""
+	case strings.Contains(strings.TrimSpace(text), "\n"):
+		return fmt.Sprintf(" (line %d, column %d of it)", line, column+1)
+	default:
+		return fmt.Sprintf(" (column %d of it)", column+1)
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// near is the beginning of what would be accepted: what was probably meant.
+func near(word string, known []string) string {
+	if meant, ok := policy.Closest(word, known); ok {
+		return meant + "? It is "
+	}
+	return ""
+}
+
+// names are the variables' names, sorted.
+func names() []string { return slices.Sorted(maps.Keys(variables)) }
+
+func (c *compiler) functions() []string {
+	var out []string
+	for name := range c.env.Functions() {
+		if word.MatchString(name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+
+// siblings are the fields there are where the expression with that id looks for one that is not.
+func siblings(parsed *cel.Ast, id int64) (path string, fields []string) {
+	path = "it"
+	if parsed == nil {
+		return path, nil
+	}
+	ast.PostOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.ID() != id || e.Kind() != ast.SelectKind {
+			return
+		}
+		if t, name := typeOf(e.AsSelect().Operand()); t != nil {
+			path, fields = name, fieldsOf(t)
+		}
+	}))
+	return path, fields
+}
+
+// typeOf follows a variable and its fields, "usage.team"; nil where it is anything else.
+func typeOf(e ast.Expr) (reflect.Type, string) {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return variables[e.AsIdent()], e.AsIdent()
+	case ast.SelectKind:
+		t, name := typeOf(e.AsSelect().Operand())
+		if t == nil || t.Kind() != reflect.Struct {
+			return nil, ""
+		}
+		for i := range t.NumField() {
+			if field := t.Field(i); field.Tag.Get("cel") == e.AsSelect().FieldName() {
+				return field.Type, name + "." + e.AsSelect().FieldName()
+			}
+		}
+	}
+	return nil, ""
+}
+
+func fieldsOf(t reflect.Type) []string {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var out []string
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("cel"); name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// looksAt says whether an expression uses the variable.
+func looksAt(a *cel.Ast, variable string) bool {
+	found := false
+	ast.PostOrderVisit(a.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		found = found || e.Kind() == ast.IdentKind && e.AsIdent() == variable
+	}))
+	return found
+}
