@@ -151,6 +151,7 @@ func (c config) checkDurations() []error {
 		value, least time.Duration
 	}{
 		{"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0},
+		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
 		{"limits.retry_base", l.RetryBase, 1}, {"limits.retry_max", l.RetryMax, l.RetryBase},

@@ -16,6 +16,7 @@ type config struct {
 	Listen         listenConfig `yaml:"listen"`
 	UIURL          string       `yaml:"ui_url"` // where people reach the private listener
 
+	Catalogue    catalogueConfig    `yaml:"catalogue"`
 	GitHub       githubConfig       `yaml:"github"`
 	Slack        slackConfig        `yaml:"slack"`
 	OIDC         []issuerConfig     `yaml:"oidc"`
@@ -31,6 +32,11 @@ type config struct {
 type listenConfig struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
+}
+
+type catalogueConfig struct {
+	Dir    string        `yaml:"dir"`    // folder of profiles, teams, quotas, policies, identities; empty: the embedded ones
+	Reload time.Duration `yaml:"reload"` // how often it is looked at for changes
 }
 
 type githubConfig struct {
@@ -99,10 +105,11 @@ type repositoryConfig struct {
 // defaults are what a file need not say.
 func defaults() config {
 	return config{
-		Listen: listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
-		GitHub: githubConfig{APIURL: "https://api.github.com/", Pace: time.Second},
-		Runner: runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
-		Hour:   time.Hour,
+		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
+		Catalogue: catalogueConfig{Reload: 15 * time.Second},
+		GitHub:    githubConfig{APIURL: "https://api.github.com/", Pace: time.Second},
+		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Hour:      time.Hour,
 		Limits: limitsConfig{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,

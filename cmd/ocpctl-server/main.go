@@ -3,6 +3,7 @@
 // One process plays every role by default; -roles splits it, so that the half that faces the internet holds no cloud or
 // GitHub credentials: hooks needs PostgreSQL alone, api needs the artifacts bucket too, worker needs everything.
 // "ocpctl-server render-install-config" starts nothing: it prints what a runner would be given for a create request.
+// "ocpctl-server validate-catalogue" starts nothing either: it says everything that is wrong with a catalogue's folder.
 package main
 
 import (
@@ -31,6 +32,9 @@ func run() error {
 	if len(os.Args) > 1 && os.Args[1] == renderCommand {
 		return render(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 	}
+	if len(os.Args) > 1 && os.Args[1] == validateCommand {
+		return validate(os.Args[2:], os.Stdout, os.Stderr)
+	}
 	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; docs/configuration.md explains it")
 	roleList := flag.String("roles", "hooks,api,worker", "what this process does, comma-separated: hooks, api, worker")
 	migrate := flag.Bool("migrate", true, "bring the database's schema up to date first")
@@ -38,7 +42,7 @@ func run() error {
 	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is no command; there is %s, and without a command the server starts", flag.Arg(0), renderCommand)
+		return fmt.Errorf("%q is no command; there are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
 	}
 
 	roles, err := parseRoles(*roleList)

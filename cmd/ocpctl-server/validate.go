@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+const validateCommand = "validate-catalogue"
+
+// validate reads a catalogue's folder as the server would and says what it holds, or everything that is wrong with it.
+func validate(args []string, out, errs io.Writer) error {
+	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() {
+		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR holds the folders profiles, teams, quotas, policies and identities; docs/catalogue.md explains them.\n", validateCommand)
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return fmt.Errorf("give the one folder of the catalogue: ocpctl-server %s DIR", validateCommand)
+	}
+	dir := flags.Arg(0)
+	b, err := book.Load(os.DirFS(dir))
+	if err != nil {
+		return underFolder(dir, err)
+	}
+	_, err = fmt.Fprintf(out, "%s is sound: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, counted(len(b.Names()), "profile", "profiles"),
+		counted(len(b.Teams), "team", "teams"), counted(len(b.Quotas), "quota", "quotas"),
+		counted(len(b.Policies), "policy", "policies"), counted(len(b.Identities), "identity", "identities"))
+	return err
+}
+
+// underFolder says problems with paths that can be opened from here.
+func underFolder(dir string, err error) error {
+	var problems profiles.Problems
+	if !errors.As(err, &problems) {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s holds %s:", dir, counted(len(problems), "problem", "problems"))
+	for _, p := range problems {
+		p.File = filepath.Join(dir, p.File)
+		fmt.Fprintf(&b, "\n%s", p)
+	}
+	return errors.New(b.String())
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
