@@ -88,6 +88,7 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &publishWorker{c: c})
 	river.AddWorker(w, &replyWorker{c: c})
 	river.AddWorker(w, &lineWorker{c: c})
+	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &sweepWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})

@@ -15,6 +15,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(c.Wake), func() (river.JobArgs, *river.InsertOpts) {
 			return store.WakeArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "wake"}),
+		river.NewPeriodicJob(every(turnsEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return store.TurnsArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "turns"}),
 		// Not at the start: what a control plane that was down has missed is no finding until it was looked after.
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
 			return store.SweepArgs{}, nil

@@ -84,6 +84,7 @@ func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, e
 	if err := c.freeRoom(ctx, cur.Cluster); err != nil {
 		return "", err
 	}
+	c.nextTurns()
 	return jobID, c.did(d, "destroy_asked", cur.ID, act{move: move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 

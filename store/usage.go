@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,6 +73,11 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// rateChanges reports a move after which a cluster may cost something else.
+func rateChanges(was, next lifecycle.Cluster) bool {
+	return was.Status != next.Status || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
 // sample writes what a cluster costs from now on, and reads its meter: what its last rate came to, this month. Scaled
