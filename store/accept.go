@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -121,7 +122,7 @@ func (c *change) askApproval(ctx context.Context, row Row, a ApprovalAsk) error 
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @head, @needs, @role, @now, @expires)`,
 		pgx.NamedArgs{
-			"id": NewID("apr"), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
+			"id": cmp.Or(a.ID, NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
 			"head": a.Head, "needs": a.Needs, "role": a.By, "now": c.now, "expires": row.ApproveBy,
 		})
 	if err != nil {

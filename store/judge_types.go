@@ -72,6 +72,7 @@ type Acceptance struct {
 
 // ApprovalAsk is what has to be approved.
 type ApprovalAsk struct {
+	ID    string        // apr_…; empty: a new one
 	Why   []string      // what made it necessary, in words
 	Needs int           // persons: 1 or 2; with 2 the one who asked is not among them
 	By    string        // their role: "requester" (of the team) or "platform_admin"
