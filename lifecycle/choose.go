@@ -16,6 +16,7 @@ func (m *mind) choose() {
 
 func (m *mind) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
+	m.cancelScale()
 	if last == nil {
 		m.release("%s; no attempt was ever begun, so there is nothing to remove", n.WishWhy)
 		return
@@ -28,7 +29,7 @@ func (m *mind) chooseUnwanted() {
 		m.say(Destroying, Restoring, "%s", n.WishWhy)
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the install is stopped, now what it made is removed", n.WishWhy)
+		m.say(Destroying, Restoring, "%s; the %s is stopped, now what was made is removed", n.WishWhy, last.Kind.words())
 	}
 	if m.due() {
 		m.open(Destroy, n.Teardown)
@@ -44,11 +45,14 @@ func (m *mind) chooseWanted() {
 		if n.Phase != AwaitingApproval {
 			m.say(Pending, AwaitingApproval, "a maintainer has to approve it first")
 		}
+	case n.NeedsTurn && m.mayCreate():
+		m.say(Pending, AwaitingCapacity, "%s", m.f.Turn.words())
 	case m.mayCreate():
 		m.queue()
 		if m.due() {
 			n.Tries++
-			if n.Phase != AwaitingCapacity { // one that waits only looks, and a look that finds no room is no move
+			// One that waits only looks, and a look that finds no room is no move. Before the first look it waited for its turn.
+			if n.Phase != AwaitingCapacity || m.f.Last == nil {
 				m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
 			}
 			m.open(Create, JobCreate)
@@ -77,16 +81,31 @@ func (m *mind) quieten() {
 	}
 }
 
-// tend looks after a ready cluster: it says in time that the end is near.
+// tend looks after a ready cluster.
 func (m *mind) tend() {
+	m.scale()
+	m.showReady()
+}
+
+// showReady says in time that the end is near, and otherwise whether the workers are all there.
+func (m *mind) showReady() {
 	n := m.next()
 	end := n.Ends.DestroyAt()
 	near := !m.f.Now.Before(end.Add(-m.l.WarnBefore))
+	usual := PhaseReady
+	if n.fewer() {
+		usual = ScaledDown
+	}
 	switch {
-	case near && n.Phase == PhaseReady:
+	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown):
 		m.say(Ready, Expiring, "it ends at %s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
-	case !near && n.Phase == Expiring:
-		m.say(Ready, PhaseReady, "its end moved to %s", end.UTC().Format("15:04 MST on 2 January"))
+	case near:
+	case n.Phase == Expiring:
+		m.say(Ready, usual, "its end moved to %s", end.UTC().Format("15:04 MST on 2 January"))
+	case n.Phase == PhaseReady && usual == ScaledDown:
+		m.say(Ready, ScaledDown, "it runs with %d of its profile's %s", n.workers(), workers(*n.WorkersBase))
+	case n.Phase == ScaledDown && usual == PhaseReady:
+		m.say(Ready, PhaseReady, "it has %s again", workers(n.workers()))
 	}
 }
 

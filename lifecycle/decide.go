@@ -53,10 +53,15 @@ func (m *mind) effect(k EffectKind, attempt int) {
 	m.d.Effects = append(m.d.Effects, Effect{Kind: k, Attempt: attempt})
 }
 
-// turnWish makes the wish absent once an end has passed. It never turns back.
+// turnWish makes the wish absent once an end has passed, or the time to approve it. It never turns back.
 func (m *mind) turnWish() {
-	if m.c.Wish == Present && !m.f.Now.Before(m.c.Ends.DestroyAt()) {
+	by := m.c.ApproveBy
+	switch {
+	case m.c.Wish != Present:
+	case !m.f.Now.Before(m.c.Ends.DestroyAt()):
 		m.dismiss(m.c.Ends.Reason())
+	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
+		m.dismiss("nobody approved it by " + by.UTC().Format("15:04 MST on 2 January"))
 	}
 }
 
@@ -84,7 +89,7 @@ func (m *mind) number() int {
 func (m *mind) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
-	if job != JobCreate {
+	if k == Destroy && job != JobCreate {
 		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // only where it is still unfinished
 	}
 	m.job(job, JobRunning, "", "")
@@ -120,6 +125,9 @@ func (m *mind) wake() {
 	}
 	if n.Wish == Present {
 		sooner(n.Ends.DestroyAt())
+		if n.NeedsApproval && !n.ApproveBy.IsZero() {
+			sooner(n.ApproveBy)
+		}
 		if warn := n.Ends.DestroyAt().Add(-m.l.WarnBefore); n.Status == Ready && warn.After(m.f.Now) {
 			sooner(warn)
 		}

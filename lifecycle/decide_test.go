@@ -20,6 +20,10 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		"a removed label":              {Ends{TTL: at(4), Max: at(12), PRClosed: at(3), LabelRemoved: at(2)}, at(2), "its label was removed"},
 		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
 		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},
+		"a hold before the first end":  {Ends{TTL: at(4), Max: at(12), Hold: at(3)}, at(4), "the end of its time to live"},
+		"a hold after the first end":   {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), Hold: at(6)}, at(6), "the pull request was closed, put off by a hold"},
+		"a hold up to the maximum":     {Ends{TTL: at(4), Max: at(12), Hold: at(12)}, at(12), "the profile's maximum lifetime"},
+		"a hold past the maximum":      {Ends{TTL: at(4), Max: at(12), Hold: at(20)}, at(12), "the profile's maximum lifetime"},
 		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "the end of its time to live"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,7 @@ type Decision struct {
 	Open    Kind      // open an attempt of this kind; empty: none
 	OpenJob JobType   // the job the opened attempt belongs to
 	StopNow bool      // from now on every answer to the open attempt's runner says stop
+	StopWhy string    // why, while StopNow
 	Jobs    []JobMove // moves in the public record, in this order
 	Effects []Effect  // what to ensure outside, as long as the facts do not show it done
 }

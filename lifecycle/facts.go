@@ -30,6 +30,14 @@ type Line struct {
 	FreedAt time.Time // when room last came free there; zero: never
 }
 
+// words say what it waits for. Its place is shown beside it, and when its turn may come is too: neither stands in a reason.
+func (t Turn) words() string {
+	if t.For == "" {
+		return "waiting for its turn"
+	}
+	return "waiting for its turn: " + t.For
+}
+
 // Kind says what an attempt tries.
 type Kind string
 
@@ -39,6 +47,14 @@ const (
 	Destroy Kind = "destroy"
 	Scale   Kind = "scale"
 )
+
+// words are the kind as it is spoken of.
+func (k Kind) words() string {
+	if k == Scale {
+		return "scaling"
+	}
+	return "install"
+}
 
 // Attempt is one runner's try at a job. Its number rises per cluster, never returns, and is the fence.
 type Attempt struct {

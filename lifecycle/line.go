@@ -67,7 +67,11 @@ func (m *mind) looks(phase Phase) bool {
 // keepPlace remembers the place that is shown; who does not wait has none.
 func (m *mind) keepPlace() {
 	n := m.next()
-	if n.Place = 0; n.Phase == AwaitingCapacity {
+	switch n.Place = 0; {
+	case n.Phase != AwaitingCapacity:
+	case n.NeedsTurn:
+		n.Place = m.f.Turn.Place
+	default:
 		n.Place = m.f.Line.Place
 	}
 }

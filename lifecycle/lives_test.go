@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +54,9 @@ func (w *world) live(hostile int) {
 func (w *world) settleDown() {
 	w.fair, w.freed, w.poked = true, true, true
 	w.line.Place = min(w.line.Place, 1)
+	for w.row.NeedsTurn && w.row.Wish == Present {
+		w.nextTurn()
+	}
 	w.note("from here on the outside is fair")
 	for _, r := range w.runners {
 		r.cut, r.hung = false, false
@@ -135,15 +140,45 @@ func TestEverySeededLifeKeepsTheRulesAndEnds(t *testing.T) {
 	}
 }
 
-// One blow of every kind, at every moment of an otherwise undisturbed life.
+// One blow of every kind, at every moment of an otherwise quiet life.
 func TestOneBlowAtAnyMomentIsSurvived(t *testing.T) {
-	for _, b := range explore(nil) {
+	breaches, _ := explored()
+	for _, b := range breaches {
 		require.Failf(t, "a rule is broken", "rule %v: %s", b.rules, b.what)
 	}
 }
 
-// explore lives an undisturbed life once for every moment in it and every blow that can fall then.
-func explore(moves map[move]bool) (breaches []*broken) {
+// quiet are the lives in which nothing goes wrong but what each is about: before is done to the new cluster, and during
+// before each step. Those after the first are like it but for one part: only there blows fall.
+var quiet = []struct {
+	before, during func(*world)
+	part           []Status
+}{
+	{},
+	{before: func(w *world) { w.row.NeedsApproval = true }, part: []Status{Pending}},
+	{before: func(w *world) { w.row.NeedsTurn = true }, part: []Status{Pending}},
+	{before: func(w *world) { w.row.MaxTries = 2 }, during: (*world).firstInstallFails, part: []Status{Creating}},
+	{during: func(w *world) {
+		if w.row.Workers == nil && w.row.WorkersWanted == nil {
+			w.rescale(1)
+		}
+	}, part: []Status{Ready}},
+}
+
+// firstInstallFails ends the first install with an error that a retry may mend.
+func (w *world) firstInstallFails() {
+	for _, r := range w.runners {
+		if r.alive && r.attempt == 1 && r.phase == Installing && r.result == nil {
+			r.installing = false
+			r.result = &Attempt{Outcome: Failure, Reason: "InstallFailed", Message: "the installer ended with an error", Retryable: true}
+		}
+	}
+}
+
+// explored lives every quiet life once for every moment in it and every blow that can fall then. It returns the rules that
+// were broken and the transitions that happened.
+var explored = sync.OnceValues(func() (breaches []*broken, moves map[move]bool) {
+	moves = map[move]bool{}
 	blows := map[string]func(*world){}
 	for _, a := range actions {
 		blows[a.name] = a.do
@@ -151,28 +186,40 @@ func explore(moves map[move]bool) (breaches []*broken) {
 	for _, p := range people {
 		blows[p.name] = p.do
 	}
-	for _, approval := range []bool{false, true} {
+	for life := range quiet {
 		for name, blow := range blows {
 			for at, ended := 0, false; !ended; at++ {
 				w := newWorld(Decide, func(int) int { return 0 })
-				w.fair, w.row.NeedsApproval, w.moves = true, approval, moves
+				w.fair, w.moves = true, moves
 				b := caught(func() {
-					for range at {
-						w.goOn()
-					}
-					if ended = w.row.Phase == Released; !ended {
+					ended = w.quietly(life, at)
+					if part := quiet[life].part; !ended && (part == nil || slices.Contains(part, w.row.Status)) {
 						blow(w)
 						w.live(0)
 					}
 				})
 				if b != nil {
-					b.what = fmt.Sprintf("%q at step %d: %s\n%s", name, at, b.what, w.tell())
+					b.what = fmt.Sprintf("%q at step %d of quiet life %d: %s\n%s", name, at, life, b.what, w.tell())
 					breaches = append(breaches, b)
 				}
 			}
 		}
 	}
-	return breaches
+	return breaches, moves
+})
+
+// quietly goes some steps into a quiet life. It reports that the life has ended.
+func (w *world) quietly(life, steps int) bool {
+	if before := quiet[life].before; before != nil {
+		before(w)
+	}
+	for range steps {
+		if during := quiet[life].during; during != nil {
+			during(w)
+		}
+		w.goOn()
+	}
+	return w.row.Phase == Released
 }
 
 func set(t *testing.T, name, value string) {

@@ -11,12 +11,17 @@ import (
 // mutants are ways to get Decide wrong, one or more for each rule. The random lives must notice every one of them by
 // the rule it breaks; 0 stands for the promise that every life ends. What a felt mutant does shows in the world even to
 // somebody who never looks at a decision: an install beside its destroyer, things left in the cloud, work without an end.
-var mutants = []struct {
+var mutants = slices.Concat(lifeMutants, waitMutants)
+
+type mutant struct {
 	rule   int
 	felt   bool
 	name   string
 	decide decider
-}{
+}
+
+// lifeMutants are of the life from the first attempt to the last.
+var lifeMutants = []mutant{
 	{0, true, "a blocked teardown is given up", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == DestroyBlocked && d.Open != "" {

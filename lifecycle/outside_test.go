@@ -29,6 +29,8 @@ var actions = []struct {
 	{1, "a pod starts twice", (*world).startTwice},
 	{2, "the line moves up", (*world).moveUp},
 	{1, "room comes free", (*world).freeRoom},
+	{2, "its turn comes nearer", (*world).nextTurn},
+	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 
@@ -55,6 +57,9 @@ var people = []struct {
 	{"a maintainer approves it", func(w *world) {
 		w.touch(func(c *Cluster) { c.NeedsApproval = false })
 	}},
+	{"somebody holds it", func(w *world) { w.hold(12 * time.Hour) }},
+	{"somebody holds it past its maximum", func(w *world) { w.hold(40 * time.Hour) }},
+	{"the hold is lifted", func(w *world) { w.touch(func(c *Cluster) { c.Ends.Hold = time.Time{} }) }},
 	{"an admin abandons it", func(w *world) {
 		if w.row.Status == Failed {
 			w.touch(func(c *Cluster) { c.Abandoned = true })
@@ -156,6 +161,35 @@ func (w *world) moveUp() {
 
 func (w *world) freeRoom() {
 	w.line.FreedAt, w.poked = w.now, true
+}
+
+// nextTurn is store.Turns: somebody in front had a turn, or this one has it now.
+func (w *world) nextTurn() {
+	if !w.row.NeedsTurn || w.row.Wish == Absent {
+		return
+	}
+	if w.turn.Place--; w.turn.Place > 0 {
+		w.poked = true
+		return
+	}
+	w.turn = Turn{}
+	w.touch(func(c *Cluster) { c.NeedsTurn = false })
+}
+
+// rescale is store.Scale, but for its bounds: what is out of them slips through.
+func (w *world) rescale(to int) {
+	if w.row.Status == Ready && w.row.Wish == Present {
+		w.note("somebody wants %d workers", to)
+		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = number(to), 0 })
+		w.moveJob(JobMove{Type: JobScale, To: JobPending})
+	}
+}
+
+// hold is store.Hold, but for the maximum.
+func (w *world) hold(d time.Duration) {
+	if w.row.Wish == Present {
+		w.touch(func(c *Cluster) { c.Ends.Hold = epoch.Add(d) })
+	}
 }
 
 func (w *world) startTwice() {

@@ -17,6 +17,7 @@ type rule struct {
 var decisionRules = []rule{
 	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
+	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, theWorkersAreTold},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, thePlaceIsTold}, {9, aLookIsNoMove},
 }
 
@@ -36,18 +37,23 @@ func (w *world) judge(c Cluster, f Facts, d Decision) {
 
 func same(a, b Cluster) bool { return reflect.DeepEqual(a, b) }
 
-// Rule 1: the wish goes one way, and only an end that passed, a failed create or a person turns it.
+// Rule 1: the wish goes one way, and only an end that passed, an approval that did not come, a failed create or a person turns it.
 func wishOneWay(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	switch {
 	case c.Wish == Absent && n.Wish != Absent:
 		return "the wish turned back"
-	case c.Wish == Present && n.Wish == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed:
+	case c.Wish == Present && n.Wish == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
 		return "the wish turned before any end had passed"
 	case n.Wish == Absent && (n.WishWhy == "" || n.Teardown == ""):
 		return "the wish turned without a reason or a job"
 	}
 	return ""
+}
+
+// nobodyApproved reports that the time to approve it passed.
+func nobodyApproved(c Cluster, f Facts) bool {
+	return c.NeedsApproval && !c.ApproveBy.IsZero() && !f.Now.Before(c.ApproveBy)
 }
 
 // leaseHolds reports that the open attempt's runner must be taken for alive unless it was seen ended.
@@ -77,7 +83,7 @@ func effectsAreEnsures(w *world, c Cluster, f Facts, d Decision) string {
 		if a.ClaimedAt.IsZero() && f.Runner != Alive && !slices.Contains(d.Effects, Effect{Launch, a.Number}) {
 			return "an attempt nobody started is not asked for again"
 		}
-		if !a.ClaimedAt.IsZero() && a.Kind == Create && d.Next.Wish == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
+		if !a.ClaimedAt.IsZero() && a.Kind != Destroy && d.Next.Wish == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
 			return "an unwanted install is not asked to stop again"
 		}
 	}
@@ -121,8 +127,8 @@ func oneNumberedAttempt(w *world, _ Cluster, f Facts, d Decision) string {
 // Rule 5, its half in the decision: a claimed install is closed only when seen ended or out of its lease.
 // The other half, no destroyer acting beside an install, is watched where the destroyer acts.
 func installStopsFirst(_ *world, _ Cluster, f Facts, d Decision) string {
-	if d.Close != nil && leaseHolds(f) && f.Open.Kind == Create && f.Runner != Ended {
-		return "a living install is closed before it stopped"
+	if d.Close != nil && leaseHolds(f) && f.Open.Kind != Destroy && f.Runner != Ended {
+		return "a living install or scaling is closed before it stopped"
 	}
 	return ""
 }
@@ -138,6 +144,9 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	}
 	if end := n.Ends.DestroyAt(); n.Wish == Present && end.Before(latest) {
 		latest = end
+	}
+	if n.Wish == Present && n.NeedsApproval && !n.ApproveBy.IsZero() && n.ApproveBy.Before(latest) {
+		latest = n.ApproveBy
 	}
 	switch {
 	case n.Phase == Released && !n.WakeAt.IsZero():
@@ -175,19 +184,28 @@ func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
 		return "a released cluster moved"
 	case (n.Status == Destroyed) != (n.Phase == Released) || n.ReleasedAt.IsZero() == (n.Phase == Released):
 		return "a cluster that is not released stopped counting"
-	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval:
+	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval,
+		!n.ApproveBy.Equal(c.ApproveBy) || n.NeedsTurn != c.NeedsTurn || n.WorkersBase != c.WorkersBase,
+		n.WorkersLeast != c.WorkersLeast || n.WorkersMost != c.WorkersMost:
 		return "Decide changed what is not its own"
 	}
 	return ""
 }
 
-// Rule 11: the end is the earliest of all, never past the maximum, and nothing outlives it.
+// Rule 11: the end is the earliest of all but not before a hold, never past the maximum, and nothing outlives it. An approval
+// that did not come in time is an end too.
 func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	e, end := c.Ends, c.Ends.Max
 	for _, at := range []time.Time{e.TTL, e.PRClosed, e.LabelRemoved, e.RunFinished, e.Claim} {
 		if !at.IsZero() && at.Before(end) {
 			end = at
 		}
+	}
+	if e.Hold.After(end) {
+		end = e.Hold
+	}
+	if end.After(e.Max) {
+		end = e.Max
 	}
 	switch {
 	case d.Next.Ends != c.Ends:
@@ -196,6 +214,8 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 		return "destroy_at is not the earliest end"
 	case c.Phase != Released && !f.Now.Before(end) && d.Next.Wish != Absent:
 		return "its end passed and it is still wished for"
+	case c.Phase != Released && nobodyApproved(c, f) && d.Next.Wish != Absent:
+		return "nobody approved it in time and it is still wished for"
 	}
 	return ""
 }
@@ -264,7 +284,8 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Line.Place > 0
-	if c.Phase != AwaitingCapacity || n.Wish != Present || (!looking && d.Open != Create) || f.Open == nil && f.Last.Number > c.Seen {
+	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for room the first time
+	if c.Phase != AwaitingCapacity || n.Wish != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
 	}
 	switch {
@@ -281,6 +302,9 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 9 in a line: the place that is shown is the present one.
 func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
 	n, place := d.Next, f.Line.Place
+	if n.NeedsTurn {
+		place = f.Turn.Place
+	}
 	switch {
 	case n.Phase != AwaitingCapacity && n.Place != 0:
 		return "one that does not wait has a place in line"

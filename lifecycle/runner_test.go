@@ -16,7 +16,7 @@ type runner struct {
 	term         bool      // told to stop, by an answer or a signal
 	over         bool      // its own lease ran out: it acts no more
 	fenced       bool      // told that the attempt is not its own
-	installing   bool      // its install process lives
+	installing   bool      // its install process lives, or the one that scales
 	limit        time.Time // its own lease's end, as late as it can be, the stopping included
 
 	phase  Phase
@@ -125,6 +125,8 @@ func (w *world) work(r *runner) {
 		r.result = &Attempt{Outcome: Stopped, Reason: "Stopped", Message: "the runner was told to stop"}
 	case r.kind == Create:
 		w.install(r)
+	case r.kind == Scale:
+		w.scaling(r)
 	default:
 		w.teardown(r)
 	}
@@ -140,7 +142,7 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names = true, a.names
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring}[r.kind], 0)
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring}[r.kind], 0)
 	}
 }
 

@@ -30,7 +30,7 @@ func (w *world) open() *attempt {
 
 // facts reads what is known at this moment, as store.Load and dispatch.Observe do.
 func (w *world) facts(observe bool) Facts {
-	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Line: w.line}
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Line: w.line, Turn: w.turn}
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -111,7 +111,11 @@ func (w *world) commit(d Decision) {
 		}
 	}
 	if d.Open != "" {
-		w.attempts = append(w.attempts, &attempt{Attempt: Attempt{Number: len(w.attempts) + 1, Kind: d.Open, OpenedAt: w.now}})
+		a := &attempt{Attempt: Attempt{Number: len(w.attempts) + 1, Kind: d.Open, OpenedAt: w.now}}
+		if d.Open == Scale {
+			a.WorkersWanted = *d.Next.WorkersWanted
+		}
+		w.attempts = append(w.attempts, a)
 	}
 	for _, m := range d.Jobs {
 		w.moveJob(m)
@@ -163,7 +167,7 @@ func (w *world) granted() {
 
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
-	a.Whose, a.Next = how.Whose, how.Next
+	a.Whose, a.Next, a.WorkersSeen = how.Whose, how.Next, how.WorkersSeen
 	w.poked = true
 	if w.zeroProven(a.Attempt) {
 		w.owed = false

@@ -14,9 +14,12 @@ func (m *mind) settle() {
 	}
 	m.next().Seen = last.Number
 	m.next().Progress = Progress{}
-	if last.Kind == Create {
+	switch last.Kind {
+	case Create:
 		m.settleCreate(*last)
-	} else {
+	case Scale:
+		m.settleScale(*last)
+	default:
 		m.settleDestroy(*last)
 	}
 }

@@ -26,7 +26,7 @@ func (w *world) claim(number, pod int) answer {
 }
 
 func (w *world) unwanted(a *attempt) bool {
-	return a.StopAsked || (a.Kind == Create && w.row.Wish == Absent)
+	return a.StopAsked || (a.Kind != Destroy && w.row.Wish == Absent)
 }
 
 func (w *world) beat(number, pod int) answer {

@@ -2,9 +2,9 @@ package lifecycle
 
 // watch decides while an attempt is open. It never opens another beside it.
 func (m *mind) watch(a Attempt) {
-	unwanted := a.Kind == Create && !m.wanted()
+	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
-		m.watchUnclaimed(a, unwanted)
+		m.watchUnclaimed(a, needless)
 		return
 	}
 	if m.gone(a) {
@@ -12,20 +12,37 @@ func (m *mind) watch(a Attempt) {
 		return
 	}
 	m.next().Progress = a.Progress
-	if unwanted {
-		m.say(Destroying, Stopping, "%s; the running install is stopped first", m.next().WishWhy)
-		m.d.StopNow = !a.StopAsked
+	if needless != "" {
+		if !m.wanted() {
+			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, a.Kind.words())
+		}
+		if m.d.StopNow = !a.StopAsked; m.d.StopNow {
+			m.d.StopWhy = needless
+		}
 		m.effect(StopRunner, a.Number)
 		return
 	}
 	m.mirror(a)
 }
 
-// watchUnclaimed: no runner has claimed the attempt, so nothing was begun outside and closing it is always safe.
-func (m *mind) watchUnclaimed(a Attempt, unwanted bool) {
+// needless says why nobody wants any more what the open attempt does; empty: it is to go on. A teardown always is.
+func (m *mind) needless(a Attempt) string {
+	n := m.next()
 	switch {
-	case unwanted:
-		m.close(a, Cancelled, "%s before a runner began", m.next().WishWhy)
+	case a.Kind == Destroy:
+	case !m.wanted():
+		return n.WishWhy
+	case a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted):
+		return "another number of workers is wanted now"
+	}
+	return ""
+}
+
+// watchUnclaimed: no runner has claimed the attempt, so nothing was begun outside and closing it is always safe.
+func (m *mind) watchUnclaimed(a Attempt, needless string) {
+	switch {
+	case needless != "":
+		m.close(a, Cancelled, "%s before a runner began", needless)
 	case m.f.Runner == Ended:
 		m.close(a, Lost, "the runner of attempt %d ended before it began", a.Number)
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
@@ -43,8 +60,12 @@ func (m *mind) gone(a Attempt) bool {
 // mirror shows the running attempt's phase as the cluster's. A phase without words is none that a runner may name.
 func (m *mind) mirror(a Attempt) {
 	n := m.next()
-	if a.Kind == Create {
+	switch a.Kind {
+	case Create:
 		m.mirrorCreate(a.Phase)
+		return
+	case Scale: // it stays READY
+		m.showReady()
 		return
 	}
 	words := destroyWords[a.Phase]

@@ -43,6 +43,7 @@ type world struct {
 	identities []string   // ever recorded
 	owed       bool       // something was recorded since zero was last proven
 	line       Line       // those that wait for room, as far as it is this cluster's
+	turn       Turn       // those that wait for a full quota, as far as it is this cluster's
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
@@ -93,7 +94,16 @@ func newWorld(decide decider, pick func(int) int) *world {
 	w.row = Cluster{
 		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: "accepted", Wish: Present, Teardown: JobDestroy,
 		Ends: Ends{TTL: epoch.Add(ttl), Max: epoch.Add(24 * time.Hour)}, MaxTries: 1 + pick(3), WakeAt: epoch,
-		NeedsApproval: pick(6) == 5,
+		NeedsApproval: pick(6) == 5, NeedsTurn: pick(6) == 5,
+	}
+	if w.row.NeedsApproval {
+		w.row.ApproveBy = epoch.Add([]time.Duration{time.Hour, 30 * time.Hour}[pick(2)])
+	}
+	if w.row.NeedsTurn {
+		w.turn = Turn{Place: 1 + pick(3), For: "team platform has 5 of 5 clusters"}
+	}
+	if pick(4) < 3 {
+		w.row.WorkersBase, w.row.WorkersLeast, w.row.WorkersMost = number(3), number(1), number(5)
 	}
 	if pick(8) == 7 {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
@@ -101,6 +111,8 @@ func newWorld(decide decider, pick func(int) int) *world {
 	w.jobs = []publicJob{{JobCreate, JobPending}}
 	return w
 }
+
+func number(n int) *int { return &n }
 
 // chance is true once in n, and never where every pick is kind.
 func (w *world) chance(n int) bool { return w.pick(n) == n-1 }

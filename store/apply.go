@@ -63,7 +63,7 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 		}
 	}
 	if d.StopNow {
-		if err := c.askToStop(ctx, cur.ID, d.Next.WishWhy); err != nil {
+		if err := c.askToStop(ctx, cur.ID, d.StopWhy); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,10 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 			return err
 		}
 	}
-	if cur.Status != d.Next.Status {
+	if stopsCounting(cur.Cluster, d.Next) {
+		c.nextTurns()
+	}
+	if rateChanges(cur.Cluster, d.Next) {
 		if err := c.sample(ctx, cur.ID, d.Next.Status, cur.hourly); err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (f fenced) unwanted() string {
 	if why := f.stop(); why != "" {
 		return why
 	}
-	if f.kind == lifecycle.Create && f.Wish == lifecycle.Absent {
+	if f.kind != lifecycle.Destroy && f.Wish == lifecycle.Absent {
 		return f.WishWhy
 	}
 	return ""

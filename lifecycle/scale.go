@@ -1,0 +1,114 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+)
+
+// scaleTries is how many scale attempts in a row may fail before the wish for another number of workers is given up.
+const scaleTries = 3
+
+// scale begins what somebody asked for: another number of workers. The cluster stays READY meanwhile. What was asked for is
+// forgotten once it is seen, given up or out of bounds, so that nothing is tried for ever.
+func (m *mind) scale() {
+	n := m.next()
+	if n.WorkersWanted == nil || !m.due() {
+		return
+	}
+	wanted := *n.WorkersWanted
+	switch {
+	case n.WorkersLeast == nil || n.WorkersMost == nil:
+		m.dropScale("NotScalable", "its profile gives no bounds to scale within")
+	case wanted < *n.WorkersLeast || wanted > *n.WorkersMost:
+		m.dropScale("OutOfBounds", "its profile gives at least %d and at most %d workers", *n.WorkersLeast, *n.WorkersMost)
+	default:
+		m.say(n.Status, n.Phase, "scaling from %d to %s", n.workers(), workers(wanted))
+		m.open(Scale, JobScale)
+	}
+}
+
+// settleScale accounts for a scale attempt. It recorded nothing, so that a lost one leaves nothing to remove. One that was
+// begun for another number than is wanted now says nothing about what is wanted.
+func (m *mind) settleScale(a Attempt) {
+	n := m.next()
+	n.RetryAt = time.Time{}
+	if a.WorkersSeen != nil {
+		n.Workers = a.WorkersSeen
+	}
+	reached := a.Outcome == Succeeded && a.WorkersSeen != nil && *a.WorkersSeen == a.WorkersWanted
+	ours := a.Outcome == Stopped || a.Outcome == Cancelled
+	switch {
+	case n.WorkersWanted == nil || !m.wanted():
+	case *n.WorkersWanted != a.WorkersWanted:
+		n.ScaleFailures = 0
+		m.job(JobScale, JobRetrying, "Changed", "another number of workers is wanted now")
+	case reached:
+		m.say(n.Status, n.Phase, "it has %s now", workers(a.WorkersWanted))
+		m.job(JobScale, JobSucceeded, "", "")
+		n.forgetScale()
+	case ours:
+		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
+		m.job(JobScale, JobRetrying, reasonOf(a), a.Message)
+	case n.ScaleFailures+1 >= scaleTries || a.Outcome == Failure && !a.Retryable:
+		m.dropScale(reasonOf(a), "%s", uncounted(a))
+	default:
+		n.ScaleFailures++
+		n.RetryAt = m.f.Now.Add(m.l.backoff(n.ScaleFailures))
+		m.job(JobScale, JobRetrying, reasonOf(a), uncounted(a))
+	}
+}
+
+// dropScale gives up what was asked for: the cluster keeps the workers it has.
+func (m *mind) dropScale(code, format string, args ...any) {
+	n := m.next()
+	m.job(JobScale, JobFailed, code, fmt.Sprintf(format, args...))
+	m.say(n.Status, n.Phase, "scaling to %s was given up: %s", workers(*n.WorkersWanted), fmt.Sprintf(format, args...))
+	n.forgetScale()
+}
+
+// cancelScale ends what was asked for where nobody wants the cluster any more. A failed scaling's wait is none of a teardown's.
+func (m *mind) cancelScale() {
+	n := m.next()
+	if n.Status == Ready {
+		n.RetryAt = time.Time{}
+	}
+	if n.WorkersWanted != nil {
+		m.job(JobScale, JobFailed, "Cancelled", n.WishWhy)
+		n.forgetScale()
+	}
+}
+
+// forgetScale leaves nothing wanted but what is there.
+func (c *Cluster) forgetScale() { c.WorkersWanted, c.ScaleFailures = nil, 0 }
+
+// workers is how many there are, as far as it is known.
+func (c *Cluster) workers() int {
+	switch {
+	case c.Workers != nil:
+		return *c.Workers
+	case c.WorkersBase != nil:
+		return *c.WorkersBase
+	}
+	return 0
+}
+
+// fewer reports that it runs with fewer workers than its profile gives.
+func (c *Cluster) fewer() bool { return c.WorkersBase != nil && c.workers() < *c.WorkersBase }
+
+// uncounted says why a scale attempt did not reach its number; one that ended well without a count of it did not either.
+func uncounted(a Attempt) string {
+	switch {
+	case a.Outcome != Succeeded:
+		return a.Message
+	case a.WorkersSeen == nil:
+		return "no count of the workers came with it"
+	}
+	return fmt.Sprintf("%s were counted", workers(*a.WorkersSeen))
+}
+
+func workers(n int) string {
+	if n == 1 {
+		return "1 worker"
+	}
+	return fmt.Sprintf("%d workers", n)
+}
