@@ -56,12 +56,8 @@ type bound struct{ scope, key, what string }
 func (l Limit) bound() bound { return bound{l.Scope, l.Key, l.What} }
 
 // bounds are the numbers a cluster of the party counts in.
-func (p Party) bounds(what string) []bound {
-	all := []bound{{ScopePerson, p.Person, what}, {ScopeTeam, p.Team, what}, {ScopeEverywhere, "", what}}
-	if p.Repo != "" {
-		all = append(all, bound{ScopeRepository, p.Repo, what})
-	}
-	return all
+func (p Party) bounds(what string) [4]bound {
+	return [4]bound{{ScopePerson, p.Person, what}, {ScopeTeam, p.Team, what}, {ScopeRepository, p.Repo, what}, {ScopeEverywhere, "", what}}
 }
 
 // Holder is a cluster that counts.
@@ -87,7 +83,7 @@ type Waiter struct {
 // the one with the fewest live clusters for its weight comes first; within a team it is first come, first served. One whose
 // limit is full holds up nobody who does not need that limit.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
-	l := newTally(held)
+	l := newTally(waiting, held)
 	var left []Waiter
 	for queues := queue(waiting); len(queues) > 0; {
 		queues, left = l.setAside(queues, left)
@@ -132,13 +128,17 @@ func pop(queues [][]Waiter, i int) [][]Waiter {
 
 // tally is what is counted while turns are given.
 type tally struct {
-	n     map[bound]int
-	ends  map[bound][]time.Time // of those that count, when they may stop to; zero: not known
+	ends  map[bound][]time.Time // of those that count, when they may stop to; zero: not known. Nil: no limit asks for it
 	teams map[string]int        // live clusters
 }
 
-func newTally(held []Holder) *tally {
-	l := &tally{n: map[bound]int{}, ends: map[bound][]time.Time{}, teams: map[string]int{}}
+func newTally(waiting []Waiter, held []Holder) *tally {
+	l := &tally{ends: map[bound][]time.Time{}, teams: map[string]int{}}
+	for _, w := range waiting {
+		for _, limit := range w.Limits {
+			l.ends[limit.bound()] = []time.Time{}
+		}
+	}
 	for _, h := range held {
 		l.count(h)
 	}
@@ -147,23 +147,24 @@ func newTally(held []Holder) *tally {
 
 func (l *tally) count(h Holder) {
 	l.teams[h.Team]++
-	for _, b := range h.bounds(CountLive) {
-		l.n[b]++
-		l.ends[b] = append(l.ends[b], h.Ends)
+	l.add(h.bounds(CountLive), h.Ends)
+	if h.Creating {
+		l.add(h.bounds(CountCreating), h.Made)
 	}
-	if !h.Creating {
-		return
-	}
-	for _, b := range h.bounds(CountCreating) {
-		l.n[b]++
-		l.ends[b] = append(l.ends[b], h.Made)
+}
+
+func (l *tally) add(to [4]bound, ends time.Time) {
+	for _, b := range to {
+		if counted := l.ends[b]; counted != nil {
+			l.ends[b] = append(counted, ends)
+		}
 	}
 }
 
 // full lists the limits that have no room for one more.
 func (l *tally) full(w Waiter) (full []Limit) {
 	for _, limit := range w.Limits {
-		if l.n[limit.bound()] >= limit.Most {
+		if len(l.ends[limit.bound()]) >= limit.Most {
 			full = append(full, limit)
 		}
 	}
@@ -208,8 +209,10 @@ func (l *tally) places(left []Waiter) map[string]Turn {
 		i := l.next(queues)
 		w := queues[i][0]
 		places[w.Cluster] = l.place(w, ahead)
-		for _, b := range append(w.bounds(CountLive), w.bounds(CountCreating)...) {
-			ahead[b]++
+		for _, what := range []string{CountLive, CountCreating} {
+			for _, b := range w.bounds(what) {
+				ahead[b]++
+			}
 		}
 		l.teams[w.Team]++
 		queues = pop(queues, i)
@@ -222,8 +225,9 @@ func (l *tally) place(w Waiter, ahead map[bound]int) Turn {
 	for _, limit := range l.full(w) {
 		b := limit.bound()
 		t := Turn{Place: 1 + ahead[b], For: limit.Words()}
-		if k := l.n[b] - limit.Most + ahead[b]; k < len(l.ends[b]) { // that many have to go besides
-			t.ETA = l.ends[b][k]
+		ends := l.ends[b]
+		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // that many have to go besides
+			t.ETA = ends[k]
 		}
 		if turn.Place == 0 || cmp.Or(laterUnknown(t.ETA, turn.ETA), cmp.Compare(t.Place, turn.Place)) > 0 {
 			turn = t
