@@ -52,7 +52,7 @@ func Compile(policies []profiles.Policy) (*Set, profiles.Problems) {
 
 func environment() (*cel.Env, error) {
 	opts := append(declared(),
-		ext.Strings(ext.StringsVersion(4)), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
+		ext.Strings(ext.StringsVersion(5)), cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
 		cel.ParserExpressionSizeLimit(mostText), cel.ExpressionNodeLimit(mostNodes), cel.ParserRecursionLimit(mostDepth), cel.RegexProgramSizeLimit(mostRegexp))
 	return cel.NewEnv(opts...)
 }

@@ -20,6 +20,7 @@ type mistake struct{ got, accept string }
 var (
 	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
 	undefined  = regexp.MustCompile(`^undefined field '([^']*)'`)
+	overload   = regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`)
 )
 
 // mistakes says what CEL found wrong in words that lead on: a name that is not known comes with those that are.
@@ -30,7 +31,8 @@ func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
 		m := mistake{got: oneLine(err.Message), accept: "an expression in CEL (https://cel.dev) over " + strings.Join(names(), ", ")}
 		if found := undeclared.FindStringSubmatch(err.Message); found != nil {
 			m.got = fmt.Sprintf("%s is not known", found[1])
-			if m.accept = near(found[1], names()) + "one of " + strings.Join(names(), ", "); strings.Contains(text, found[1]+"(") {
+			m.accept = near(found[1], names()) + "one of " + strings.Join(names(), ", ")
+			if strings.Contains(text, found[1]+"(") {
 				m.accept = near(found[1], c.functions()) + "a function of CEL's standard library or of its strings extension"
 			}
 		}
@@ -38,6 +40,10 @@ func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
 			path, fields := siblings(parsed, err.ExprID)
 			m.got = fmt.Sprintf("%s has no field %s", path, found[1])
 			m.accept = near(found[1], fields) + "one of " + strings.Join(fields, ", ")
+		}
+		if found := overload.FindStringSubmatch(err.Message); found != nil {
+			m.got = fmt.Sprintf("%s does not go with %s", strings.Trim(found[1], "_"), found[2])
+			m.accept = "values of types that go together, such as a string with a string"
 		}
 		m.got += where(text, err)
 		out = append(out, m)
@@ -62,7 +68,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // near is the beginning of what would be accepted: what was probably meant.
 func near(word string, known []string) string {
 	if meant, ok := policy.Closest(word, known); ok {
-		return meant + "? It is "
+		return meant + ", probably; "
 	}
 	return ""
 }
