@@ -11,7 +11,7 @@ import (
 // pruneBatch bounds what one statement removes, and with it how long it holds its locks.
 const pruneBatch = 1000
 
-// passing are the rows that serve for a while. Requests, answers, pull requests, attempts, verifications and the audit
+// passing are the rows that serve for a while. Requests, replies, pull requests, attempts, verifications and the audit
 // trail are not among them: they prove what was done, and keep a webhook that is sent again from doing it again.
 var passing = []struct{ what, sql string }{
 	{"log chunks", `
@@ -28,6 +28,10 @@ var passing = []struct{ what, sql string }{
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},
+	{"expired answers", `
+		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
+	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
+	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now LIMIT @batch)`},
 	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (
@@ -39,7 +43,8 @@ var passing = []struct{ what, sql string }{
 }
 
 // Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
-// worked deliveries; and it gives up words that could not be shown for that long. It returns how many rows it touched.
+// worked deliveries; and it gives up words that could not be shown for that long. Kept answers, links and spent signatures
+// go as soon as they expired. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -47,7 +52,7 @@ func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err err
 	}
 	for _, rows := range passing {
 		for {
-			tag, err := s.pool.Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "batch": pruneBatch})
+			tag, err := s.pool.Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "now": now, "batch": pruneBatch})
 			if err != nil {
 				return n, fmt.Errorf("prune %s: %w", rows.what, err)
 			}
