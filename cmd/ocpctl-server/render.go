@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -29,7 +30,7 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 	flags.SetOutput(errs)
 	request := flags.String("request", "", "the create request, JSON or YAML as POST /api/v1/clusters takes it; a `file`, or - for standard input")
 	pull := flags.String("pull-secret", "", "a `file` with the pull secret, to print it in its place; without one it is masked")
-	path := flags.String("config", "", "the server's configuration `file`, for its installation's name, ssh key and time scale; without one, defaults")
+	path := flags.String("config", "", "the server's configuration `file`, for its catalogue, its installation's name, ssh key and time scale; without one, defaults")
 	role := flags.String("role", string(policy.Requester), "as whom the request is judged: requester, platform_admin or auditor")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -78,12 +79,12 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, []app.Field, err
 
 // rendered is the whole install-config, with the pull secret of a file or the mask.
 func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy.Role, pullFile string) ([]byte, []string, error) {
-	catalogue, err := profiles.Embedded()
+	terms, err := book.LoadDir(c.Catalogue.Dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}
 	desk := app.New(app.Config{
-		Catalogue: catalogue, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
+		Catalogue: terms.Catalogue, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
 		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)

@@ -23,6 +23,12 @@ func (s *server) serve(ctx context.Context) error {
 			group.Go(func() error { return s.listen(ctx, h) })
 		}
 	}
+	if s.book != nil {
+		group.Go(func() error {
+			s.book.Watch(ctx, s.reload)
+			return nil
+		})
+	}
 	if s.workers != nil {
 		group.Go(func() error { return s.work(ctx) })
 	}

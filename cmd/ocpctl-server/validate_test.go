@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,4 +55,32 @@ func TestValidatingSaysHowItIsAsked(t *testing.T) {
 		require.ErrorContains(t, validate(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the one folder")
 	}
 	require.ErrorIs(t, validate([]string{filepath.Join(t.TempDir(), "none")}, &bytes.Buffer{}, &bytes.Buffer{}), os.ErrNotExist)
+}
+
+func TestACatalogueThatIsNotSoundStopsOnlyWhoHasNothingToEnd(t *testing.T) {
+	dir := catalogueFolder(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "quotas/quotas.yaml"), []byte("quotas: []\n"), 0o600))
+	cfg := config{Catalogue: catalogueConfig{Dir: dir}}
+	_, err := openBook(cfg, roles{apiRole}, slog.New(slog.DiscardHandler))
+	require.ErrorContains(t, err, dir+"/quotas/quotas.yaml:1: quotas: a list of 0")
+	live, err := openBook(cfg, roles{apiRole, workerRole}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.Empty(t, live.Current().Names())
+	require.Error(t, live.Status().Err)
+}
+
+func TestARequestIsRenderedFromTheCatalogueOfTheConfiguration(t *testing.T) {
+	dir := catalogueFolder(t)
+	file := filepath.Join(dir, "profiles/aws-minimal-test.yaml")
+	body, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(body, []byte("m6i.xlarge"), []byte("m7i.xlarge")), 0o600))
+	path := written(t, "ocpctl.yaml", "installation: blue\ncatalogue: {dir: "+dir+"}\n")
+	out, _, err := rendering(t, sample, "--request", "-", "--config", path)
+	require.NoError(t, err)
+	require.Contains(t, out, "type: m7i.xlarge")
+
+	require.NoError(t, os.WriteFile(file, []byte("name: x\n"), 0o600))
+	_, _, err = rendering(t, sample, "--request", "-", "--config", path)
+	require.ErrorContains(t, err, file+":1: name: ")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
@@ -25,6 +25,8 @@ const tokenLife = time.Hour
 type server struct {
 	log     *slog.Logger
 	store   *store.Store
+	book    *book.Live    // nil where nothing is judged
+	reload  time.Duration // how often the book is looked at
 	public  *http.Server
 	private *http.Server
 	workers *river.Client[pgx.Tx]
@@ -72,6 +74,10 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if err != nil {
 		return err
 	}
+	if in.book, err = openBook(cfg, r, s.log); err != nil {
+		return err
+	}
+	s.book, s.reload = in.book, cfg.Catalogue.Reload
 	if r.has(apiRole) {
 		s.private = in.wirePrivate()
 	}
@@ -83,19 +89,30 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 
 // inner is what the roles api and worker share.
 type inner struct {
-	cfg       config
-	log       *slog.Logger
-	store     *store.Store
-	catalogue profiles.Catalogue
-	bucket    *artifacts.Store
-	signer    *token.Signer
+	cfg    config
+	log    *slog.Logger
+	store  *store.Store
+	book   *book.Live
+	bucket *artifacts.Store
+	signer *token.Signer
+}
+
+// openBook reads the catalogue. One that is not sound stops only a process without the role worker: what has to be ended
+// is ended whatever stands in a file, and nothing new is allowed until it is mended.
+func openBook(cfg config, r roles, log *slog.Logger) (*book.Live, error) {
+	live, err := book.Open(book.Config{Dir: cfg.Catalogue.Dir, Log: log})
+	switch {
+	case err == nil:
+		return live, nil
+	case !r.has(workerRole):
+		return nil, underFolder(cfg.Catalogue.Dir, err)
+	}
+	log.Error("catalogue is not sound; nothing is allowed until it is", "dir", cfg.Catalogue.Dir, "err", err)
+	return live, nil
 }
 
 func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (in inner, err error) {
 	in = inner{cfg: cfg, log: log, store: s}
-	if in.catalogue, err = profiles.Embedded(); err != nil {
-		return in, err
-	}
 	in.bucket, err = artifacts.New(ctx, artifacts.Config{
 		Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey, OperateKMSKey: cfg.Artifacts.OperateKMSKey,
 	})
@@ -124,7 +141,7 @@ func (in inner) desk(gh app.GitHub) *app.Desk {
 		}})
 	}
 	return app.New(app.Config{
-		Store: in.store, Catalogue: in.catalogue, GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
+		Store: in.store, Catalogue: in.book.Current().Catalogue, GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	})

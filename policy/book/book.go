@@ -8,6 +8,7 @@ package book
 
 import (
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -34,6 +35,16 @@ func Embedded() (Book, error) { return Load(profiles.EmbeddedFiles()) }
 func Load(files fs.FS) (Book, error) {
 	b, _, err := load(files)
 	return b, err
+}
+
+// LoadDir is Load of a folder by its path; empty: Embedded.
+func LoadDir(dir string) (Book, error) { return Load(files(dir)) }
+
+func files(dir string) fs.FS {
+	if dir == "" {
+		return profiles.EmbeddedFiles()
+	}
+	return os.DirFS(dir)
 }
 
 // load is Load, with the hash of what was read even where it holds problems; empty: it could not be read.

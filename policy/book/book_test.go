@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// files is the embedded catalogue to be changed at will.
-func files(t *testing.T) fstest.MapFS {
+// embedded is the built-in catalogue to be changed at will.
+func embedded(t *testing.T) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
 	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
@@ -59,8 +59,16 @@ func TestTheEmbeddedBookIsSound(t *testing.T) {
 	require.Equal(t, b.Hash, b.Terms(now).Catalogue.Hash)
 }
 
+func TestTheExamplesRulesCompile(t *testing.T) {
+	b, err := LoadDir("../../profiles/testdata/example")
+	require.NoError(t, err)
+	require.Len(t, b.Policies, 2)
+	_, err = LoadDir("../../profiles/testdata/nowhere")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 func TestEveryProblemOfFilesAndRulesIsToldAtOnce(t *testing.T) {
-	all := files(t)
+	all := embedded(t)
 	all[quotas] = &fstest.MapFile{Data: []byte(broken)}
 	all["policies/short.yaml"] = &fstest.MapFile{Data: []byte(`name: short
 rules:
@@ -70,7 +78,7 @@ rules:
 	_, err := Load(all)
 	var problems profiles.Problems
 	require.ErrorAs(t, err, &problems)
-	for _, want := range []string{quotas + ":2: quotas[0].scope", quotas + ":2: quotas[0].live"} {
+	for _, want := range []string{"policies/short.yaml:3: ", "policies/short.yaml:4: ", quotas + ":2: quotas[0].scope", quotas + ":2: quotas[0].live"} {
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,10 +47,7 @@ var errMoving = errors.New("the catalogue's files change while they are read; tr
 // Open reads the folder. The Live is there even where that went wrong, as the error tells: nothing is allowed to anybody
 // then, until Watch or Reload meets a sound state. So a process whose duty is to end clusters can start and do it.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: profiles.EmbeddedFiles(), log: c.Log, now: c.Now}
-	if c.Dir != "" {
-		l.files = os.DirFS(c.Dir)
-	}
+	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now}
 	if l.log == nil {
 		l.log = slog.Default()
 	}

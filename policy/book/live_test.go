@@ -41,7 +41,7 @@ func open(t *testing.T, dir string) *shelf {
 func (s *shelf) live() int { return s.Current().Quotas[0].Live }
 
 func TestAChangeIsTakenOnceItHasBeenStill(t *testing.T) {
-	s := open(t, folder(t, files(t)))
+	s := open(t, folder(t, embedded(t)))
 	before := s.Status()
 	require.Equal(t, Status{Hash: s.Current().Hash, LoadedAt: noon}, before)
 
@@ -58,7 +58,7 @@ func TestAChangeIsTakenOnceItHasBeenStill(t *testing.T) {
 }
 
 func TestABrokenChangeKeepsTheLastSoundBookAndSaysWhy(t *testing.T) {
-	s := open(t, folder(t, files(t)))
+	s := open(t, folder(t, embedded(t)))
 	before := s.Status()
 	write(t, s.dir, quotas, broken)
 	s.now = noon.Add(time.Minute)
@@ -92,7 +92,7 @@ func TestABrokenChangeKeepsTheLastSoundBookAndSaysWhy(t *testing.T) {
 }
 
 func TestABrokenChangeThatIsTakenBackIsNoChange(t *testing.T) {
-	s := open(t, folder(t, files(t)))
+	s := open(t, folder(t, embedded(t)))
 	before := s.Status()
 	write(t, s.dir, "teams/platform.yaml", "name: other\n")
 	s.look()
@@ -106,7 +106,7 @@ func TestABrokenChangeThatIsTakenBackIsNoChange(t *testing.T) {
 }
 
 func TestReloadTakesAChangeAtOnce(t *testing.T) {
-	s := open(t, folder(t, files(t)))
+	s := open(t, folder(t, embedded(t)))
 	changed, err := s.Reload()
 	require.NoError(t, err)
 	require.False(t, changed)
@@ -123,7 +123,7 @@ func TestReloadTakesAChangeAtOnce(t *testing.T) {
 }
 
 func TestHalfOfAFileIsNotTaken(t *testing.T) {
-	all := files(t)
+	all := embedded(t)
 	all[quotas] = &fstest.MapFile{Data: []byte(tight + "  - {name: person, scope: person, live: 1}\n")}
 	s := open(t, folder(t, all))
 	require.Len(t, s.Current().Quotas, 2)
@@ -142,7 +142,7 @@ func TestHalfOfAFileIsNotTaken(t *testing.T) {
 func TestALinkedFolderIsSwapped(t *testing.T) {
 	dir := t.TempDir()
 	version := func(name, limits string) {
-		for path, f := range files(t) {
+		for path, f := range embedded(t) {
 			write(t, dir, filepath.Join(name, path), string(f.Data))
 		}
 		write(t, dir, filepath.Join(name, quotas), limits)
@@ -170,7 +170,7 @@ func TestAGitSyncedFolderIsSwapped(t *testing.T) {
 		require.NoError(t, os.Symlink(to, link+".tmp"))
 		require.NoError(t, os.Rename(link+".tmp", link))
 	}
-	first, second := folder(t, files(t)), folder(t, files(t))
+	first, second := folder(t, embedded(t)), folder(t, embedded(t))
 	write(t, second, quotas, tight)
 	write(t, second, "README.md", "for people\n")
 	write(t, second, ".github/workflows/ci.yaml", "on: push\n")
@@ -192,8 +192,8 @@ func TestAGitSyncedFolderIsSwapped(t *testing.T) {
 }
 
 func TestFilesThatNeverStandStillAreNotTaken(t *testing.T) {
-	s := open(t, folder(t, files(t)))
-	s.files = &restless{MapFS: files(t)}
+	s := open(t, folder(t, embedded(t)))
+	s.files = &restless{MapFS: embedded(t)}
 	_, err := s.Reload()
 	require.ErrorIs(t, err, errMoving)
 	require.Equal(t, 5, s.live())
@@ -220,7 +220,7 @@ func TestAFolderThatIsBrokenFromTheStartAllowsNothingUntilItIsMended(t *testing.
 	require.Empty(t, l.Current().Names())
 	require.Empty(t, l.Current().Identities)
 	require.Equal(t, err, l.Status().Err)
-	require.NoError(t, os.CopyFS(dir, files(t)))
+	require.NoError(t, os.CopyFS(dir, embedded(t)))
 	l.look()
 	l.look()
 	require.NotEmpty(t, l.Current().Names())
@@ -228,7 +228,7 @@ func TestAFolderThatIsBrokenFromTheStartAllowsNothingUntilItIsMended(t *testing.
 }
 
 func TestWatchLooksUntilItIsStopped(t *testing.T) {
-	dir := folder(t, files(t))
+	dir := folder(t, embedded(t))
 	synctest.Test(t, func(t *testing.T) {
 		l, err := Open(Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
@@ -252,7 +252,7 @@ func TestTheEmbeddedBookNeverChanges(t *testing.T) {
 // TestReadersNeverSeeHalfABook swaps two states, in each of which team and quota bear the same number.
 func TestReadersNeverSeeHalfABook(t *testing.T) {
 	state := func(n int) fstest.MapFS {
-		all := files(t)
+		all := embedded(t)
 		all[quotas] = &fstest.MapFile{Data: fmt.Appendf(nil, "quotas:\n  - {name: team, scope: team, live: %d}\n", n)}
 		all["teams/platform.yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, "name: platform\nowner: maya\ncostCenters: [a]\nenvironments: [a]\nweight: %d\n", n)}
 		return all
