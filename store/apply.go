@@ -71,6 +71,11 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 		if err := c.moveJob(ctx, cur.ID, m); err != nil {
 			return err
 		}
+		if m.Type == lifecycle.JobScale {
+			if err := c.setScaled(ctx, cur.ID, m); err != nil {
+				return err
+			}
+		}
 	}
 	if acts || !same(cur.Cluster, d.Next) {
 		if err := c.moveCluster(ctx, cur, d); err != nil {

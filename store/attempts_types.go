@@ -19,6 +19,7 @@ type SpecRow struct {
 	LeaseUntil time.Time
 	Identities []IdentityRow // every record ever acknowledged for the cluster, oldest first
 	Artifacts  []ArtifactRow // newest first
+	Workers    int           // a scale attempt is to reach
 }
 
 // Lease answers everything a runner says.
@@ -87,6 +88,7 @@ type ResultRow struct {
 	Next      string // what to do about it
 	Retryable bool
 	Outputs   *Outputs // of a succeeded create
+	Workers   *int     // of a scale, how many were counted
 }
 
 // AttemptRow is one try at a job, as people are shown it.
@@ -101,6 +103,7 @@ type AttemptRow struct {
 	Outcome                             lifecycle.Outcome // empty while open
 	Reason, Message, Whose, Next        string
 	Retryable                           bool
+	WorkersWanted, WorkersSeen          *int // of a scale
 }
 
 // VerificationRow is one stored verification pass: the proof a release rests on.

@@ -92,20 +92,36 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 	return nil
 }
 
-// setReady keeps the one condition that says whether the cluster can be used.
+// setReady keeps the condition that says whether the cluster can be used.
 func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
-	status := "False"
+	q := Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
 	if cluster.Status == lifecycle.Ready {
-		status = "True"
+		q.Status = "True"
 	}
+	return c.setCondition(ctx, cluster.ID, q)
+}
+
+// setScaled keeps the condition that says whether the workers that were asked for are there.
+func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+	q := Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
+	switch m.To {
+	case lifecycle.JobRunning:
+		q.Reason, q.Message = "Scaling", "the workers that were asked for are being made or removed"
+	case lifecycle.JobSucceeded:
+		q.Status, q.Reason, q.Message = "True", "Counted", "the workers that were asked for were counted"
+	}
+	return c.setCondition(ctx, cluster, q)
+}
+
+func (c *change) setCondition(ctx context.Context, cluster string, q Condition) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO conditions AS q (cluster_id, type, status, reason, message, changed_at)
-		VALUES (@cluster, 'Ready', @status, @reason, @message, @now)
+		VALUES (@cluster, @type, @status, @reason, @message, @now)
 		ON CONFLICT (cluster_id, type) DO UPDATE SET status = excluded.status, reason = excluded.reason, message = excluded.message,
 			changed_at = CASE WHEN q.status = excluded.status THEN q.changed_at ELSE excluded.changed_at END`,
-		pgx.NamedArgs{"cluster": cluster.ID, "status": status, "reason": cluster.Phase, "message": cluster.Why, "now": c.now})
+		pgx.NamedArgs{"cluster": cluster, "type": q.Type, "status": q.Status, "reason": q.Reason, "message": q.Message, "now": c.now})
 	if err != nil {
-		return fmt.Errorf("set the condition of %s: %w", cluster.ID, err)
+		return fmt.Errorf("set the condition of %s: %w", cluster, err)
 	}
 	return nil
 }

@@ -183,9 +183,24 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
 	}
+	if out.Kind == contract.KindScale {
+		out.Scale = scale(row)
+	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
 		out.Identities, out.Snapshots = nil, nil // a create never looks back: fresh directory, new infraID
+	}
+	return out
+}
+
+// scale is what a scale attempt is told beside the rest.
+func scale(row store.SpecRow) *contract.Scale {
+	out := &contract.Scale{Workers: row.Workers}
+	if base := row.Row.WorkersBase; base != nil {
+		out.Usual = *base
+	}
+	if row.Row.Outputs != nil {
+		out.KubeconfigRef = row.Row.Outputs.KubeconfigRef
 	}
 	return out
 }

@@ -7,10 +7,11 @@ package contract
 
 import "time"
 
-// Kind of an attempt: the two programs a runner can run.
+// Kind of an attempt: the programs a runner can run.
 const (
 	KindCreate  = "create"
 	KindDestroy = "destroy"
+	KindScale   = "scale"
 )
 
 // Spec is the whole of what a runner is told, frozen when its attempt was opened.
@@ -48,11 +49,20 @@ type Spec struct {
 	Identities []Identity `json:"identities,omitempty"` // every record ever acknowledged, oldest first (destroy)
 	Snapshots  []Snapshot `json:"snapshots,omitempty"`  // newest first (destroy)
 
+	Scale *Scale `json:"scale,omitempty"` // (scale)
+
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
 	VerifyGap       time.Duration `json:"verifyGap"`      // least time between two passes
 	SnapshotMaxAge  time.Duration `json:"snapshotMaxAge"` // older before its record is acknowledged: render again
+}
+
+// Scale is what a scale attempt is to reach. It makes nothing under a name of its own and records nothing.
+type Scale struct {
+	Workers       int    `json:"workers"`       // how many are wanted
+	Usual         int    `json:"usual"`         // the profile's; with 0 the control plane takes workloads anyway
+	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
 }
 
 // Identity is what was acknowledged before anything was created under it. Written once.
@@ -193,6 +203,7 @@ type Result struct {
 	Next      string   `json:"next,omitempty"`    // what to do about it, for people
 	Retryable bool     `json:"retryable,omitempty"`
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
+	Workers   *int     `json:"workers,omitempty"` // of a scale, how many are ready, where it could count them
 }
 
 // Whose problem a failure is.

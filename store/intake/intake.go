@@ -61,7 +61,7 @@ func Artifacts(list []contract.Snapshot) []store.ArtifactRow {
 // phases a runner may report: every phase of work, none of the server's own.
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
-	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying,
+	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling,
 }
 
 // Report is one report as a row.
@@ -130,17 +130,21 @@ var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifec
 // whose a failure can be; a runner that does not say is an older one.
 var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseCloud, contract.WhoseInstaller, contract.WhoseOurs}
 
+// maxWorkers bounds a count: OpenShift itself is tested with two thousand nodes.
+const maxWorkers = 5000
+
 // Result is an attempt's end as a row.
 func Result(r contract.Result) (store.ResultRow, error) {
 	var bad Invalid
 	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)...)
 	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%q is nobody a failure can be of", r.Whose), whose...)
+	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "nobody has so many", fmt.Sprintf("0 to %d", maxWorkers))
 	if len(bad) > 0 {
 		return store.ResultRow{}, bad
 	}
 	out := store.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: text(r.Reason), Message: text(r.Message),
-		Whose: r.Whose, Next: text(r.Next), Retryable: r.Retryable,
+		Whose: r.Whose, Next: text(r.Next), Retryable: r.Retryable, Workers: r.Workers,
 	}
 	if r.Outputs != nil {
 		out.Outputs = &store.Outputs{
