@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -61,10 +62,14 @@ func newHouse(t *testing.T) *house {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	h.tokens = token.NewSigner(key, time.Hour)
+	catalogue, err := profiles.Embedded()
+	require.NoError(t, err)
 	h.Server = httptest.NewServer(New(Config{
 		Desk:  app.New(app.Config{Store: h.store, Artifacts: h.shelf}),
 		Store: h.store, Tokens: h.tokens,
-		Auth: auth.New(auth.Config{Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}}),
+		Auth: auth.New(auth.Config{
+			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return catalogue.Identities },
+		}),
 		Runner: RunnerSettings{
 			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,
 		},

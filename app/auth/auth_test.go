@@ -5,6 +5,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 var now = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -25,14 +28,16 @@ var now = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 // issuer is an OIDC issuer on this machine: discovery, keys, and tokens as asked.
 type issuer struct {
 	*httptest.Server
-	key  *ecdsa.PrivateKey
-	down atomic.Bool
+	key   *ecdsa.PrivateKey
+	kid   string
+	asked atomic.Int32 // for keys
+	down  atomic.Bool
 }
 
 func newIssuer(t *testing.T) *issuer {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	i := &issuer{key: key}
+	i := &issuer{key: key, kid: "k1"}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{
@@ -40,7 +45,8 @@ func newIssuer(t *testing.T) *issuer {
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k1", Algorithm: "ES256", Use: "sig"}}})
+		i.asked.Add(1)
+		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: i.key.Public(), KeyID: i.kid, Algorithm: "ES256", Use: "sig"}}})
 	})
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if i.down.Load() {
@@ -56,11 +62,18 @@ func newIssuer(t *testing.T) *issuer {
 func (i *issuer) verifier() *auth.Verifier {
 	return auth.New(auth.Config{
 		Issuers: []auth.Issuer{{URL: i.URL, Audience: "ocpctl"}}, Now: func() time.Time { return now },
+		Identities: func() []profiles.Identity {
+			return []profiles.Identity{
+				{Source: profiles.SourceOIDC, Match: map[string][]string{"ocpctl_role": {"requester"}}, Role: "requester", Teams: []string{"{groups}"}},
+				{Source: profiles.SourceOIDC, Match: map[string][]string{"repository": {"acme/*"}, "ref": {"refs/heads/main"}}, Role: "requester", Teams: []string{"platform"}},
+				{Source: profiles.SourceOIDC, Match: map[string][]string{"kubernetes.io.namespace": {"ci"}}, Role: "auditor", Teams: []string{"*"}},
+			}
+		},
 	})
 }
 
 func (i *issuer) token(t *testing.T, change map[string]any) string {
-	return sign(t, i.key, i.claims(change))
+	return sign(t, i.key, i.kid, i.claims(change))
 }
 
 func (i *issuer) claims(change map[string]any) map[string]any {
@@ -78,8 +91,8 @@ func (i *issuer) claims(change map[string]any) map[string]any {
 	return claims
 }
 
-func sign(t *testing.T, key *ecdsa.PrivateKey, claims map[string]any) string {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: "k1"}}, nil)
+func sign(t *testing.T, key *ecdsa.PrivateKey, kid string, claims map[string]any) string {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, nil)
 	require.NoError(t, err)
 	raw, err := jwt.Signed(signer).Claims(claims).Serialize()
 	require.NoError(t, err)
@@ -88,17 +101,50 @@ func sign(t *testing.T, key *ecdsa.PrivateKey, claims map[string]any) string {
 
 func TestAGoodTokenSaysWhoAsks(t *testing.T) {
 	i := newIssuer(t)
-	session, err := i.verifier().Verify(context.Background(), i.token(t, nil))
+	session, err := i.verifier().Verify(context.Background(), i.token(t, map[string]any{"run": 17, "big": 9007199254740993, "ok": true, "deep": map[string]any{"er": []any{"a", 1}}}))
 	require.NoError(t, err)
-	require.Equal(t, auth.Session{
-		Principal: policy.As("oidc:"+i.URL+"#user-1", "Maya", policy.Requester, "platform"),
-		Expires:   now.Add(time.Hour).Local(),
-	}, session)
+	require.Equal(t, policy.As("oidc:"+i.URL+"#user-1", "Maya", policy.Requester, "platform"), session.Principal)
+	require.Equal(t, now.Add(time.Hour).Local(), session.Expires)
+	require.Equal(t, profiles.SourceOIDC, session.Claims.Source)
+	require.Equal(t, i.URL, session.Claims.Issuer)
+	for name, want := range map[string][]string{
+		"groups": {"platform"}, "run": {"17"}, "big": {"9007199254740993"}, "ok": {"true"}, "deep.er": {"a", "1"}, "aud": {"ocpctl"}, "sub": {"user-1"},
+	} {
+		require.Equal(t, want, session.Claims.Values[name], name)
+	}
+}
+
+func TestAWorkflowIsItsSubjectAndKeepsItsRun(t *testing.T) {
+	i := newIssuer(t)
+	workflow := map[string]any{
+		"sub": "repo:acme/shop:ref:refs/heads/main", "name": nil, "groups": nil, "ocpctl_role": nil, "repository": "acme/shop",
+		"ref": "refs/heads/main", "run_id": "7001", "actor": "maya", "job_workflow_ref": "acme/shop/.github/workflows/e2e.yml@refs/heads/main",
+	}
+	session, err := i.verifier().Verify(context.Background(), i.token(t, workflow))
+	require.NoError(t, err)
+	require.Equal(t, policy.As("oidc:"+i.URL+"#repo:acme/shop:ref:refs/heads/main", "acme/shop by maya", policy.Requester, "platform"), session.Principal)
+	require.Equal(t, []string{"7001"}, session.Claims.Values["run_id"])
+
+	workflow["ref"], workflow["sub"] = "refs/heads/other", "repo:acme/shop:ref:refs/heads/other"
+	session, err = i.verifier().Verify(context.Background(), i.token(t, workflow))
+	require.NoError(t, err)
+	require.Empty(t, session.Principal.Seats, "another branch matches nothing")
+}
+
+func TestAServiceAccountIsReadFromWhereKubernetesPutsIt(t *testing.T) {
+	i := newIssuer(t)
+	session, err := i.verifier().Verify(context.Background(), i.token(t, map[string]any{
+		"sub": "system:serviceaccount:ci:builder", "name": nil, "ocpctl_role": nil,
+		"kubernetes.io": map[string]any{"namespace": "ci", "serviceaccount": map[string]any{"name": "builder", "uid": "u-1"}},
+	}))
+	require.NoError(t, err)
+	require.Equal(t, policy.As("oidc:"+i.URL+"#system:serviceaccount:ci:builder", "ci/builder", policy.Auditor), session.Principal)
+	require.Equal(t, []string{"builder"}, session.Claims.Values["kubernetes.io.serviceaccount.name"])
 }
 
 func TestARoleThatIsNoneOfOursIsNone(t *testing.T) {
 	i := newIssuer(t)
-	for _, role := range []any{nil, "", "admin", "PLATFORM_ADMIN"} {
+	for _, role := range []any{nil, "", "admin", "PLATFORM_ADMIN", 7} {
 		session, err := i.verifier().Verify(context.Background(), i.token(t, map[string]any{"ocpctl_role": role}))
 		require.NoError(t, err)
 		require.Empty(t, session.Principal.Seats, "claim %v", role)
@@ -109,10 +155,17 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 	i := newIssuer(t)
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	hmacSigner, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte("0123456789abcdef0123456789abcdef")}, nil)
+	public, err := x509.MarshalPKIXPublicKey(i.key.Public())
 	require.NoError(t, err)
-	shared, err := jwt.Signed(hmacSigner).Claims(i.claims(nil)).Serialize()
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
+	with := func(alg jose.SignatureAlgorithm, key any) string {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: "k1"}}, nil)
+		require.NoError(t, err)
+		raw, err := jwt.Signed(signer).Claims(i.claims(nil)).Serialize()
+		require.NoError(t, err)
+		return raw
+	}
 	for name, c := range map[string]struct {
 		raw    string
 		reason auth.Reason
@@ -121,16 +174,16 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 		"none":                   {"", auth.Missing, "Authorization: Bearer"},
 		"not a token":            {"abc", auth.Malformed, "signed JWT"},
 		"unsigned":               {"eyJhbGciOiJub25lIn0.eyJpc3MiOiJ4In0.", auth.Malformed, "signed JWT"},
-		"signed by a shared key": {shared, auth.Malformed, "signed JWT"},
-		"expired":                {i.token(t, map[string]any{"exp": now.Add(-time.Second).Unix()}), auth.Expired, "expired at 2025-03-01T11:59:59Z"},
+		"signed by a shared key": {with(jose.HS256, public), auth.Malformed, "signed JWT"},
+		"signed otherwise":       {with(jose.RS256, other), auth.BadSignature, "does not fit"},
+		"expired":                {i.token(t, map[string]any{"exp": now.Add(-31 * time.Second).Unix()}), auth.Expired, "expired at 2025-03-01T11:59:29Z"},
 		"without an end":         {i.token(t, map[string]any{"exp": nil}), auth.Expired, "expired at"},
-		"not valid yet":          {i.token(t, map[string]any{"nbf": now.Add(time.Hour).Unix()}), auth.NotYet, "not valid yet"},
+		"not valid yet":          {i.token(t, map[string]any{"nbf": now.Add(31 * time.Second).Unix()}), auth.NotYet, "not valid yet"},
 		"for somebody else":      {i.token(t, map[string]any{"aud": "vault"}), auth.WrongAudience, `"ocpctl"`},
 		"for nobody":             {i.token(t, map[string]any{"aud": nil}), auth.WrongAudience, `"ocpctl"`},
 		"of a strange issuer":    {i.token(t, map[string]any{"iss": "https://evil.example"}), auth.UnknownIssuer, i.URL},
-		"of a strange key":       {sign(t, stranger, i.claims(nil)), auth.BadSignature, "does not fit"},
+		"of a strange key":       {sign(t, stranger, "k1", i.claims(nil)), auth.BadSignature, "does not fit"},
 		"of nobody":              {i.token(t, map[string]any{"sub": nil}), auth.Malformed, "names nobody"},
-		"with groups as a text":  {i.token(t, map[string]any{"groups": "platform"}), auth.Malformed, "list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := i.verifier().Verify(context.Background(), c.raw)
@@ -140,9 +193,45 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 			require.Contains(t, said.Message, c.words)
 			if c.raw != "" {
 				require.NotContains(t, said.Message, c.raw)
+				if said.Cause != nil {
+					require.NotContains(t, said.Cause.Error(), c.raw)
+				}
 			}
 		})
 	}
+}
+
+func TestClocksMayBeALittleApart(t *testing.T) {
+	i := newIssuer(t)
+	for _, change := range []map[string]any{{"exp": now.Add(-29 * time.Second).Unix()}, {"nbf": now.Add(29 * time.Second).Unix()}, {"aud": []string{"vault", "ocpctl"}}} {
+		_, err := i.verifier().Verify(context.Background(), i.token(t, change))
+		require.NoError(t, err, "%v", change)
+	}
+}
+
+func TestAnIssuerMayServeTwoAudiences(t *testing.T) {
+	i := newIssuer(t)
+	v := auth.New(auth.Config{Now: func() time.Time { return now }, Issuers: []auth.Issuer{{URL: i.URL, Audience: "ocpctl"}, {URL: i.URL, Audience: "ocpctl-ci"}}})
+	for audience, fine := range map[string]bool{"ocpctl": true, "ocpctl-ci": true, "vault": false} {
+		_, err := v.Verify(context.Background(), i.token(t, map[string]any{"aud": audience}))
+		require.Equal(t, fine, err == nil, audience)
+	}
+}
+
+func TestANewKeyOfAnIssuerIsFetchedWhenATokenNamesIt(t *testing.T) {
+	i := newIssuer(t)
+	v := i.verifier()
+	_, err := v.Verify(context.Background(), i.token(t, nil))
+	require.NoError(t, err)
+	before := i.token(t, nil)
+	i.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	i.kid = "k2"
+	_, err = v.Verify(context.Background(), i.token(t, nil))
+	require.NoError(t, err)
+	require.EqualValues(t, 2, i.asked.Load())
+	_, err = v.Verify(context.Background(), before)
+	require.Error(t, err, "a key that the issuer took back counts no longer")
 }
 
 func TestAnIssuerThatIsDownStopsNobodyFromStartingAndIsAskedAgain(t *testing.T) {
@@ -166,7 +255,7 @@ func TestKeysThatCannotBeFetchedAreNotABadSignature(t *testing.T) {
 	_, err = v.Verify(context.Background(), i.token(t, nil)) // discovers the issuer
 	require.NoError(t, err)
 	i.down.Store(true)
-	_, err = v.Verify(context.Background(), sign(t, stranger, i.claims(nil))) // has to look for a newer key
+	_, err = v.Verify(context.Background(), sign(t, stranger, "k9", i.claims(nil))) // has to look for a newer key
 	var said *auth.Error
 	require.ErrorAs(t, err, &said)
 	require.Equal(t, auth.Unavailable, said.Reason)
@@ -174,18 +263,28 @@ func TestKeysThatCannotBeFetchedAreNotABadSignature(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestTheCookieIsForOurPagesAlone(t *testing.T) {
-	w := httptest.NewRecorder()
-	auth.SetCookie(w, "tok", now.Add(time.Hour), true)
-	set := w.Header().Get("Set-Cookie")
-	for _, want := range []string{"ocpctl_session=tok", "HttpOnly", "Secure", "SameSite=Strict", "Path=/"} {
-		require.Contains(t, set, want)
-	}
+func TestAnIssuerOfACertificateAuthorityOfItsOwnIsReachedThroughThat(t *testing.T) {
+	i := newIssuer(t)
+	tls := httptest.NewTLSServer(i.Config.Handler)
+	t.Cleanup(tls.Close)
+	i.URL = tls.URL
+	_, err := i.verifier().Verify(context.Background(), i.token(t, nil))
+	var said *auth.Error
+	require.ErrorAs(t, err, &said)
+	require.Equal(t, auth.Unavailable, said.Reason)
+	roots := x509.NewCertPool()
+	roots.AddCert(tls.Certificate())
+	v := auth.New(auth.Config{Now: func() time.Time { return now }, Issuers: []auth.Issuer{{URL: i.URL, Audience: "ocpctl", Roots: roots}}})
+	_, err = v.Verify(context.Background(), i.token(t, nil))
+	require.NoError(t, err)
+}
+
+func TestACookieIsNoBearerToken(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	require.Empty(t, auth.FromCookie(r))
-	r.Header.Set("Cookie", "ocpctl_session=tok")
-	require.Equal(t, "tok", auth.FromCookie(r))
-	require.Empty(t, auth.Bearer(r), "a cookie is no bearer token: no other site can make a browser call the API")
+	r.Header.Set("Cookie", "ocpctl_session=to; ocpctl_session_1=ken; ocpctl_session_3=none")
+	require.Equal(t, "token", auth.FromCookie(r))
+	require.Empty(t, auth.Bearer(r), "no other site can make a browser call the API")
 }
 
 func TestTheBearerTokenIsReadFromItsHeader(t *testing.T) {

@@ -1,16 +1,11 @@
 package auth
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-)
+import "fmt"
 
-// Reason says in one word why a token was not accepted.
+// Reason says in one word why somebody was not let in.
 type Reason string
 
-// The reasons. Unavailable is ours or the issuer's fault, every other the token's.
+// The reasons. Unavailable is ours or the other side's fault, every other lies in what was sent.
 const (
 	Missing       Reason = "missing"
 	Malformed     Reason = "malformed"
@@ -19,6 +14,10 @@ const (
 	NotYet        Reason = "not_yet"
 	WrongAudience Reason = "wrong_audience"
 	BadSignature  Reason = "bad_signature"
+	Replayed      Reason = "replayed"
+	NotBegun      Reason = "not_begun"   // a sign-in that this browser did not begin, or too long ago
+	NotAllowed    Reason = "not_allowed" // proved, and not on our lists
+	Revoked       Reason = "revoked"
 	Unavailable   Reason = "unavailable"
 )
 
@@ -37,11 +36,4 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 func refuse(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Message: fmt.Sprintf(format, args...)}
-}
-
-func (v *Verifier) accepted() string {
-	if len(v.issuers) == 0 {
-		return "none, because none is configured"
-	}
-	return strings.Join(slices.Sorted(maps.Keys(v.issuers)), ", ")
 }

@@ -31,8 +31,9 @@ type frame struct {
 }
 
 type loginView struct {
-	Next, Error string
-	Demo        bool
+	Next, Error     string
+	Provider, Begin string // who signs people in, and the way there; empty: nobody does
+	Demo            bool
 }
 
 type problemView struct {

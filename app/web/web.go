@@ -26,6 +26,7 @@ var assets embed.FS
 type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
+	SignIn *auth.SignIn     // nil: nobody can sign in to the pages
 	Secure bool             // the pages are served over https: the cookie travels nowhere else
 	GitHub string           // address of GitHub's API; people look at pull requests beside it. Empty: no links
 	Demo   bool             // every page says that GitHub, the cloud and the installer are stand-ins
@@ -39,7 +40,7 @@ type pages struct {
 	runbooks map[string]runbook
 }
 
-// New returns the pages' handler: /, /clusters/{id}, /runbooks/, /login and what they need. Any other path is a 404 page.
+// New returns the pages' handler: /, /clusters/{id}, /runbooks/, /login, /saml/ and what they need. Any other path is a 404 page.
 func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -55,8 +56,12 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /login", p.loginPage)
-	mux.HandleFunc("POST /login", p.login)
 	mux.HandleFunc("POST /logout", p.logout)
+	if p.SignIn != nil {
+		mux.HandleFunc("GET "+auth.MetadataPath, p.SignIn.Metadata)
+		mux.HandleFunc("GET "+auth.BeginPath, p.begin)
+		mux.HandleFunc("POST "+auth.FinishPath, p.finish)
+	}
 	mux.HandleFunc("GET /{$}", p.signedIn(p.list))
 	mux.HandleFunc("GET /clusters/{id}", p.signedIn(p.detail))
 	mux.HandleFunc("POST /clusters/{id}/kubeconfig", p.signedIn(p.kubeconfig))
@@ -66,7 +71,10 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such page.")
 	})
-	return guarded(http.NewCrossOriginProtection().Handler(mux))
+	ours := http.NewCrossOriginProtection()
+	// The identity provider's page posts here from another site. What it brings counts only where this browser began it.
+	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
+	return guarded(ours.Handler(mux))
 }
 
 // guarded tells browsers to run and load nothing but ours, and to show us in no frame.
@@ -98,46 +106,6 @@ func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Pr
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		}
 	}
-}
-
-func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, "login", loginView{Next: local(r.FormValue("next")), Demo: p.Demo})
-}
-
-// login takes a pasted token, checks it and keeps it in a cookie. The server keeps nothing.
-func (p *pages) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
-	token, next := strings.TrimSpace(r.PostFormValue("token")), local(r.PostFormValue("next"))
-	session, err := p.Auth.Verify(r.Context(), token)
-	if err != nil {
-		words := "The token could not be checked. Try again."
-		var said *auth.Error
-		if errors.As(err, &said) {
-			words = said.Message
-		}
-		if token == "" {
-			words = "Paste a token first."
-		}
-		p.show(w, r, http.StatusUnauthorized, "login", loginView{Next: next, Demo: p.Demo, Error: words})
-		return
-	}
-	auth.SetCookie(w, token, session.Expires, p.Secure)
-	http.Redirect(w, r, next, http.StatusSeeOther)
-}
-
-func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
-	auth.ClearCookie(w, p.Secure)
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
-}
-
-// local keeps a redirect on this server.
-func local(next string) string {
-	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") ||
-		strings.HasPrefix(next, "//") || strings.ContainsRune(next, '\\') {
-		return "/"
-	}
-	return next
 }
 
 var statuses = map[app.Kind]int{

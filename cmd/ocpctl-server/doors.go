@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -50,7 +51,7 @@ func (in inner) wirePrivate() *http.Server {
 	for _, i := range cfg.OIDC {
 		issuers = append(issuers, auth.Issuer{URL: i.Issuer, Audience: i.Audience})
 	}
-	who, desk := auth.New(auth.Config{Issuers: issuers}), in.desk(nil)
+	who, desk := auth.New(auth.Config{Issuers: issuers, Identities: func() []profiles.Identity { return in.book.Current().Identities }}), in.desk(nil)
 	rest := api.New(api.Config{
 		Desk: desk, Store: in.store, Auth: who, Tokens: in.signer, Log: in.log,
 		Runner: api.RunnerSettings{

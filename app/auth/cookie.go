@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CookieName is the cookie that carries the pages' session. What does not fit into one goes on in ocpctl_session_1 and so on.
+const CookieName = "ocpctl_session"
+
+// Browsers keep at most 4096 bytes of a cookie, its name and attributes included. A session that holds a person's many
+// groups needs several.
+const (
+	cookieBytes = 3800
+	mostCookies = 4
+)
+
+// Bearer is the token of a request's Authorization header; empty: none.
+func Bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// FromCookie is the session of a page's request; empty: not signed in.
+func FromCookie(r *http.Request) string {
+	var session strings.Builder
+	for part := range mostCookies {
+		cookie, err := r.Cookie(cookiePart(part))
+		if err != nil {
+			break
+		}
+		session.WriteString(cookie.Value)
+	}
+	return session.String()
+}
+
+// setCookie keeps a session for the pages until it expires, and reports whether it fits. No script can read it. Another site
+// can make a browser send it only by leading a person here, which changes nothing: SameSite is Lax and not Strict because a
+// person comes back from the identity provider that way.
+func setCookie(w http.ResponseWriter, session string, expires time.Time, secure bool) bool {
+	if len(session) > cookieBytes*mostCookies {
+		return false
+	}
+	for part := range mostCookies {
+		here := session[:min(len(session), cookieBytes)]
+		session = session[len(here):]
+		if here == "" {
+			clearPart(w, part, secure)
+			continue
+		}
+		http.SetCookie(w, &http.Cookie{
+			Name: cookiePart(part), Value: here, Path: "/", Expires: expires,
+			HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+		})
+	}
+	return true
+}
+
+// ClearCookie signs out.
+func ClearCookie(w http.ResponseWriter, secure bool) {
+	for part := range mostCookies {
+		clearPart(w, part, secure)
+	}
+}
+
+func clearPart(w http.ResponseWriter, part int, secure bool) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookiePart(part), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+func cookiePart(part int) string {
+	if part == 0 {
+		return CookieName
+	}
+	return CookieName + "_" + strconv.Itoa(part)
+}

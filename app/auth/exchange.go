@@ -1,0 +1,200 @@
+package auth
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// AWSConfig says whose AWS identities count.
+type AWSConfig struct {
+	Audience      string   // this installation, as its address
+	Accounts      []string // who signed must be of one; empty: any that Organizations allows
+	Organizations []string // and the account of one of these; empty: none is asked for
+	Endpoints     []string // STS beside AWS's own: a VPC endpoint, the demo's stand-in; scheme://host
+	Directory     Directory
+	Sessions      *Sessions
+	Verifier      *Verifier // knows the seats of who signed in
+	Spend         Spend
+	Timeout       time.Duration    // of one question to STS; zero: 10 s
+	Now           func() time.Time // nil: time.Now
+}
+
+// Directory knows which organisation an account belongs to; empty: to none that it can see.
+type Directory interface {
+	OrganizationOf(ctx context.Context, account string) (string, error)
+}
+
+// Exchange gives a short session for a proof of an AWS identity. Safe for concurrent use.
+type Exchange struct {
+	AWSConfig
+	audience  string
+	endpoints []string
+	client    *http.Client
+	now       func() time.Time
+}
+
+// Issued is a session and its bearer token.
+type Issued struct {
+	Session
+	Token secret.Text
+}
+
+// tokenLife is how long a program's session lasts: it can prove itself again at any time.
+const tokenLife = 15 * time.Minute
+
+// NewExchange returns the exchange of AWS identities. It asks nobody yet.
+func NewExchange(c AWSConfig) (*Exchange, error) {
+	switch {
+	case len(c.Accounts) == 0 && len(c.Organizations) == 0:
+		return nil, errors.New("neither accounts nor organizations are given, so everybody with an AWS account could sign in")
+	case len(c.Organizations) > 0 && c.Directory == nil:
+		return nil, errors.New("a directory of the organizations' accounts is needed")
+	case c.Audience == "" || c.Sessions == nil || c.Verifier == nil || c.Spend == nil:
+		return nil, errors.New("an audience, sessions, a verifier and a place to spend signatures are needed")
+	}
+	e := &Exchange{AWSConfig: c, audience: c.Audience, now: clock(c.Now), client: &http.Client{
+		Timeout:       timeout(c.Timeout),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	for _, address := range c.Endpoints {
+		e.endpoints = append(e.endpoints, strings.ToLower(strings.TrimSuffix(address, "/")))
+	}
+	return e, nil
+}
+
+// Exchange checks a proof, has STS say whose it is, and signs a session of 15 minutes. A proof is accepted once. Its errors
+// are *Error, with words for people.
+func (e *Exchange) Exchange(ctx context.Context, p awsproof.Proof) (Issued, error) {
+	c, err := e.check(p)
+	if err != nil {
+		return Issued{}, err
+	}
+	who, err := e.ask(ctx, c)
+	if err != nil {
+		return Issued{}, err
+	}
+	claims, err := claimsOfCaller(who)
+	if err != nil {
+		return Issued{}, err
+	}
+	if err := e.allowed(ctx, claims); err != nil {
+		return Issued{}, err
+	}
+	const words = "This proof was used before. Sign a new one."
+	if err := e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), words); err != nil {
+		return Issued{}, err
+	}
+	raw, expires, err := e.Sessions.issue(claims, tokenLife)
+	if err != nil {
+		return Issued{}, err
+	}
+	return Issued{Session: e.Verifier.session(claims, expires), Token: secret.New(raw)}, nil
+}
+
+// callerIdentity is what STS answers.
+type callerIdentity struct {
+	XMLName xml.Name `xml:"GetCallerIdentityResponse"`
+	Arn     string   `xml:"GetCallerIdentityResult>Arn"`
+	UserID  string   `xml:"GetCallerIdentityResult>UserId"`
+	Account string   `xml:"GetCallerIdentityResult>Account"`
+}
+
+const answerLimit = 64 << 10
+
+// ask sends the proof and reads whose it is. Nothing of STS's words is passed on: they may quote the request.
+func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.to.String(), nil)
+	if err != nil {
+		return callerIdentity{}, refuse(Malformed, "The proof's url cannot be read. %s", howToSign)
+	}
+	r.Header = c.headers
+	silent := "AWS STS at " + c.to.Host + " does not answer. Try again in a minute."
+	answer, err := e.client.Do(r)
+	if err != nil {
+		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("ask %s: %w", c.to.Host, errors.Unwrap(err))} // the whole one quotes the url
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, answerLimit))
+	switch {
+	case err != nil:
+		return callerIdentity{}, &Error{Unavailable, silent, err}
+	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
+		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("%s answered %s", c.to.Host, answer.Status)}
+	case answer.StatusCode != http.StatusOK:
+		return callerIdentity{}, &Error{BadSignature, "AWS STS does not accept the proof's signature. Check your credentials with aws sts get-caller-identity, and sign a new one.",
+			fmt.Errorf("%s answered %s", c.to.Host, answer.Status)}
+	}
+	var who callerIdentity
+	if err := xml.Unmarshal(raw, &who); err != nil || who.Arn == "" || who.Account == "" {
+		return callerIdentity{}, &Error{Unavailable, "AWS STS at " + c.to.Host + " answered something else than who you are. Try again in a minute.", err}
+	}
+	return who, nil
+}
+
+// ssoRole begins the roles that IAM Identity Center makes. It names their sessions after the person; all others choose that
+// name themselves.
+const ssoRole = "AWSReservedSSO_"
+
+// claimsOfCaller says who an ARN is. A role's is that of the role: its sessions come and go. It has no path, because STS
+// does not tell it.
+func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
+	parsed, err := arn.Parse(who.Arn)
+	if err != nil || parsed.AccountID != who.Account {
+		return policy.Claims{}, &Error{Unavailable, "AWS STS answered something that is no identity. Try again in a minute.", err}
+	}
+	kind, name, _ := strings.Cut(parsed.Resource, "/")
+	c := policy.Claims{Source: profiles.SourceAWS, Values: map[string][]string{"account": {who.Account}, "userid": {who.UserID}}}
+	switch {
+	case parsed.Service == "iam" && kind == "user" && name != "":
+		c.Subject, c.Name = who.Arn, name[strings.LastIndexByte(name, '/')+1:]
+		c.Values["arn"] = []string{who.Arn}
+	case parsed.Service == "sts" && kind == "assumed-role":
+		role, session, found := strings.Cut(name, "/")
+		if !found || role == "" {
+			return policy.Claims{}, refuse(NotAllowed, "AWS STS names a role without a session. Sign in with a role or a user.")
+		}
+		c.Subject = "arn:" + parsed.Partition + ":iam::" + who.Account + ":role/" + role
+		c.Name = role
+		c.Values["arn"], c.Values["session"] = []string{c.Subject}, []string{session}
+		if strings.HasPrefix(role, ssoRole) {
+			c.Subject, c.Name = c.Subject+"/"+session, session
+		}
+	default:
+		return policy.Claims{}, refuse(NotAllowed, "An AWS %s of account %s cannot sign in. Use a role or a user.", kind, who.Account)
+	}
+	return c, nil
+}
+
+// allowed holds the account against every list that is given. An organisation that cannot be looked up lets nobody in.
+func (e *Exchange) allowed(ctx context.Context, c policy.Claims) error {
+	account := c.Values["account"][0]
+	if len(e.Accounts) > 0 && !slices.Contains(e.Accounts, account) {
+		return refuse(NotAllowed, "Account %s is not allowed to sign in here. An operator adds it to aws.accounts.", account)
+	}
+	if len(e.Organizations) == 0 {
+		return nil
+	}
+	organization, err := e.Directory.OrganizationOf(ctx, account)
+	if err != nil {
+		return &Error{Unavailable, "AWS Organizations could not be asked whose account " + account + " is. Try again in a minute.", err}
+	}
+	if !slices.Contains(e.Organizations, organization) {
+		return refuse(NotAllowed, "Account %s is of no organisation that may sign in here. An operator adds its organisation to aws.organizations.", account)
+	}
+	c.Values["organization"] = []string{organization}
+	return nil
+}

@@ -1,0 +1,155 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// Issuer is one that is trusted, and the audience its tokens must be for.
+type Issuer struct {
+	URL, Audience string
+	Roots         *x509.CertPool // whom its TLS certificate is from; nil: the machine's
+}
+
+func (i Issuer) transport() http.RoundTripper {
+	if i.Roots == nil {
+		return nil
+	}
+	own := http.DefaultTransport.(*http.Transport).Clone()
+	own.TLSClientConfig = &tls.Config{RootCAs: i.Roots, MinVersion: tls.VersionTLS12}
+	return own
+}
+
+// skew is how far two clocks may be apart.
+const skew = 30 * time.Second
+
+// algorithms a token may be signed with; the header alone never chooses "none" or a shared secret.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
+}
+
+// trusted is an issuer and, once it answered, its keys.
+type trusted struct {
+	url       string
+	audiences []string
+	client    *http.Client
+	now       func() time.Time
+
+	once     singleflight.Group // of discovery: many requests wait for one answer
+	verifier atomic.Pointer[oidc.IDTokenVerifier]
+}
+
+// verify checks a token's signature, audience and times, in this order, and reads its claims.
+func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.Time, error) {
+	keys, err := t.keys(ctx)
+	if err != nil {
+		return policy.Claims{}, time.Time{}, t.silent(err)
+	}
+	token, err := keys.Verify(oidc.ClientContext(ctx, t.client), raw)
+	if err != nil {
+		return policy.Claims{}, time.Time{}, t.explain(err)
+	}
+	if !slices.ContainsFunc(token.Audience, func(a string) bool { return slices.Contains(t.audiences, a) }) {
+		return policy.Claims{}, time.Time{}, refuse(WrongAudience, "The token is for %q, and this server is %s. Ask %s for a token with that audience.",
+			token.Audience, quoted(t.audiences), t.url)
+	}
+	all, err := claimsOf(token)
+	if err != nil {
+		return policy.Claims{}, time.Time{}, &Error{Malformed, "The token's claims cannot be read.", err}
+	}
+	if err := t.inTime(token.Expiry, all["nbf"]); err != nil {
+		return policy.Claims{}, time.Time{}, err
+	}
+	if token.Subject == "" {
+		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token names nobody: its sub claim is empty.")
+	}
+	values := flatten(all)
+	return policy.Claims{
+		Source: profiles.SourceOIDC, Issuer: t.url, Subject: token.Subject, Name: nameOf(values), Values: values,
+	}, token.Expiry, nil
+}
+
+// inTime compares a token's times with our clock, which may be a little off.
+func (t *trusted) inTime(expiry time.Time, notBefore any) error {
+	now := t.now()
+	if now.After(expiry.Add(skew)) {
+		return refuse(Expired, "The token expired at %s. Get a new one from %s.", expiry.UTC().Format(time.RFC3339), t.url)
+	}
+	if number, ok := notBefore.(json.Number); ok {
+		seconds, err := number.Float64()
+		if err == nil && !now.Add(skew).Before(time.Unix(int64(seconds), 0)) {
+			return nil
+		}
+		return refuse(NotYet, "The token is not valid yet. Check the clock, or get a new one from %s.", t.url)
+	}
+	return nil
+}
+
+// claimsOf reads a token's claims, with numbers as they were written.
+func claimsOf(token *oidc.IDToken) (all map[string]any, err error) {
+	var raw json.RawMessage
+	if err := token.Claims(&raw); err != nil {
+		return nil, err
+	}
+	read := json.NewDecoder(bytes.NewReader(raw))
+	read.UseNumber()
+	return all, read.Decode(&all)
+}
+
+// keys discovers the issuer on first use. A failure is not kept: the next request asks again.
+func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	if v := t.verifier.Load(); v != nil {
+		return v, nil
+	}
+	found, err, _ := t.once.Do("", func() (any, error) {
+		provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), t.client), t.url)
+		if err != nil {
+			return nil, fmt.Errorf("discover %s: %w", t.url, err)
+		}
+		// Audience and times are checked by verify, which allows for clocks and can say what was wrong.
+		v := provider.Verifier(&oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, Now: t.now})
+		t.verifier.Store(v)
+		return v, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.(*oidc.IDTokenVerifier), nil
+}
+
+// explain sorts what go-oidc says; its error for keys it could not fetch has no type, only words.
+func (t *trusted) explain(err error) error {
+	if strings.Contains(err.Error(), "fetching keys") {
+		return t.silent(err)
+	}
+	return &Error{BadSignature, "The token's signature does not fit the keys of " + t.url + ". Get a new token there.", errors.New("signature refused")}
+}
+
+func (t *trusted) silent(err error) error {
+	return &Error{Unavailable, "The sign-in service " + t.url + " does not answer. Try again in a minute.", err}
+}
+
+func quoted(list []string) string {
+	raw, err := json.Marshal(list)
+	if err != nil || len(list) == 1 {
+		return fmt.Sprintf("%q", list[0])
+	}
+	return "one of " + string(raw)
+}

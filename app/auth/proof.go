@@ -1,0 +1,161 @@
+package auth
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+)
+
+// A proof is somebody else's request that we are asked to send. Before that it must be nothing but the one question there is
+// to ask, to AWS alone, signed for us and just now.
+
+// stsHost is AWS STS: global, by region, with FIPS modules, in China.
+var stsHost = regexp.MustCompile(`^sts(-fips)?(\.[a-z]{2}(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.com(\.cn)?$`)
+
+var (
+	signatureForm64 = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	nonceForm       = regexp.MustCompile(`^[!-~]{16,128}$`)
+)
+
+// proofFields are the query's parameters, all there are.
+var proofFields = []string{
+	"Action", "Version", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Security-Token",
+	"X-Amz-Signature", "X-Amz-SignedHeaders",
+}
+
+// signedHeaders are what a proof signs, in the order in which they stand.
+var signedHeaders = []string{"host", awsproof.AudienceHeader, awsproof.NonceHeader}
+
+const howToSign = "Sign in with ocpctl login, or see docs/identity.md for what a proof must be."
+
+// checked is a proof that may be sent.
+type checked struct {
+	to        *url.URL
+	headers   http.Header
+	signature string
+	until     time.Time // STS accepts it no longer
+}
+
+// check refuses a proof before anything is sent. What it accepts is put together anew from what was checked.
+func (e *Exchange) check(p awsproof.Proof) (checked, error) {
+	to, err := e.endpoint(p.URL)
+	if err != nil {
+		return checked{}, err
+	}
+	fields, err := fieldsOf(p.URL)
+	if err != nil {
+		return checked{}, err
+	}
+	c := checked{to: to, signature: fields.Get("X-Amz-Signature"), headers: http.Header{}}
+	if !signatureForm64.MatchString(c.signature) {
+		return checked{}, refuse(Malformed, "The proof's X-Amz-Signature is not 64 hexadecimal digits. %s", howToSign)
+	}
+	if c.until, err = e.inTime(fields); err != nil {
+		return checked{}, err
+	}
+	if err := e.forUs(fields.Get("X-Amz-SignedHeaders"), p.Headers, c.headers); err != nil {
+		return checked{}, err
+	}
+	// As SigV4 encodes, so that STS reads what was signed: a space is %20 there and never a plus.
+	c.to.RawQuery = strings.ReplaceAll(fields.Encode(), "+", "%20")
+	return c, nil
+}
+
+// endpoint accepts AWS's own STS over https, and what the configuration names beside it.
+func (e *Exchange) endpoint(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return nil, refuse(Malformed, "The proof's url cannot be read. %s", howToSign)
+	}
+	origin := u.Scheme + "://" + strings.ToLower(u.Host)
+	switch {
+	case u.User != nil || u.Fragment != "" || u.Path != "" && u.Path != "/":
+		return nil, refuse(NotAllowed, "The proof's url has more than a host and a query. %s", howToSign)
+	case slices.Contains(e.endpoints, origin):
+	case u.Scheme != "https":
+		return nil, refuse(NotAllowed, "The proof is for an address without https. %s", howToSign)
+	case !stsHost.MatchString(u.Host):
+		return nil, refuse(NotAllowed, "The proof is for %q, which is no AWS STS. Accepted: sts.amazonaws.com and sts.<region>.amazonaws.com.", u.Host)
+	}
+	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/"}, nil
+}
+
+// fieldsOf reads the query: every parameter known, once, and the one question.
+func fieldsOf(raw string) (url.Values, error) {
+	_, query, _ := strings.Cut(raw, "?")
+	fields, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, refuse(Malformed, "The proof's query cannot be read. %s", howToSign)
+	}
+	for name, values := range fields {
+		if !slices.Contains(proofFields, name) || len(values) != 1 {
+			return nil, refuse(NotAllowed, "The proof's query has something else in it than the signature of GetCallerIdentity, or something twice. %s", howToSign)
+		}
+	}
+	scope := strings.Split(fields.Get("X-Amz-Credential"), "/")
+	switch {
+	case fields.Get("Action") != "GetCallerIdentity" || fields.Get("Version") != "2011-06-15":
+		return nil, refuse(NotAllowed, "The proof asks for something else than GetCallerIdentity of 2011-06-15. %s", howToSign)
+	case fields.Get("X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || len(scope) != 5 || scope[3] != "sts" || scope[4] != "aws4_request":
+		return nil, refuse(NotAllowed, "The proof is not signed with AWS4-HMAC-SHA256 for sts. %s", howToSign)
+	}
+	return fields, nil
+}
+
+// inTime accepts a proof made in the last minutes, and says until when it holds.
+func (e *Exchange) inTime(fields url.Values) (time.Time, error) {
+	made, err := time.Parse("20060102T150405Z", fields.Get("X-Amz-Date"))
+	seconds, err2 := strconv.Atoi(fields.Get("X-Amz-Expires"))
+	if err != nil || err2 != nil {
+		return time.Time{}, refuse(Malformed, "The proof's X-Amz-Date or X-Amz-Expires cannot be read. %s", howToSign)
+	}
+	life, now := time.Duration(seconds)*time.Second, e.now()
+	until := made.Add(life)
+	switch {
+	case life <= 0 || life > awsproof.MostLife:
+		return time.Time{}, refuse(NotAllowed, "The proof holds for %d s; give X-Amz-Expires 1 to %d.", seconds, int(awsproof.MostLife.Seconds()))
+	case made.After(now.Add(proofSkew)):
+		return time.Time{}, refuse(NotYet, "The proof was signed in the future, at %s. Compare the clocks.", made.Format(time.RFC3339))
+	case now.After(until.Add(skew)), now.Sub(made) > awsproof.MostLife+skew:
+		return time.Time{}, refuse(Expired, "The proof held until %s. Sign a new one.", until.Format(time.RFC3339))
+	}
+	return until, nil
+}
+
+// proofSkew is how far ahead a signer's clock may be.
+const proofSkew = 2 * time.Minute
+
+// forUs accepts exactly the three signed headers, with our name in one, and copies those that are sent.
+func (e *Exchange) forUs(signed string, given map[string]string, out http.Header) error {
+	names := strings.Split(signed, ";")
+	slices.Sort(names)
+	if !slices.Equal(names, signedHeaders) {
+		return refuse(NotAllowed, "The proof signs the headers %q and must sign %q. %s", signed, strings.Join(signedHeaders, ";"), howToSign)
+	}
+	headers := map[string]string{}
+	for name, value := range given {
+		if name = strings.ToLower(name); name == "host" {
+			continue // it stands in the url
+		}
+		if _, twice := headers[name]; twice || !slices.Contains(signedHeaders, name) {
+			return refuse(NotAllowed, "The proof has a header beside those that are signed, or one twice. %s", howToSign)
+		}
+		headers[name] = value
+	}
+	if audience := headers[awsproof.AudienceHeader]; audience != e.audience {
+		return refuse(WrongAudience, "The proof is for %q, and this server is %q. Sign one with that %s.", audience, e.audience, awsproof.AudienceHeader)
+	}
+	if !nonceForm.MatchString(headers[awsproof.NonceHeader]) {
+		return refuse(Malformed, "The proof's %s is not 16 to 128 visible characters. %s", awsproof.NonceHeader, howToSign)
+	}
+	for name, value := range headers {
+		out.Set(name, value)
+	}
+	return nil
+}

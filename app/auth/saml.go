@@ -1,0 +1,189 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	crewjam "github.com/crewjam/saml"
+	dsig "github.com/russellhaering/goxmldsig"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// Where the sign-in lives on the private listener.
+const (
+	MetadataPath = "/saml/metadata" // GET: what the identity provider must know of us
+	BeginPath    = "/saml/login"    // GET: leads to the identity provider
+	FinishPath   = "/saml/acs"      // POST: where the identity provider sends people back with an assertion
+)
+
+// SAMLKey signs requests, where the identity provider wants that.
+type SAMLKey struct {
+	Signer      crypto.Signer // RSA or ECDSA
+	Certificate *x509.Certificate
+}
+
+// service is us, as the identity provider sees us.
+type service struct {
+	sp  crewjam.ServiceProvider // without the identity provider
+	now func() time.Time
+}
+
+func newService(home *url.URL, entity string, key *SAMLKey, now func() time.Time) (service, error) {
+	s := service{now: now, sp: crewjam.ServiceProvider{
+		EntityID:                    entity,
+		MetadataURL:                 *home.JoinPath(MetadataPath),
+		AcsURL:                      *home.JoinPath(FinishPath),
+		AuthnNameIDFormat:           crewjam.UnspecifiedNameIDFormat,
+		SignatureVerifier:           strict{},
+		ValidateAudienceRestriction: func(a *crewjam.Assertion) error { return forUs(a, entity) },
+	}}
+	if key == nil {
+		return s, nil
+	}
+	switch key.Signer.(type) {
+	case *rsa.PrivateKey:
+		s.sp.SignatureMethod = dsig.RSASHA256SignatureMethod
+	case *ecdsa.PrivateKey:
+		s.sp.SignatureMethod = dsig.ECDSASHA256SignatureMethod
+	default:
+		return s, fmt.Errorf("a %T cannot sign SAML requests; give an RSA or ECDSA key", key.Signer)
+	}
+	s.sp.Key, s.sp.Certificate = key.Signer, key.Certificate
+	return s, nil
+}
+
+// metadata describes us: one address for assertions, and the key that signs requests. No key for encryption: what is
+// encrypted to us is refused, so that nobody can ask us about ciphertexts.
+func (s service) metadata() *crewjam.EntityDescriptor {
+	m := s.sp.Metadata()
+	sso := &m.SPSSODescriptors[0]
+	sso.AssertionConsumerServices = sso.AssertionConsumerServices[:1]
+	var signing []crewjam.KeyDescriptor
+	for _, key := range sso.KeyDescriptors {
+		if key.Use == "signing" {
+			signing = append(signing, key)
+		}
+	}
+	sso.KeyDescriptors = signing
+	return m
+}
+
+// request is where to send a person, and the id that the answer must name.
+func (s service) request(idp *crewjam.EntityDescriptor, relay string) (to *url.URL, id string, err error) {
+	sp := s.with(idp)
+	ask, err := sp.MakeAuthenticationRequest(ssoAddress(idp), crewjam.HTTPRedirectBinding, crewjam.HTTPPostBinding)
+	if err != nil {
+		return nil, "", fmt.Errorf("make a SAML request: %w", err)
+	}
+	ask.NameIDPolicy = nil // whatever the provider is set up to call people
+	to, err = ask.Redirect(url.QueryEscape(relay), sp)
+	if err != nil {
+		return nil, "", fmt.Errorf("make a SAML request: %w", err)
+	}
+	return to, ask.ID, nil
+}
+
+func (s service) with(idp *crewjam.EntityDescriptor) *crewjam.ServiceProvider {
+	sp := s.sp
+	sp.IDPMetadata = idp
+	return &sp
+}
+
+// proven is what an assertion that held says.
+type proven struct {
+	claims policy.Claims
+	id     string    // of the assertion, by whom it was made
+	until  time.Time // nobody accepts it after that
+	ends   time.Time // of the person's session at the provider; zero: not said
+}
+
+// prove checks a response that must answer the request id. Its errors are *Error.
+func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p proven, err error) {
+	raw, err := base64.StdEncoding.DecodeString(response)
+	if err != nil || len(raw) == 0 {
+		return proven{}, refuse(Malformed, "What the identity provider sent cannot be read. Sign in again.")
+	}
+	if err := wellFormed(raw); err != nil {
+		return proven{}, &Error{Malformed, "What the identity provider sent is not one response with one plain assertion. Sign in again; if it comes again, see the settings in docs/identity.md.", err}
+	}
+	defer func() { // the library takes parts for granted that a signed assertion may lack
+		if v := recover(); v != nil {
+			p, err = proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", fmt.Errorf("parse the assertion: %v", v)}
+		}
+	}()
+	sp := s.with(idp)
+	sp.Key = nil // nothing is decrypted
+	found, err := sp.ParseXMLResponse(raw, []string{id}, sp.AcsURL)
+	if err != nil {
+		return proven{}, s.explain(err)
+	}
+	return s.read(found, idp.EntityID)
+}
+
+// read takes a checked assertion apart.
+func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
+	if err := complete(a); err != nil {
+		return proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", err}
+	}
+	p := proven{id: idp + " " + a.ID, until: a.Conditions.NotOnOrAfter.Add(crewjam.MaxClockSkew)}
+	for _, statement := range a.AuthnStatements {
+		if end := statement.SessionNotOnOrAfter; end != nil && (p.ends.IsZero() || end.Before(p.ends)) {
+			p.ends = *end
+		}
+	}
+	name := strings.TrimSpace(a.Subject.NameID.Value)
+	values := map[string][]string{}
+	for _, statement := range a.AttributeStatements {
+		for _, attribute := range statement.Attributes {
+			for _, v := range attribute.Values {
+				if text := strings.TrimSpace(v.Value); text != "" {
+					values[attribute.Name] = append(values[attribute.Name], text)
+				}
+			}
+		}
+	}
+	if a.Subject.NameID.Format == string(crewjam.EmailAddressNameIDFormat) && len(values["email"]) == 0 {
+		values["email"] = []string{name}
+	}
+	values["sub"] = []string{name} // last: no attribute may call itself so
+	p.claims = policy.Claims{Source: profiles.SourceSAML, Issuer: idp, Subject: name, Name: nameOf(values), Values: values}
+	return p, nil
+}
+
+// explain sorts what the library says of a response; its errors have no types, only words.
+func (s service) explain(err error) error {
+	var invalid *crewjam.InvalidResponseError
+	if errors.As(err, &invalid) {
+		err = invalid.PrivateErr // the error itself holds the whole response
+	}
+	var status crewjam.ErrBadStatus
+	words := err.Error()
+	switch {
+	case errors.As(err, &status):
+		return &Error{NotAllowed, "The identity provider signed nobody in. Ask whoever looks after it whether you are assigned to ocpctl.", err}
+	case strings.Contains(words, "AudienceRestriction"), strings.Contains(words, "Recipient"), strings.Contains(words, "Destination"):
+		return &Error{WrongAudience, fmt.Sprintf("The assertion is for another application. In the identity provider, set the audience to %s and the ACS URL to %s.",
+			s.sp.EntityID, s.sp.AcsURL.String()), err}
+	case strings.Contains(words, "InResponseTo"), strings.Contains(words, "request IDs"):
+		return &Error{NotBegun, notBegun, err}
+	case strings.Contains(words, "not yet valid"):
+		return &Error{NotYet, "The assertion is not valid yet. Compare the clocks, and sign in again.", err}
+	case strings.Contains(words, "expired"):
+		return &Error{Expired, "The assertion is too old. Sign in again; if it comes again, compare the clocks.", err}
+	case strings.Contains(words, "ignature"), strings.Contains(words, "ertificate"):
+		return &Error{BadSignature, "The assertion is not signed by the identity provider that is trusted here. Sign in again.", err}
+	}
+	return &Error{Malformed, "The identity provider's answer was not accepted. Sign in again; if it comes again, see the settings in docs/identity.md.", err}
+}
+
+const notBegun = "This sign-in was not begun in this browser, or more than ten minutes ago. Begin it again here: signing in from the provider's own portal is not accepted."

@@ -1,0 +1,125 @@
+package auth
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// What our own tokens are for; one can never pass for another.
+const (
+	forSession = "ocpctl-session"
+	forSignIn  = "ocpctl-sign-in"
+)
+
+// longest is how long a session may last at most.
+const longest = 12 * time.Hour
+
+// SessionConfig says how our own sessions are signed. Every replica needs the same.
+type SessionConfig struct {
+	Key       ed25519.PrivateKey
+	Audience  string           // this installation, as its address: issuer of its own sessions, audience of proofs
+	Life      time.Duration    // of a person's session, at most 12 h; zero: 8 h
+	NotBefore time.Time        // sessions from before it have ended; zero: none
+	Now       func() time.Time // nil: time.Now
+}
+
+// Sessions signs and checks our own short sessions: Ed25519 JWTs that carry claims and no seats. The server keeps none of
+// them; a new key, or NotBefore, ends them all. Safe for concurrent use.
+type Sessions struct {
+	key       ed25519.PrivateKey
+	audience  string
+	life      time.Duration
+	notBefore time.Time
+	now       func() time.Time
+}
+
+// NewSessions returns the signer of an installation's sessions.
+func NewSessions(c SessionConfig) *Sessions {
+	if c.Life == 0 {
+		c.Life = 8 * time.Hour
+	}
+	return &Sessions{key: c.Key, audience: c.Audience, life: min(c.Life, longest), notBefore: c.NotBefore, now: clock(c.Now)}
+}
+
+// body is what a session's token says beside the registered claims.
+type body struct {
+	Source profiles.Source     `json:"src"`
+	Issuer string              `json:"idp,omitempty"`
+	Name   string              `json:"name,omitempty"`
+	Values map[string][]string `json:"values,omitempty"`
+}
+
+// issue signs a session for claims that were proved just now.
+func (s *Sessions) issue(c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
+	expires = s.now().Add(life).Truncate(time.Second)
+	raw, err = s.sign(forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
+	return raw, expires, err
+}
+
+// verify reads a session. Its errors are *Error.
+func (s *Sessions) verify(raw string) (policy.Claims, time.Time, error) {
+	var b body
+	registered, err := s.read(forSession, raw, &b)
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
+		return policy.Claims{}, time.Time{}, refuse(Expired, "The session ended. Sign in again.")
+	case err != nil:
+		return policy.Claims{}, time.Time{}, &Error{BadSignature, "The session is none of this server's. Sign in again.", err}
+	case registered.Subject == "" || b.Source == "":
+		return policy.Claims{}, time.Time{}, refuse(Malformed, "The session names nobody. Sign in again.")
+	case registered.IssuedAt.Time().Before(s.notBefore):
+		return policy.Claims{}, time.Time{}, refuse(Revoked, "All sessions from before %s were ended. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
+	}
+	claims := policy.Claims{Source: b.Source, Issuer: b.Issuer, Subject: registered.Subject, Name: b.Name, Values: b.Values}
+	return claims, registered.Expiry.Time(), nil
+}
+
+// sign makes a token of ours for one purpose.
+func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (string, error) {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: s.key}, (&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		return "", fmt.Errorf("prepare to sign a session: %w", err)
+	}
+	now := s.now()
+	raw, err := jwt.Signed(signer).Claims(jwt.Claims{
+		Issuer: s.audience, Audience: jwt.Audience{purpose}, Subject: subject, ID: random(),
+		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(expires),
+	}).Claims(more).Serialize()
+	if err != nil {
+		return "", fmt.Errorf("sign a session: %w", err)
+	}
+	return raw, nil
+}
+
+// read checks a token of ours for one purpose. No error of it quotes the token.
+func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
+	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
+	if err != nil {
+		return jwt.Claims{}, errors.New("no token of ours") // go-jose's text may quote the input
+	}
+	var c jwt.Claims
+	if err := parsed.Claims(s.key.Public(), &c, more); err != nil {
+		return jwt.Claims{}, errors.New("the signature is not ours")
+	}
+	if c.Expiry == nil || c.IssuedAt == nil {
+		return jwt.Claims{}, errors.New("it has no times")
+	}
+	return c, c.ValidateWithLeeway(jwt.Expected{Issuer: s.audience, AnyAudience: jwt.Audience{purpose}, Time: s.now()}, skew)
+}
+
+// random is 128 bits in hexadecimal.
+func random() string {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(raw)
+}

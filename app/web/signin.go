@@ -1,0 +1,62 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app/auth"
+)
+
+// loginPage has one way in: a link to the identity provider, because a form may not lead to another site.
+func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
+	p.showLogin(w, r, http.StatusOK, auth.Local(r.FormValue("next")), "")
+}
+
+// begin leads a person to the identity provider.
+func (p *pages) begin(w http.ResponseWriter, r *http.Request) {
+	next := auth.Local(r.FormValue("next"))
+	if err := p.SignIn.Begin(w, r, next); err != nil {
+		p.refused(w, r, next, err)
+	}
+}
+
+// finish takes a person back from the identity provider, to the page where it began.
+func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
+	next, session, err := p.SignIn.Finish(w, r)
+	if err != nil {
+		p.refused(w, r, "/", err)
+		return
+	}
+	p.Log.Info("signed in", "principal", session.Principal.ID)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// refused says on the sign-in page why it came to nothing. What lies behind it is for the log.
+func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err error) {
+	var said *auth.Error
+	if !errors.As(err, &said) {
+		p.Log.Error("sign-in failed", "err", err)
+		p.showLogin(w, r, http.StatusInternalServerError, next, "Something went wrong on our side and was written to the log. Try again in a moment.")
+		return
+	}
+	p.Log.Warn("sign-in refused", "reason", string(said.Reason), "err", said.Cause)
+	status := http.StatusUnauthorized
+	if said.Reason == auth.Unavailable {
+		status = http.StatusServiceUnavailable
+	}
+	p.showLogin(w, r, status, next, said.Message)
+}
+
+func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, next, words string) {
+	v := loginView{Next: next, Demo: p.Demo, Error: words}
+	if p.SignIn != nil {
+		v.Provider, v.Begin = p.SignIn.Provider, auth.BeginPath
+	}
+	p.show(w, r, status, "login", v)
+}
+
+// logout forgets the session in this browser. The one at the identity provider is the provider's.
+func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
+	auth.ClearCookie(w, p.Secure)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}

@@ -1,0 +1,94 @@
+package saml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// SignIn signs a person in over HTTP as a browser would: it follows the link of the pages' sign-in, gives the password to
+// the provider, and submits what the provider's page would submit by itself. The client must keep cookies and follow
+// redirects; afterwards it is on the page next.
+func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) error {
+	page, at, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
+	if err != nil {
+		return err
+	}
+	form, to := formOf(page)
+	form.Set("user", login)
+	form.Set("password", password)
+	if page, _, err = visit(ctx, browser, to, form); err != nil {
+		return fmt.Errorf("sign in as %s: %w", login, err)
+	}
+	if form, to = formOf(page); !form.Has("SAMLResponse") {
+		return fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
+	}
+	if _, at, err = visit(ctx, browser, to, form); err == nil && !strings.HasPrefix(at, home) {
+		err = errors.New("it ended at " + at)
+	}
+	if err != nil {
+		return fmt.Errorf("sign in as %s: %w", login, err)
+	}
+	return nil
+}
+
+// visit gets an address, or posts a form to it, and answers the page and where it is.
+func visit(ctx context.Context, browser *http.Client, to string, form url.Values) (page, at string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
+	if form != nil {
+		r, err = http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser tells of a form on another site's page
+		r.Header.Set("Origin", "https://idp.example")
+	}
+	answer, err := browser.Do(r)
+	if err != nil {
+		return "", "", err
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return "", "", err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return "", "", fmt.Errorf("%s %s answered %s: %s", r.Method, to, answer.Status, plain(string(raw)))
+	}
+	return string(raw), answer.Request.URL.String(), nil
+}
+
+var (
+	formAction = regexp.MustCompile(`<form method="post" action="([^"]*)"`)
+	hidden     = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+	alert      = regexp.MustCompile(`role="alert">([^<]*)<`)
+)
+
+// formOf is the first form of a page with its hidden fields.
+func formOf(page string) (form url.Values, to string) {
+	form = url.Values{}
+	if m := formAction.FindStringSubmatch(page); m != nil {
+		to = html.UnescapeString(m[1])
+	}
+	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return form, to
+}
+
+// plain is what a page complains of.
+func plain(page string) string {
+	if m := alert.FindStringSubmatch(page); m != nil {
+		return html.UnescapeString(m[1])
+	}
+	return "it does not say why"
+}
