@@ -16,7 +16,7 @@ func BenchmarkSweep(b *testing.B) {
 	crowd(h, h.accept("seed").ID)
 	h.pass(time.Minute)
 	h.work(store.SweepArgs{}) // from now on the findings are known
-	found, err := h.store.Findings(h.ctx)
+	found, err := h.store.Findings(h.ctx, store.FindingFilter{})
 	require.NoError(b, err)
 	require.Len(b, found, 100)
 	b.ResetTimer()

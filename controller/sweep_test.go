@@ -14,7 +14,7 @@ import (
 
 func (h *house) findings() map[lifecycle.FindingKind]string {
 	h.t.Helper()
-	open, err := h.store.Findings(h.ctx)
+	open, err := h.store.Findings(h.ctx, store.FindingFilter{})
 	require.NoError(h.t, err)
 	found := map[lifecycle.FindingKind]string{}
 	for _, f := range open {
@@ -61,7 +61,7 @@ func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 			why = '3 teardowns did not reach zero', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	h.work(store.SweepArgs{})
-	open, err := h.store.Findings(h.ctx)
+	open, err := h.store.Findings(h.ctx, store.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 	require.Equal(t, lifecycle.Blocked, open[0].Kind)

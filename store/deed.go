@@ -1,10 +1,6 @@
 package store
 
-import (
-	"context"
-
-	"github.com/jackc/pgx/v5"
-)
+import "context"
 
 // Deed is who does something, through which door, and why: what the audit trail says of it.
 type Deed struct {
@@ -33,9 +29,10 @@ func (d Deed) meant(cur held) error {
 // act is the metadata of a person's act: why, and what was so before and is now.
 type act struct {
 	move
-	Before any    `json:"before,omitempty"`
-	After  any    `json:"after,omitempty"`
-	Note   string `json:"note,omitempty"`
+	Before   any    `json:"before,omitempty"`
+	After    any    `json:"after,omitempty"`
+	Approval string `json:"approval,omitempty"`
+	Note     string `json:"note,omitempty"`
 }
 
 // did writes an act into the trail.
@@ -58,9 +55,4 @@ func (s *Store) turn(ctx context.Context, id string, d Deed, do func(*change, he
 		}
 		return do(c, cur)
 	})
-}
-
-// set writes one column of a wish.
-func set(column string, value any) (string, pgx.NamedArgs) {
-	return column + " = @value", pgx.NamedArgs{"value": value}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -51,8 +53,7 @@ func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Deed)
 	if next, capped = cur.Ends.Extend(by); next == cur.Ends {
 		return next, capped, nil
 	}
-	column, args := set("end_ttl", next.TTL)
-	if err := c.wish(ctx, cur.ID, column, args); err != nil {
+	if err := c.wish(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
 		return cur.Ends, false, err
 	}
 	return next, capped, c.did(d, "extended", cur.ID, act{

@@ -115,11 +115,32 @@ func (c *change) keepFindings(ctx context.Context, found []lifecycle.Finding) (f
 	return fresh, nil
 }
 
-// Findings returns what is not as it should be now, oldest first.
-func (s *Store) Findings(ctx context.Context) ([]FindingRow, error) {
+// FindingFilter selects findings; empty fields do not filter.
+type FindingFilter struct {
+	Kind     lifecycle.FindingKind
+	Cluster  string
+	Teams    []string // only those of these teams' clusters; nil: all, those of no known cluster too
+	Resolved bool     // those too that were put right
+	Newest   bool     // the newest first; else the oldest
+}
+
+// mostFindings bounds one reading.
+const mostFindings = 1000
+
+// Findings returns what is not as it should be, at most a thousand.
+func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, error) {
+	w := conditions{args: pgx.NamedArgs{"limit": mostFindings}}
+	w.add(!f.Resolved, "resolved_at IS NULL", "", nil)
+	w.add(f.Kind != "", "kind = @kind", "kind", f.Kind)
+	w.add(f.Cluster != "", "cluster_id = @cluster", "cluster", f.Cluster)
+	w.add(f.Teams != nil, "cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
+	order := "first_seen_at, id"
+	if f.Newest {
+		order = "first_seen_at DESC, id DESC"
+	}
 	open, err := all[FindingRow](ctx, s.pool, `
 		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence, first_seen_at, last_seen_at, times_seen, resolved_at
-		FROM findings WHERE resolved_at IS NULL ORDER BY first_seen_at, id`)
+		FROM findings `+w.where()+` ORDER BY `+order+` LIMIT @limit`, w.args)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	clock.pass(5 * time.Minute)
 	blocked.Why, blocked.Evidence = "vpc-1 and sg-1 are still there", []string{"vpc-1", "sg-1"}
 	require.Empty(t, save(byRow, stuck, blocked), "known since the last sweep")
-	found, err := s.Findings(t.Context())
+	found, err := s.Findings(t.Context(), store.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, found, 3, "a sweep that did not look into the cloud says nothing about orphans")
 	require.Equal(t, store.FindingRow{
@@ -50,7 +50,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	stuck.Since = clock.now()
 	require.Equal(t, []lifecycle.Finding{{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.now(), Why: "nobody looked", Evidence: []string{}}},
 		save(byRow, stuck, blocked), "what was put right and came back is told again")
-	found, err = s.Findings(t.Context())
+	found, err = s.Findings(t.Context(), store.FindingFilter{})
 	require.NoError(t, err)
 	require.Equal(t, begun, found[0].FirstSeenAt)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
@@ -66,7 +66,7 @@ func TestFindingsAboutOneThingAreOne(t *testing.T) {
 	fresh, err := s.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Orphan}, []lifecycle.Finding{later, earlier})
 	require.NoError(t, err)
 	require.Len(t, fresh, 1)
-	found, err := s.Findings(t.Context())
+	found, err := s.Findings(t.Context(), store.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, []string{"us-east-1 vpc-1", "us-west-2 vpc-2"}, found[0].Evidence)

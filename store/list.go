@@ -3,16 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-)
-
-const (
-	defaultPage = 50
-	largestPage = 500
 )
 
 // Filter selects clusters; empty fields do not filter.
@@ -61,11 +55,7 @@ func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (R
 
 // List returns a page of clusters, newest first, and the cursor of the next page; empty when this is the last.
 func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, err error) {
-	limit := f.Limit
-	if limit <= 0 {
-		limit = defaultPage
-	}
-	limit = min(limit, largestPage)
+	limit := pageOf(f.Limit)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more tells whether there is a next page
 	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
@@ -83,34 +73,19 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, er
 	return page, next, nil
 }
 
-// where writes only the conditions that filter, so that the planner sees which index serves.
 func (f Filter) where() (string, pgx.NamedArgs) {
-	args := pgx.NamedArgs{}
-	var conditions []string
-	filter := func(wanted bool, condition, name string, value any) {
-		if !wanted {
-			return
-		}
-		conditions = append(conditions, condition)
-		if name != "" {
-			args[name] = value
-		}
-	}
-	filter(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
-	filter(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
-	filter(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
-	filter(f.Team != "", "c.team = @team", "team", f.Team)
-	filter(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN ("+sharedWith+"))", "teams", f.Teams)
-	filter(f.Teams != nil, "true", "principal", f.Principal)
-	filter(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
-	filter(f.Number != 0, "c.pr_number = @number", "number", f.Number)
-	filter(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
-	filter(f.Named != "", "c.name = @named", "named", f.Named)
-	filter(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
-	filter(f.Live, "c.destroyed_at IS NULL", "", nil)
-	filter(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
-	if len(conditions) == 0 {
-		return "", args
-	}
-	return "WHERE " + strings.Join(conditions, " AND "), args
+	w := conditions{args: pgx.NamedArgs{"principal": f.Principal}}
+	w.add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
+	w.add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
+	w.add(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
+	w.add(f.Team != "", "c.team = @team", "team", f.Team)
+	w.add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id = ANY (ARRAY("+sharedWith+")))", "teams", f.Teams)
+	w.add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
+	w.add(f.Number != 0, "c.pr_number = @number", "number", f.Number)
+	w.add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
+	w.add(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
+	w.add(f.Named != "", "c.name = @named", "named", f.Named)
+	w.add(f.Live, "c.destroyed_at IS NULL", "", nil)
+	w.add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
+	return w.where(), w.args
 }

@@ -41,6 +41,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	river   *river.Client[pgx.Tx] // inserts only
 	bell    *bell
+	feed    *feed
 	options Options
 	stands  *pgxpool.Conn // holds the instance's lock while it lives; nil: none taken
 }
@@ -71,7 +72,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
-	s := &Store{pool: pool, river: inserter, bell: newBell(pool), options: o}
+	s := &Store{pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), options: o}
 	if err := s.Ping(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -90,6 +91,7 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 // Close ends the store's connections; a second time it does nothing. Stop River's clients on its pool before.
 func (s *Store) Close() {
 	s.bell.stop()
+	s.feed.stop()
 	if s.stands != nil {
 		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it
 		s.stands.Release()

@@ -25,6 +25,8 @@ var passing = []struct{ what, sql string }{
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
+	{"links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at < @before ORDER BY expires_at LIMIT @batch)`},
+	{"signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at < @before ORDER BY expires_at LIMIT @batch)`},
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},

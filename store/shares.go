@@ -1,6 +1,121 @@
 package store
 
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Access is what a share allows.
+type Access string
+
+// The accesses; use includes see.
+const (
+	AccessSee Access = "see"
+	AccessUse Access = "use" // the kubeconfig too
+)
+
+// Share shows a cluster to a team or a principal beside its own team.
+type Share struct {
+	Kind      string // "team" or "principal"
+	Grantee   string // the team's name, or the principal's id
+	Access    Access
+	GrantedBy string // filled by the store, like the next
+	CreatedAt time.Time
+}
+
 // sharedWith selects the clusters that are shared with a principal or its teams.
 const sharedWith = `
 	SELECT s.cluster_id FROM shares s
 	WHERE (s.kind = 'principal' AND s.grantee = @principal) OR (s.kind = 'team' AND s.grantee = ANY (@teams))`
+
+// Share shows a cluster to somebody; again changes the access. ErrConflict: the cluster is no longer wanted, or the share is
+// none. ErrStale: it is not the one that was seen.
+func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error {
+	err := s.turn(ctx, id, d, func(c *change, cur held) error {
+		if cur.Wish == lifecycle.Absent {
+			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+		}
+		before, err := c.share(ctx, id, share.Kind, share.Grantee)
+		if err != nil || before != nil && before.Access == share.Access {
+			return err
+		}
+		_, err = c.Exec(ctx, `
+			INSERT INTO shares (cluster_id, kind, grantee, access, granted_by, created_at) VALUES (@cluster, @kind, @grantee, @access, @by, @now)
+			ON CONFLICT (cluster_id, kind, grantee) DO UPDATE SET access = excluded.access, granted_by = excluded.granted_by`,
+			pgx.NamedArgs{"cluster": id, "kind": share.Kind, "grantee": share.Grantee, "access": share.Access, "by": d.Actor, "now": c.now})
+		if err != nil {
+			return fmt.Errorf("write the share: %w", err)
+		}
+		return c.did(d, "shared", id, act{Before: shown(before), After: shown(&share)})
+	})
+	if err != nil {
+		return fmt.Errorf("share %s: %w", id, err)
+	}
+	return nil
+}
+
+// Unshare shows a cluster to a team or principal no longer, whatever becomes of the cluster. ErrNotFound: there is no such
+// share, or no such cluster.
+func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d Deed) error {
+	err := s.turn(ctx, id, d, func(c *change, _ held) error {
+		before, err := c.share(ctx, id, kind, grantee)
+		switch {
+		case err != nil:
+			return err
+		case before == nil:
+			return ErrNotFound
+		}
+		if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee); err != nil {
+			return fmt.Errorf("remove the share: %w", err)
+		}
+		return c.did(d, "unshared", id, act{Before: shown(before)})
+	})
+	if err != nil {
+		return fmt.Errorf("stop sharing %s: %w", id, err)
+	}
+	return nil
+}
+
+const shareColumns = `s.kind, s.grantee, s.access, s.granted_by, s.created_at`
+
+// share reads one share; nil: there is none.
+func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, error) {
+	found, err := all[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// shown is a share as the trail keeps it.
+func shown(s *Share) any {
+	if s == nil {
+		return nil
+	}
+	return map[string]string{"kind": s.Kind, "with": s.Grantee, "access": string(s.Access)}
+}
+
+// Shares lists whom a cluster is shown to beside its team.
+func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
+	list, err := all[Share](ctx, s.pool, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 ORDER BY kind, grantee`, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the shares of %s: %w", id, err)
+	}
+	return list, nil
+}
+
+// SharedWith says what the shares of a cluster allow a principal and its teams: the most of them; empty: nothing.
+func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Access, error) {
+	var access Access
+	err := s.pool.QueryRow(ctx, `SELECT coalesce(max(s.access), '') FROM shares s WHERE s.cluster_id = @cluster AND s.cluster_id IN (`+sharedWith+`)`,
+		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams}).Scan(&access)
+	if err != nil {
+		return "", fmt.Errorf("read the shares of %s: %w", id, err)
+	}
+	return access, nil
+}

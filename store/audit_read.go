@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/auditchain"
+)
+
+// AuditLine is one line of the trail with its place in the chain.
+type AuditLine = auditchain.Line
+
+// AuditProof is what a verification of the trail found.
+type AuditProof = auditchain.Proof
+
+// AuditHead is a line's place and hash.
+type AuditHead = auditchain.Head
+
+// AuditFilter selects lines of the trail; empty fields do not filter.
+type AuditFilter struct {
+	Actor, Action, Cluster, Door string
+	Teams                        []string  // only lines about these teams' clusters; nil: all, those about no cluster too
+	From, To                     time.Time // From is in, To is not
+	Oldest                       bool      // oldest first, as an export is written; else newest first
+	Cursor                       string    // seq of the last line seen
+	Limit                        int       // default 50, at most 500
+}
+
+const auditColumns = `
+	e.seq, e.created_at AS at, e.actor, e.action, e.door, coalesce(e.target_cluster_id, '') AS cluster, e.metadata::text AS metadata, e.previous, e.hash`
+
+// AuditPage returns a page of the trail and the cursor of the next one; empty when this is the last. ErrConflict: the cursor
+// is none.
+func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine, next string, err error) {
+	where, args, err := f.where()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the audit trail: %w", err)
+	}
+	limit := pageOf(f.Limit)
+	args["limit"] = limit + 1 // one more tells whether there is a next page
+	order := "DESC"
+	if f.Oldest {
+		order = "ASC"
+	}
+	page, err = all[AuditLine](ctx, s.pool, `SELECT `+auditColumns+` FROM audit_events e `+where+` ORDER BY e.seq `+order+` LIMIT @limit`, args)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the audit trail: %w", err)
+	}
+	if len(page) > limit {
+		page = page[:limit]
+		next = strconv.FormatInt(page[limit-1].Seq, 10)
+	}
+	return page, next, nil
+}
+
+func (f AuditFilter) where() (string, pgx.NamedArgs, error) {
+	w := conditions{args: pgx.NamedArgs{}}
+	w.add(f.Actor != "", "e.actor = @actor", "actor", f.Actor)
+	w.add(f.Action != "", "e.action = @action", "action", f.Action)
+	w.add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
+	w.add(f.Door != "", "e.door = @door", "door", f.Door)
+	w.add(f.Teams != nil, "e.target_cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
+	w.add(!f.From.IsZero(), "e.created_at >= @from", "from", f.From)
+	w.add(!f.To.IsZero(), "e.created_at < @to", "to", f.To)
+	if f.Cursor != "" {
+		seq, err := cursor(f.Cursor)
+		if err != nil {
+			return "", nil, err
+		}
+		compare := "e.seq < @cursor"
+		if f.Oldest {
+			compare = "e.seq > @cursor"
+		}
+		w.add(true, compare, "cursor", seq)
+	}
+	return w.where(), w.args, nil
+}
+
+// verifyBatch is how many lines are read at a time: few enough that nobody waits for them.
+const verifyBatch = 5000
+
+// VerifyAudit reads the whole trail and computes every hash again, without the database's help. known are heads from
+// earlier proofs, kept elsewhere: a trail that was written anew as a whole is seen by them alone.
+//
+// What is written meanwhile is left out. Lines up to the head are all there: a line and the head are written as one.
+func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof, error) {
+	type end struct {
+		Seq, Last int64
+		Hash      string
+	}
+	head, err := one[end](ctx, s.pool, `
+		SELECT coalesce(h.seq, 0) AS seq, coalesce(h.hash, '') AS hash, coalesce(e.last, 0) AS last
+		FROM (SELECT max(seq) AS last FROM audit_events) e LEFT JOIN audit_head h ON true`)
+	if err != nil {
+		return AuditProof{}, fmt.Errorf("read the head of the audit trail: %w", err)
+	}
+	v := auditchain.After(auditchain.Start)
+	v.Know(known...)
+	v.Know(auditchain.Head{Seq: head.Seq, Hash: head.Hash})
+	for last := int64(0); last < head.Last; {
+		lines, err := all[AuditLine](ctx, s.pool, `SELECT `+auditColumns+`
+			FROM audit_events e WHERE e.seq > $1 AND e.seq <= $2 ORDER BY e.seq LIMIT $3`, last, head.Last, verifyBatch)
+		if err != nil {
+			return AuditProof{}, fmt.Errorf("read the audit trail behind line %d: %w", last, err)
+		}
+		if len(lines) == 0 {
+			break // taken out meanwhile: the head tells
+		}
+		for _, l := range lines {
+			v.Add(l)
+		}
+		last = lines[len(lines)-1].Seq
+	}
+	proof := v.End()
+	if head.Last > head.Seq || head.Hash == "" {
+		proof.Breaks = append(proof.Breaks, auditchain.Break{Seq: head.Seq, Kind: auditchain.Rewritten,
+			Words: fmt.Sprintf("the head was put back to it from line %d", head.Last)})
+	}
+	return proof, nil
+}

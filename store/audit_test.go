@@ -1,0 +1,301 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/auditchain"
+)
+
+// maya is who does things in these tests.
+func maya(why string) store.Deed {
+	return store.Deed{Actor: "saml:maya@acme.example", Door: "api", Why: why}
+}
+
+// trail is a store whose trail has n lines of maya's.
+func trail(t testing.TB, n int) *store.Store {
+	t.Helper()
+	s, clock := open(t)
+	for i := range n {
+		clock.pass(time.Minute)
+		require.NoError(t, s.Audit(t.Context(), maya(""), fmt.Sprintf("act-%d", i+1), fmt.Sprintf("clu_%d", i%3), map[string]any{"n": i}))
+	}
+	return s
+}
+
+// tamper runs statements as somebody who may do anything.
+func tamper(t testing.TB, s *store.Store, statements ...string) {
+	t.Helper()
+	for _, sql := range slices.Concat([]string{`ALTER TABLE audit_events DISABLE TRIGGER USER`}, statements, []string{`ALTER TABLE audit_events ENABLE TRIGGER USER`}) {
+		_, err := s.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err, sql)
+	}
+}
+
+func TestTheTrailTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	s := trail(t, 3)
+	for _, sql := range []string{
+		`UPDATE audit_events SET actor = 'nobody' WHERE seq = 1`, `DELETE FROM audit_events WHERE seq = 1`, `TRUNCATE audit_events`,
+		`UPDATE audit_events SET actor = 'nobody' WHERE false`,
+	} {
+		refuses(t, s, "append-only", sql)
+	}
+	_, err := s.Pool().Exec(t.Context(), `DELETE FROM audit_head`)
+	require.NoError(t, err)
+	require.Error(t, s.Audit(t.Context(), maya(""), "act", "", nil), "without its head nothing is written any more")
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, auditchain.Rewritten, proof.Breaks[0].Kind)
+}
+
+func TestAForgedLineIsChained(t *testing.T) {
+	t.Parallel()
+	s := trail(t, 3)
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO audit_events (actor, action, metadata, created_at, seq, previous, hash) VALUES ('nobody', 'forged', '{}', now(), 2, 'x', 'y')`)
+	require.NoError(t, err)
+	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+	require.Equal(t, int64(5), proof.Lines)
+}
+
+func TestTamperingIsFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sql  []string
+		seq  int64
+		kind auditchain.Kind
+	}{
+		"a changed text":     {[]string{`UPDATE audit_events SET actor = 'nobody' WHERE seq = 4`}, 4, auditchain.Changed},
+		"changed metadata":   {[]string{`UPDATE audit_events SET metadata = metadata || '{"n": 7}' WHERE seq = 4`}, 4, auditchain.Changed},
+		"a changed time":     {[]string{`UPDATE audit_events SET created_at = created_at + interval '1 microsecond' WHERE seq = 4`}, 4, auditchain.Changed},
+		"a changed door":     {[]string{`UPDATE audit_events SET door = 'slack' WHERE seq = 4`}, 4, auditchain.Changed},
+		"a deleted line":     {[]string{`DELETE FROM audit_events WHERE seq = 4`}, 5, auditchain.Missing},
+		"the first deleted":  {[]string{`DELETE FROM audit_events WHERE seq = 1`}, 2, auditchain.Missing},
+		"the tail cut off":   {[]string{`DELETE FROM audit_events WHERE seq > 5`}, 5, auditchain.Cut},
+		"everything deleted": {[]string{`DELETE FROM audit_events`}, 0, auditchain.Cut},
+		"two lines swapped": {[]string{`UPDATE audit_events SET seq = -seq WHERE seq IN (4, 5)`,
+			`UPDATE audit_events SET seq = CASE seq WHEN -4 THEN 5 ELSE 4 END WHERE seq < 0`}, 4, auditchain.Reordered},
+		"a text with a hash of its own": {[]string{`UPDATE audit_events SET actor = 'nobody',
+			hash = audit_hash(seq, previous, 'nobody', action, door, target_cluster_id, metadata, created_at) WHERE seq = 4`}, 5, auditchain.Rewritten},
+		"the head put back": {[]string{`UPDATE audit_head SET (seq, hash) = (SELECT seq, hash FROM audit_events WHERE seq = 5)`}, 5, auditchain.Rewritten},
+		"a line slipped in": {[]string{`INSERT INTO audit_events (actor, action, metadata, created_at, seq, previous, hash)
+			SELECT 'nobody', 'forged', '{}', now(), 9, hash, repeat('a', 64) FROM audit_events WHERE seq = 8`}, 9, auditchain.Changed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := trail(t, 8)
+			whole, err := s.VerifyAudit(t.Context())
+			require.NoError(t, err)
+			require.True(t, whole.Whole(), whole.Words())
+			tamper(t, s, c.sql...)
+			proof, err := s.VerifyAudit(t.Context())
+			require.NoError(t, err)
+			require.False(t, proof.Whole())
+			require.Equal(t, []any{c.seq, c.kind}, []any{proof.Breaks[0].Seq, proof.Breaks[0].Kind}, proof.Words())
+		})
+	}
+}
+
+// Whoever owns the database can write the whole trail anew; what was known before tells.
+func TestATrailWrittenAnewIsSeenByAnEarlierProof(t *testing.T) {
+	t.Parallel()
+	s := trail(t, 8)
+	before, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	tamper(t, s, `DELETE FROM audit_events WHERE seq > 5`, `UPDATE audit_head SET (seq, hash) = (SELECT seq, hash FROM audit_events WHERE seq = 5)`)
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), "nothing is left that could tell")
+	proof, err = s.VerifyAudit(t.Context(), before.Head)
+	require.NoError(t, err)
+	require.Equal(t, auditchain.Cut, proof.Breaks[0].Kind)
+}
+
+func TestManyWritersMakeOneChain(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var wg sync.WaitGroup
+	for w := range 50 {
+		wg.Go(func() {
+			for i := range 4 {
+				if err := s.Audit(context.Background(), maya(""), fmt.Sprintf("act-%d-%d", w, i), "", nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+	require.Equal(t, []int64{200, 200}, []int64{proof.Lines, proof.Head.Seq})
+}
+
+// Changes that hold several clusters' rows, jobs and subscribers, and write lines, never wait for each other in a circle.
+func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var ids []string
+	for i := range 4 {
+		ids = append(ids, accept(t, s, fromPR(granted(fmt.Sprintf("c%d", i)), 41+i)).ID)
+	}
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 7))
+			for range 15 {
+				id := ids[random.IntN(len(ids))]
+				var err error
+				switch random.IntN(4) {
+				case 0:
+					_, _, _, err = s.Extend(context.Background(), id, time.Minute, maya("more"))
+				case 1:
+					err = s.SetEnd(context.Background(), id, store.EndPRClosed, nil, "github:maya")
+				case 2:
+					_, _, _, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), maya("demo"))
+				case 3:
+					err = decide(s, id)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+}
+
+// decide is the controller's look, which loses races.
+func decide(s *store.Store, id string) error {
+	for {
+		c, f, err := s.Load(context.Background(), id)
+		if err != nil {
+			return err
+		}
+		if err = s.Apply(context.Background(), lifecycle.Decide(c, f, limits), c.Version); !errors.Is(err, store.ErrStale) {
+			return err
+		}
+	}
+}
+
+func TestAPageOfTheTrailIsFiltered(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	first := clock.now()
+	clock.pass(time.Hour)
+	require.NoError(t, s.Audit(t.Context(), maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
+	clock.pass(time.Hour)
+	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "saml:will@acme.example", Door: "web"}, "kubeconfig.read", "clu_other", nil))
+
+	for name, c := range map[string]struct {
+		filter store.AuditFilter
+		want   []int64
+	}{
+		"everything, newest first": {store.AuditFilter{}, []int64{3, 2, 1}},
+		"oldest first":             {store.AuditFilter{Oldest: true}, []int64{1, 2, 3}},
+		"an actor":                 {store.AuditFilter{Actor: "saml:maya@acme.example"}, []int64{2}},
+		"an action":                {store.AuditFilter{Action: "kubeconfig.read"}, []int64{3, 2}},
+		"a cluster":                {store.AuditFilter{Cluster: row.ID}, []int64{2, 1}},
+		"a door":                   {store.AuditFilter{Door: "web"}, []int64{3}},
+		"teams":                    {store.AuditFilter{Teams: []string{row.Team}}, []int64{2, 1}},
+		"no team":                  {store.AuditFilter{Teams: []string{}}, nil},
+		"from":                     {store.AuditFilter{From: first.Add(time.Hour)}, []int64{3, 2}},
+		"to":                       {store.AuditFilter{To: first.Add(time.Hour)}, []int64{1}},
+		"after a cursor":           {store.AuditFilter{Cursor: "2"}, []int64{1}},
+		"after a cursor, oldest":   {store.AuditFilter{Cursor: "2", Oldest: true}, []int64{3}},
+	} {
+		lines, next, err := s.AuditPage(t.Context(), c.filter)
+		require.NoError(t, err, name)
+		require.Empty(t, next)
+		var got []int64
+		for _, l := range lines {
+			got = append(got, l.Seq)
+		}
+		require.Equal(t, c.want, got, name)
+	}
+	page, next, err := s.AuditPage(t.Context(), store.AuditFilter{Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, page, 2)
+	require.Equal(t, "2", next)
+	_, _, err = s.AuditPage(t.Context(), store.AuditFilter{Cursor: "x"})
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := trail(t, 7)
+	require.NoError(t, s.Audit(t.Context(), maya("<b> & \"grün\"\n\t\\u0001"), "odd", "", map[string]any{
+		"z": 1, "aa": "<é\u0001\x7f>", "b": []any{1.50, 1e3, nil, true, map[string]any{}}, "a": ""}))
+	var copied bytes.Buffer
+	out := json.NewEncoder(&copied)
+	for cursor := ""; ; {
+		page, next, err := s.AuditPage(t.Context(), store.AuditFilter{Oldest: true, Limit: 3, Cursor: cursor})
+		require.NoError(t, err)
+		for _, l := range page {
+			require.NoError(t, out.Encode(l))
+		}
+		if cursor = next; next == "" {
+			break
+		}
+	}
+	proof, err := auditchain.After(auditchain.Start).Copy(&copied)
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+	require.Equal(t, int64(8), proof.Lines)
+}
+
+func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.UpTo(t.Context(), 7)
+	require.NoError(t, err)
+	_, err = db.Exec(`INSERT INTO audit_events (actor, action, target_cluster_id, metadata, created_at)
+		SELECT 'github:maya', 'act-' || i, nullif(i % 2, 0)::text, jsonb_build_object('n', i), now() FROM generate_series(1, 2000) i`)
+	require.NoError(t, err)
+	require.NoError(t, store.Migrate(t.Context(), url))
+	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
+	proof, err := s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+	require.Equal(t, int64(2001), proof.Lines)
+	refuses(t, s, "append-only", `DELETE FROM audit_events`)
+	s.Close()
+	_, err = p.DownTo(t.Context(), 7)
+	require.NoError(t, err)
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+	s = openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	proof, err = s.VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Words())
+}

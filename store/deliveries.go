@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// DeliveryState says whether a delivery was worked.
+type DeliveryState string
+
+// The states.
+const (
+	DeliveryReceived DeliveryState = "received" // it waits, or is being worked
+	DeliveryDone     DeliveryState = "done"
+	DeliveryFailed   DeliveryState = "failed" // it can never be worked
+)
+
+// DeliveryInfo is what came in and what became of it, without its body.
+type DeliveryInfo struct {
+	Row                      int64
+	Source, ID, Event, Topic string
+	State                    DeliveryState
+	Note                     string // what came of it
+	Size                     int    // of the body, in bytes
+	ReceivedAt               time.Time
+	FinishedAt               *time.Time // nil while received
+}
+
+// DeliveryFilter selects deliveries; empty fields do not filter.
+type DeliveryFilter struct {
+	Source, Event, Topic string
+	State                DeliveryState
+	Cursor               string // row of the last one seen; newest first
+	Limit                int    // default 50, at most 500
+}
+
+const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.topic, d.state, d.note, octet_length(d.body) AS size, d.received_at, d.finished_at`
+
+// Deliveries returns a page of what came in, newest first, and the cursor of the next; empty when this is the last.
+// ErrConflict: the cursor is none.
+func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) (page []DeliveryInfo, next string, err error) {
+	limit := pageOf(f.Limit)
+	w := conditions{args: pgx.NamedArgs{"limit": limit + 1}}
+	w.add(f.Source != "", "d.source = @source", "source", f.Source)
+	w.add(f.Event != "", "d.event = @event", "event", f.Event)
+	w.add(f.Topic != "", "d.topic = @topic", "topic", f.Topic)
+	w.add(f.State != "", "d.state = @state", "state", f.State)
+	if f.Cursor != "" {
+		row, err := cursor(f.Cursor)
+		if err != nil {
+			return nil, "", fmt.Errorf("list deliveries: %w", err)
+		}
+		w.add(true, "d.id < @cursor", "cursor", row)
+	}
+	page, err = all[DeliveryInfo](ctx, s.pool, `SELECT `+deliveryColumns+` FROM deliveries d `+w.where()+` ORDER BY d.id DESC LIMIT @limit`, w.args)
+	if err != nil {
+		return nil, "", fmt.Errorf("list deliveries: %w", err)
+	}
+	if len(page) > limit {
+		page = page[:limit]
+		next = strconv.FormatInt(page[limit-1].Row, 10)
+	}
+	return page, next, nil
+}
+
+// DeliveryBody returns one delivery and its body as it came in. Headers are not kept.
+func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []byte, error) {
+	type record struct {
+		DeliveryInfo
+		Body []byte
+	}
+	d, err := one[record](ctx, s.pool, `SELECT `+deliveryColumns+`, d.body FROM deliveries d WHERE d.id = $1`, row)
+	if err != nil {
+		return DeliveryInfo{}, nil, fmt.Errorf("read delivery %d: %w", row, err)
+	}
+	return d.DeliveryInfo, d.Body, nil
+}
+
+// Replay has a delivery worked again as if it came now, and returns it as it stands. What answers a cause is not done twice.
+// ErrConflict: it is still being worked.
+func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, error) {
+	var again DeliveryInfo
+	err := s.write(ctx, func(c *change) error {
+		was, err := one[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
+		switch {
+		case err != nil:
+			return err
+		case was.State == DeliveryReceived:
+			return fmt.Errorf("%w: it is still being worked", ErrConflict)
+		}
+		// Where River has not yet written down the end of the run before, the job asked for here is taken for that one: the
+		// delivery is asked for again soon.
+		again, err = one[DeliveryInfo](ctx, c, `
+			UPDATE deliveries d SET state = 'received', finished_at = NULL, nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
+			pgx.NamedArgs{"row": row, "nudge": c.now.Add(nudgeSoon), "note": "again, for " + d.Actor + "; before: " + was.Note})
+		if err != nil {
+			return fmt.Errorf("put it back: %w", err)
+		}
+		c.enqueue(InboxArgs{Row: row})
+		return c.did(d, "delivery_replayed", "", act{
+			Before: map[string]any{"state": was.State, "note": was.Note}, After: map[string]any{"state": again.State},
+			Note: fmt.Sprintf("%s %s, row %d", was.Source, was.ID, row),
+		})
+	})
+	if err != nil {
+		return DeliveryInfo{}, fmt.Errorf("replay delivery %d: %w", row, err)
+	}
+	return again, nil
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// LinkKind says what a one-time link is for.
+type LinkKind string
+
+// The kinds.
+const (
+	LinkKubeconfig LinkKind = "kubeconfig"
+	LinkKubeadmin  LinkKind = "kubeadmin"
+	LinkOfAccount  LinkKind = "account" // whoever signs in there says that the account is theirs
+)
+
+// Link is a link that works once, for a while.
+type Link struct {
+	Kind      LinkKind
+	Principal string // who alone may use it; empty for an account: whoever signs in
+	Cluster   string // empty for an account
+	Account   string // e.g. "github:maya"; of an account alone
+	ExpiresAt time.Time
+}
+
+// handleBytes are 256 bits: nobody guesses one.
+const handleBytes = 32
+
+// NewLink makes a link that works for so long, and returns the handle that its address ends with. The handle is a secret that
+// is kept nowhere: the store knows its SHA-256. A link to a kubeadmin password spends the approval that its principal got for
+// it; ErrNotFound: there is none.
+func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed) (handle string, made Link, err error) {
+	raw := make([]byte, handleBytes)
+	if _, err := rand.Read(raw); err != nil {
+		return "", Link{}, fmt.Errorf("make a link: %w", err)
+	}
+	handle = base64.RawURLEncoding.EncodeToString(raw)
+	err = s.write(ctx, func(c *change) error {
+		if l.Cluster != "" {
+			if _, err := c.lock(ctx, l.Cluster); err != nil {
+				return err
+			}
+		}
+		if l.Kind == LinkKubeadmin {
+			if err := c.useApproval(ctx, l.Cluster, Deed{Actor: l.Principal, Door: d.Door, Why: d.Why}); err != nil {
+				return err
+			}
+		}
+		l.ExpiresAt = round(c.now.Add(lasts))
+		_, err := c.Exec(ctx, `
+			INSERT INTO links (hash, kind, principal, cluster_id, account, created_at, expires_at)
+			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), @account, @now, @expires)`,
+			pgx.NamedArgs{
+				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "account": l.Account,
+				"now": c.now, "expires": l.ExpiresAt,
+			})
+		if err != nil {
+			return fmt.Errorf("keep the link: %w", err)
+		}
+		return c.did(d, "link_made", l.Cluster, act{After: l.told()})
+	})
+	if err != nil {
+		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
+	}
+	return handle, l, nil
+}
+
+// LinkFor returns what a link is for without spending it, for the page that asks whether to. ErrNotFound as with UseLink.
+func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return Link{}, err
+	}
+	l, err := one[Link](ctx, s.pool, `SELECT `+linkColumns+` FROM links WHERE `+linkWorks,
+		pgx.NamedArgs{"hash": hashed(handle), "actor": principal, "now": now})
+	if errors.Is(err, ErrNotFound) {
+		err = errNoLink
+	}
+	if err != nil {
+		return Link{}, fmt.Errorf("look at a link: %w", err)
+	}
+	return l, nil
+}
+
+const (
+	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, account, expires_at`
+	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
+)
+
+// errNoLink is all that a caller learns.
+var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", ErrNotFound)
+
+// UseLink spends a link for whoever is signed in; an account's link makes the account theirs. Unknown, used, over, another's:
+// the caller learns ErrNotFound alone, the audit trail which of them. ErrConflict: the account is linked to another principal,
+// who or an admin has to unlink it first; the link is not spent then.
+//
+// Whoever follows a link of an account must have been asked on a page of ours whether it is theirs.
+func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
+	refused, d := false, Deed{Actor: by.Principal, Door: door}
+	err = s.write(ctx, func(c *change) error {
+		links, err := all[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
+			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.now})
+		if err != nil {
+			return fmt.Errorf("spend it: %w", err)
+		}
+		if refused = len(links) == 0; refused {
+			return c.refuseLink(ctx, hashed(handle), d) // committed, for its line in the trail
+		}
+		used = links[0]
+		if err := c.did(d, "link_used", used.Cluster, act{After: used.told()}); err != nil {
+			return err
+		}
+		if used.Kind == LinkOfAccount {
+			return c.linkAccount(ctx, used.Account, by, d)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Link{}, fmt.Errorf("use a link: %w", err)
+	case refused:
+		return Link{}, fmt.Errorf("use a link: %w", errNoLink)
+	}
+	return used, nil
+}
+
+// refuseLink writes down why a link did not work.
+func (c *change) refuseLink(ctx context.Context, hash string, d Deed) error {
+	type record struct {
+		Kind               LinkKind
+		Principal, Cluster string
+		Used, Over         bool
+	}
+	r, err := one[record](ctx, c, `
+		SELECT kind, principal, coalesce(cluster_id, '') AS cluster, used_at IS NOT NULL AS used, expires_at <= $2 AS over
+		FROM links WHERE hash = $1`, hash, c.now)
+	why := "it was " + r.Principal + "'s"
+	switch {
+	case errors.Is(err, ErrNotFound):
+		why = "there is no such link"
+	case err != nil:
+		return fmt.Errorf("look for the link: %w", err)
+	case r.Used:
+		why = "it was used before"
+	case r.Over:
+		why = "its time was over"
+	}
+	d.Why = why
+	return c.did(d, "link_refused", r.Cluster, act{Note: string(r.Kind)})
+}
+
+// told is a link as the trail keeps it.
+func (l Link) told() any {
+	return struct {
+		Kind      LinkKind  `json:"kind"`
+		For       string    `json:"for,omitempty"`
+		Account   string    `json:"account,omitempty"`
+		ExpiresAt time.Time `json:"expiresAt"`
+	}{l.Kind, l.Principal, l.Account, l.ExpiresAt}
+}
+
+func hashed(handle string) string {
+	sum := sha256.Sum256([]byte(handle))
+	return hex.EncodeToString(sum[:])
+}

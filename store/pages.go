@@ -1,0 +1,55 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	defaultPage = 50
+	largestPage = 500
+)
+
+// conditions collects what a query filters by: only that, so that the planner sees which index serves.
+type conditions struct {
+	all  []string
+	args pgx.NamedArgs
+}
+
+// add adds a condition and its argument, if it is wanted.
+func (w *conditions) add(wanted bool, condition, name string, value any) {
+	if !wanted {
+		return
+	}
+	w.all = append(w.all, condition)
+	if name != "" {
+		w.args[name] = value
+	}
+}
+
+func (w *conditions) where() string {
+	if len(w.all) == 0 {
+		return ""
+	}
+	return "WHERE " + strings.Join(w.all, " AND ")
+}
+
+// pageOf is how many rows a page has.
+func pageOf(limit int) int {
+	if limit <= 0 {
+		return defaultPage
+	}
+	return min(limit, largestPage)
+}
+
+// cursor reads the number that a page ended with.
+func cursor(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q is the end of no page", ErrConflict, text)
+	}
+	return n, nil
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Scale keeps how many workers a ready cluster is wanted to have, and returns the job that brings it there; none is needed
+// for what is there already. Asking for another number while a job runs changes what it is to reach. ErrConflict: the cluster
+// is not ready or no longer wanted, cannot be scaled, or the number is out of its bounds. ErrStale: it is not the one that
+// was seen.
+func (s *Store) Scale(ctx context.Context, id string, replicas int, d Deed) (jobID string, err error) {
+	err = s.turn(ctx, id, d, func(c *change, cur held) error {
+		if err := scalable(cur.Cluster, replicas); err != nil {
+			return err
+		}
+		jobID, err = c.scale(ctx, cur, replicas, d)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("scale %s: %w", id, err)
+	}
+	return jobID, nil
+}
+
+func scalable(c lifecycle.Cluster, replicas int) error {
+	switch {
+	case c.Wish == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.WishWhy)
+	case c.Status != lifecycle.Ready:
+		return fmt.Errorf("%w: the cluster is %s", ErrConflict, c.Status)
+	case c.WorkersLeast == nil || c.WorkersMost == nil:
+		return fmt.Errorf("%w: its profile has no bounds for workers", ErrConflict)
+	case replicas < *c.WorkersLeast || replicas > *c.WorkersMost:
+		return fmt.Errorf("%w: %d workers are not between %d and %d", ErrConflict, replicas, *c.WorkersLeast, *c.WorkersMost)
+	}
+	return nil
+}
+
+func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (jobID string, err error) {
+	if jobID, err = c.unfinished(ctx, cur.ID, lifecycle.JobScale); err != nil {
+		return "", err
+	}
+	wanted := cur.WorkersWanted
+	if wanted == nil && jobID == "" {
+		wanted = present(cur.Cluster)
+	}
+	if wanted != nil && *wanted == replicas {
+		return jobID, nil
+	}
+	if jobID == "" {
+		jobID = NewID("job")
+		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
+			return "", err
+		}
+	}
+	// The tries at the number before say nothing about this one.
+	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, scale_failures = 0, retry_at = NULL", pgx.NamedArgs{"replicas": replicas})
+	if err != nil {
+		return "", err
+	}
+	return jobID, c.did(d, "scale_asked", cur.ID, act{move: move{Job: jobID}, Before: wanted, After: replicas})
+}
+
+// present is how many workers a cluster has, as far as is known.
+func present(c lifecycle.Cluster) *int {
+	if c.Workers != nil {
+		return c.Workers
+	}
+	return c.WorkersBase
+}
+
+// unfinished is the job of a type that is not ended; empty: there is none.
+func (c *change) unfinished(ctx context.Context, cluster string, kind lifecycle.JobType) (id string, err error) {
+	err = c.QueryRow(ctx, `SELECT id FROM jobs WHERE cluster_id = $1 AND job_type = $2 AND ended_at IS NULL`, cluster, kind).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("find the %s job of %s: %w", kind, cluster, err)
+	}
+	return id, nil
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Vote takes a person's word on an approval and returns it as it stands then. One refusal ends it, and the cluster with it;
+// enough votes let the cluster begin. Whether the voter's role may is the caller's to know; that each person has one vote,
+// that two are two and neither the one who asked, that it still waits and its pull request did not move on is seen to here.
+// ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
+func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (Approval, error) {
+	err := s.write(ctx, func(c *change) error {
+		b, err := c.lockBallot(ctx, id)
+		if err != nil {
+			return err
+		}
+		voter, err := c.person(ctx, d.Actor)
+		if err != nil {
+			return err
+		}
+		if err := c.mayVote(ctx, b, voter); err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `
+			INSERT INTO approval_votes (approval_id, principal, approves, reason, door, created_at) VALUES (@id, @voter, @approves, @reason, @door, @now)`,
+			pgx.NamedArgs{"id": id, "voter": voter, "approves": approves, "reason": d.Why, "door": d.Door, "now": c.now})
+		if err != nil {
+			return fmt.Errorf("write the vote: %w", err)
+		}
+		d.Version = 0
+		return c.decideBallot(ctx, b, approves, d)
+	})
+	if err != nil {
+		return Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
+	}
+	return s.Approval(ctx, id)
+}
+
+// ballot is an approval whose row, and whose cluster's, this change has locked.
+type ballot struct {
+	cluster held
+	ballotRecord
+}
+
+type ballotRecord struct {
+	ID, Cluster  string
+	Kind         ApprovalKind
+	RequestedBy  string
+	Head, Latest string // Latest is what is known of the pull request; empty: it has none
+	Needs, Votes int
+	State        ApprovalState
+	DecidedWhy   string
+}
+
+// lockBallot takes the cluster's row, then the approval's, as every change does.
+func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
+	var cluster string
+	if err := c.QueryRow(ctx, `SELECT cluster_id FROM approvals WHERE id = $1`, id).Scan(&cluster); err != nil {
+		return ballot{}, err
+	}
+	cur, err := c.lock(ctx, cluster)
+	if err != nil {
+		return ballot{}, err
+	}
+	b := ballot{cluster: cur}
+	b.ballotRecord, err = one[ballotRecord](ctx, c, `
+		SELECT a.id, a.cluster_id AS cluster, a.kind, a.requested_by, a.head, a.needs, `+approvalState+` AS state, a.decided_why,
+			coalesce((SELECT p.head FROM pull_requests p JOIN clusters c ON (c.repo, c.pr_number) = (p.repo, p.number) WHERE c.id = a.cluster_id), '') AS latest,
+			(SELECT count(*) FROM approval_votes v WHERE v.approval_id = a.id AND v.approves) AS votes
+		FROM approvals a WHERE a.id = @id FOR UPDATE OF a`, pgx.NamedArgs{"id": id, "now": c.now})
+	return b, err
+}
+
+// mayVote says what stands against a person's vote.
+func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
+	asker, err := c.person(ctx, b.RequestedBy)
+	if err != nil {
+		return err
+	}
+	var voted bool
+	err = c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM approval_votes WHERE approval_id = $1 AND principal = $2)`, b.ID, voter).Scan(&voted)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for a vote: %w", err)
+	case b.State == ApprovalExpired:
+		return fmt.Errorf("%w: nobody approved it in time", ErrConflict)
+	case b.State != ApprovalPending:
+		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
+	case b.cluster.Wish == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.WishWhy)
+	case voter == asker && (b.Needs > 1 || b.Kind == ApproveKubeadmin):
+		return ErrOwnApproval
+	case voted:
+		return fmt.Errorf("%w: %s voted already", ErrConflict, voter)
+	case b.Head != "" && b.Latest != "" && b.Head != b.Latest:
+		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", ErrStale, b.Head, b.Latest)
+	}
+	return nil
+}
+
+func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d Deed) error {
+	votes := b.Votes
+	if approves {
+		votes++
+	}
+	switch {
+	case !approves:
+		if err := c.closeBallot(ctx, b, ApprovalRefused, d); err != nil || b.Kind != ApproveCreate {
+			return err
+		}
+		d.Why = "refused by " + d.Actor + ": " + d.why()
+		_, err := c.destroy(ctx, b.cluster, d)
+		return err
+	case votes < b.Needs:
+		return c.did(d, "approval_voted", b.Cluster, act{Approval: b.ID, Before: b.Votes, After: votes})
+	}
+	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
+		return err
+	}
+	c.nextTurns() // it may have to take one now
+	return c.wish(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
+}
+
+// closeBallot ends the waiting.
+func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState, d Deed) error {
+	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.now, d.why())
+	if err != nil {
+		return fmt.Errorf("close the approval: %w", err)
+	}
+	return c.did(d, "approval_"+string(state), b.Cluster, act{Approval: b.ID, Before: ApprovalPending, After: state})
+}
+
+// RebindApproval makes what was asked for another head of the pull request void, with its votes, and asks anew for this head,
+// until the same time. moved is false where nothing of the cluster waits for approval, or it does so for this head.
+func (s *Store) RebindApproval(ctx context.Context, cluster, head string) (moved bool, err error) {
+	err = s.write(ctx, func(c *change) error {
+		cur, err := c.lock(ctx, cluster)
+		if err != nil || cur.Wish == lifecycle.Absent || !cur.NeedsApproval {
+			return err
+		}
+		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "why": "the pull request moved on to " + head}
+		type pair struct{ Old, New string }
+		moves, err := all[pair](ctx, c, `
+			WITH old AS (
+				UPDATE approvals SET state = 'void', decided_at = @now, decided_why = @why
+				WHERE cluster_id = @cluster AND kind = 'create' AND state = 'pending' AND head NOT IN ('', @head) AND expires_at > @now RETURNING *
+			)
+			INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
+			SELECT @id, kind, cluster_id, team, requested_by, why, asked, @head, needs, by_role, @now, expires_at FROM old
+			RETURNING (SELECT id FROM old) AS old, id AS new`, args)
+		if err != nil || len(moves) == 0 {
+			return err
+		}
+		moved = true
+		if err := c.wish(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // whoever shows it shows another approval
+			return err
+		}
+		return c.did(Deed{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
+			act{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
+	})
+	if err != nil {
+		return false, fmt.Errorf("bind the approval of %s to %s: %w", cluster, head, err)
+	}
+	return moved, nil
+}
