@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -146,4 +147,19 @@ func TestRulesKeepWhereTheyStand(t *testing.T) {
 	require.Equal(t, map[string]string{"ttlHours": "8", "region": "us-east-2"}, p.Rules[0].Set)
 	require.Equal(t, ApprovalTerms{Count: 2, By: "requester", For: 12 * time.Hour}, p.Rules[1].Approval)
 	require.Equal(t, []string{"pr_label", "pr_comment"}, c.Policies[0].Sources)
+}
+
+func TestEveryFieldIsExplainedInTheGuide(t *testing.T) {
+	page, err := os.ReadFile("../docs/catalogue.md")
+	require.NoError(t, err)
+	r := &reader{lines: map[string]int{}}
+	for kind, fields := range map[string][]field{
+		"profile": profileFields(r, new(Profile)), "team": teamFields(r, new(Team)), "quota": quotaFields(r, new(Quota)),
+		"policy": policyFields(r, new(Policy)), "rule": ruleFields(r, new(Rule)), "identity": identityFields(r, new(Identity)),
+	} {
+		for _, f := range fields {
+			explained := regexp.MustCompile("\\| [^|]*`([a-z]+(\\[\\])?\\.)?" + f.name + "[\\[\\].a-zA-Z]*`[^|]* \\|").Match(page)
+			require.True(t, explained, "%s of %s stands in no table", f.name, kind)
+		}
+	}
 }

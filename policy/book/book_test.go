@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -65,6 +66,21 @@ func TestTheExamplesRulesCompile(t *testing.T) {
 	require.Len(t, b.Policies, 2)
 	_, err = LoadDir("../../profiles/testdata/nowhere")
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// example is a block of a page that is a file: its first line is a comment with the file's path.
+var example = regexp.MustCompile("(?s)```yaml\n# ([a-z]+/[-a-z]+\\.yaml)\n(.*?)```")
+
+func TestTheExamplesOfTheGuideAreOneCatalogue(t *testing.T) {
+	page, err := os.ReadFile("../../docs/catalogue.md")
+	require.NoError(t, err)
+	files := fstest.MapFS{}
+	for _, block := range example.FindAllStringSubmatch(string(page), -1) {
+		files[block[1]] = &fstest.MapFile{Data: []byte(block[2])}
+	}
+	require.Len(t, files, 6)
+	_, err = Load(files)
+	require.NoError(t, err)
 }
 
 func TestEveryProblemOfFilesAndRulesIsToldAtOnce(t *testing.T) {
