@@ -186,6 +186,9 @@ func show(n *yaml.Node) string {
 		}
 		return string(value) // unquoted, so that 4.20 is seen to be a number
 	case yaml.MappingNode:
+		if len(n.Content) == 0 {
+			return "an empty mapping"
+		}
 		return "a mapping"
 	case yaml.SequenceNode:
 		return fmt.Sprintf("a list of %d", len(n.Content))
