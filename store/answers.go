@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// keepAnswer is how long an answer is kept where nothing else is said.
+// answerKept is how long an answer is kept where nothing else is said.
 const answerKept = 24 * time.Hour
 
 // answered returns the kept answer to a request; nil: it was never answered, or too long ago. Its key must be locked.
@@ -33,8 +33,8 @@ func (c *change) answered(ctx context.Context, principal string, o Once) (*Answe
 	return &kept.Answer, nil
 }
 
-// keepAnswer keeps what a request is answered with, over one that expired.
-func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Answer) error {
+// keepAnswer keeps what a request is answered with, over one that expired, and returns it as it will be read again.
+func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Answer) (*Answer, error) {
 	if a.Headers == nil {
 		a.Headers = map[string]string{}
 	}
@@ -51,7 +51,7 @@ func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Ans
 			"now": c.now, "expires": c.now.Add(cmp.Or(o.Keep, answerKept)),
 		})
 	if err != nil {
-		return fmt.Errorf("keep the answer to %s: %w", o.Key, err)
+		return nil, fmt.Errorf("keep the answer to %s: %w", o.Key, err)
 	}
-	return nil
+	return &a, nil
 }

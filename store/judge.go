@@ -45,8 +45,8 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 		if err != nil {
 			return err
 		}
-		out.Answer = &said
-		return c.keepAnswer(ctx, a.Principal, *a.Once, said)
+		out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, said)
+		return err
 	})
 	if err != nil {
 		return Judged{}, fmt.Errorf("judge a wish of %s: %w", a.Principal, err)

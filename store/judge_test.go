@@ -1,0 +1,287 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// atMost grants the acceptance as long as its team has fewer live clusters, with those that wait counted too. Beyond that it
+// is refused, or waits for its turn.
+func atMost(most int, wait bool, a store.Acceptance) func(store.Usage) (store.Judgement, error) {
+	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
+	return func(u store.Usage) (store.Judgement, error) {
+		switch full := u.Team.Live+u.Team.Waiting >= most; {
+		case full && !wait:
+			return refusal("the quota is full"), nil
+		case full:
+			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: limit.Words(), Place: 1 + u.Team.Waiting}
+		}
+		return store.Judgement{Accept: &a}, nil
+	}
+}
+
+func refusal(words string) store.Judgement {
+	said := fmt.Appendf(nil, `[{"name":"quota","result":"fail","words":%q}]`, words)
+	return store.Judgement{Refuse: &store.Refusal{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}}
+}
+
+// says answers with what became of the wish.
+func says(row store.Row, j store.Judgement) (store.Answer, error) {
+	if j.Refuse != nil {
+		return store.Answer{Status: 403, Body: j.Refuse.Failed}, nil
+	}
+	return store.Answer{
+		Status: 202, Headers: map[string]string{"Location": "/api/v1/clusters/" + row.ID}, Body: []byte(`{"clusterId":"` + row.ID + `"}`),
+	}, nil
+}
+
+// once makes a wish a request that may be sent again.
+func once(ask store.Ask, key, body string) store.Ask {
+	ask.Door, ask.Once = "api", &store.Once{Key: key, Request: strings.Repeat(body, 64), Keep: time.Hour}
+	return ask
+}
+
+// together runs do n times at once.
+func together(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { do(i) })
+	}
+	wg.Wait()
+}
+
+func by(a store.Acceptance, person string) store.Acceptance {
+	a.Row.RequestedBy = person
+	return a
+}
+
+func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	errs := make([]error, 50)
+	together(len(errs), func(i int) {
+		a := by(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, false, a), nil)
+	})
+	require.NoError(t, errors.Join(errs...))
+	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM clusters`))
+	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed`))
+	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
+	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
+}
+
+func TestTheSameRequestSentFiftyTimesMakesOneClusterAndFiftyEqualAnswers(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.New(t), newClock()
+	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	replicas := []*store.Store{openAt(t, url, options), openAt(t, url, options)}
+	a := granted("shop")
+	ask := once(wishes(a), "key-1", "a")
+	answers, errs := make([]*store.Answer, 50), make([]error, 50)
+	together(len(errs), func(i int) {
+		judged, err := replicas[i%2].Judge(t.Context(), ask, atMost(3, false, a), says)
+		answers[i], errs[i] = judged.Answer, err
+	})
+	require.NoError(t, errors.Join(errs...))
+	for _, answer := range answers {
+		require.Equal(t, answers[0], answer)
+	}
+	require.Equal(t, 202, answers[0].Status)
+	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM clusters`))
+	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM answers`))
+
+	restarted := openAt(t, url, options)
+	again, err := restarted.Judge(t.Context(), ask, mustNotJudge(t), nil)
+	require.NoError(t, err)
+	require.True(t, again.Replayed)
+	require.Equal(t, answers[0], again.Answer)
+}
+
+func mustNotJudge(t *testing.T) func(store.Usage) (store.Judgement, error) {
+	return func(store.Usage) (store.Judgement, error) {
+		t.Error("judged again")
+		return store.Judgement{}, errors.New("judged again")
+	}
+}
+
+func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	a := granted("shop")
+	first, err := s.Judge(t.Context(), once(wishes(a), "key-1", "a"), atMost(3, false, a), says)
+	require.NoError(t, err)
+	_, err = s.Judge(t.Context(), once(wishes(a), "key-1", "b"), mustNotJudge(t), says)
+	require.ErrorIs(t, err, store.ErrKeyReused)
+
+	other := by(granted("shop-2"), "github:will")
+	theirs, err := s.Judge(t.Context(), once(wishes(other), "key-1", "b"), atMost(3, false, other), says)
+	require.NoError(t, err)
+	require.NotEqual(t, first.Answer, theirs.Answer, "a key belongs to its principal")
+
+	clock.pass(time.Hour)
+	later := granted("shop-3")
+	third, err := s.Judge(t.Context(), once(wishes(later), "key-1", "b"), atMost(3, false, later), says)
+	require.NoError(t, err)
+	require.False(t, third.Replayed, "the answer expired")
+	again, err := s.Judge(t.Context(), once(wishes(later), "key-1", "b"), mustNotJudge(t), says)
+	require.NoError(t, err)
+	require.Equal(t, third.Answer, again.Answer)
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM answers`))
+
+	clock.pass(time.Hour)
+	n, err := s.Prune(t.Context(), 30*24*time.Hour)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, n)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM answers`))
+}
+
+func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	accept(t, s, granted("first"))
+	a := granted("shop")
+	ask := once(wishes(a), "key-1", "a")
+	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a), says)
+	require.NoError(t, err)
+	require.True(t, refused.Refused)
+	require.Equal(t, 403, refused.Answer.Status)
+	again, err := s.Judge(t.Context(), ask, mustNotJudge(t), says)
+	require.NoError(t, err)
+	require.Equal(t, refused.Answer, again.Answer)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
+}
+
+func TestWhateverFailsBetweenAcceptanceAndAnswerLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a := granted("shop")
+	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
+	ask := once(wishes(a), "key-1", "a")
+	for name, answer := range map[string]func(context.CancelFunc) (store.Answer, error){
+		"the answer cannot be made": func(context.CancelFunc) (store.Answer, error) { return store.Answer{}, errors.New("no") },
+		"the answer is none":        func(context.CancelFunc) (store.Answer, error) { return store.Answer{Status: 500}, nil },
+		"the caller went away":      func(cancel context.CancelFunc) (store.Answer, error) { cancel(); return store.Answer{Status: 202}, nil },
+		"the session was ended":     func(context.CancelFunc) (store.Answer, error) { return store.Answer{Status: 202}, endSessions(s) },
+		"the session ended unnoticed": func(context.CancelFunc) (store.Answer, error) {
+			_ = endSessions(s)
+			return store.Answer{Status: 202}, nil
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := s.Judge(ctx, ask, atMost(3, false, a), func(store.Row, store.Judgement) (store.Answer, error) { return answer(cancel) })
+		cancel()
+		require.Error(t, err, name)
+		for _, table := range []string{"clusters", "cluster_requests", "jobs", "approvals", "turns", "answers", "audit_events", "usage_samples", "river_job"} {
+			require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), "%s: %s", name, table)
+		}
+	}
+	judged, err := s.Judge(t.Context(), ask, atMost(3, false, a), says)
+	require.NoError(t, err)
+	require.Equal(t, 202, judged.Answer.Status, "and the next try is judged anew")
+}
+
+// endSessions ends everybody's sessions in the middle of a transaction.
+func endSessions(s *store.Store) error {
+	_, err := s.Pool().Exec(context.Background(), `
+		SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle in transaction'`)
+	return err
+}
+
+func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a := fromPR(granted("shop"), 41)
+	for _, scope := range []store.Scope{
+		{}, {Person: a.Row.RequestedBy, Team: a.Row.Team}, {Person: a.Row.RequestedBy, Team: "other", Repo: "acme/shop"}, {Person: "github:will", Team: a.Row.Team, Repo: "acme/shop"},
+	} {
+		ask := wishes(a)
+		ask.Scope = scope
+		_, err := judge(s, ask, a)
+		require.ErrorIs(t, err, store.ErrConflict)
+		require.ErrorContains(t, err, "counted for")
+	}
+	for _, j := range []store.Judgement{{}, {Accept: &a, Refuse: &store.Refusal{}}} {
+		_, err := s.Judge(t.Context(), wishes(a), func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
+		require.ErrorContains(t, err, "either accepted or refused")
+	}
+	require.Zero(t, count(t, s, `SELECT count(*) FROM clusters`))
+}
+
+func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	a := fromPR(granted("shop"), 41)
+	a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, ptr(3), ptr(2), ptr(5)
+	a.Approval = &store.ApprovalAsk{
+		Why: []string{"the budget is at 90 %"}, Needs: 2, By: "platform_admin", For: 3 * time.Hour, Asked: strings.Repeat("a", 64), Head: "abc123",
+	}
+	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{{Quota: "all", Scope: "everywhere", What: "creating", Most: 3}}, Weight: 2}
+	row := accept(t, s, a)
+	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingApproval, true, true}, []any{row.Status, row.Phase, row.NeedsApproval, row.NeedsTurn})
+	require.Equal(t, clock.now().Add(3*time.Hour), row.ApproveBy)
+	require.Equal(t, []int{6, 3, 2, 5}, []int{row.Nodes, *row.WorkersBase, *row.WorkersLeast, *row.WorkersMost})
+	require.Equal(t, 1, count(t, s, `
+		SELECT count(*) FROM approvals WHERE cluster_id = $1 AND kind = 'create' AND state = 'pending' AND needs = 2 AND by_role = 'platform_admin'
+			AND head = 'abc123' AND requested_by = 'github:maya' AND team = 'acme/platform' AND why = '{the budget is at 90 %}' AND expires_at = $2`,
+		row.ID, row.ApproveBy))
+
+	usage, err := s.Usage(t.Context(), wishes(a).Scope)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 0, 0}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting}, "who awaits approval has a place and creates nothing")
+	n, err := s.Turns(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n, "it has no turn before it is approved")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM turns`))
+}
+
+func ptr(n int) *int { return &n }
+
+// Wishes over random persons, teams, repositories and everybody, some sent again, beside turns, decisions and teardowns:
+// whatever waits for what, nobody waits in a circle.
+func TestNobodyWaitsInACircle(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	errs := make([]error, 200)
+	together(len(errs), func(i int) {
+		r := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // a test's own dice
+		a := by(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
+		a.Row.Team = fmt.Sprintf("team-%d", r.IntN(3))
+		if r.IntN(2) == 0 {
+			a = fromPR(a, i)
+			a.Row.PR.Repo = fmt.Sprintf("acme/repo%d", r.IntN(3))
+		}
+		ask := wishes(a)
+		ask.Scope.Everywhere = r.IntN(2) == 0
+		if r.IntN(3) == 0 {
+			ask.Key = fmt.Sprintf("wish-%d", r.IntN(5))
+		}
+		if r.IntN(3) == 0 {
+			ask = once(ask, fmt.Sprintf("key-%d", r.IntN(5)), "a")
+		}
+		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a), says)
+		if err == nil && judged.Row.ID != "" && r.IntN(2) == 0 {
+			_, err = s.Destroy(ctx, judged.Row.ID, store.Deed{Actor: "github:maya"})
+		}
+		if r.IntN(4) == 0 {
+			_, turns := s.Turns(ctx)
+			err = errors.Join(err, turns)
+		}
+		errs[i] = err
+	})
+	require.NoError(t, errors.Join(errs...))
+}

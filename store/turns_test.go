@@ -1,0 +1,181 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// served gives turns and returns whose it was.
+func served(t testing.TB, s *store.Store) []string {
+	t.Helper()
+	n, err := s.Turns(t.Context())
+	require.NoError(t, err)
+	var ids []string
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `
+		SELECT coalesce(array_agg(target_cluster_id ORDER BY id), '{}') FROM (
+			SELECT * FROM audit_events WHERE action = 'turn' ORDER BY id DESC LIMIT $1) newest`, n).Scan(&ids))
+	require.Len(t, ids, n)
+	return ids
+}
+
+// queues accepts a wish under the quota of so many for the team, one minute after those before.
+func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
+	t.Helper()
+	clock.pass(time.Minute)
+	a := granted(name)
+	judged, err := s.Judge(t.Context(), wishes(a), atMost(most, true, a), nil)
+	require.NoError(t, err)
+	return judged.Row
+}
+
+// goes destroys a cluster that was never begun, which releases it.
+func goes(t testing.TB, s *store.Store, id string) {
+	t.Helper()
+	_, err := s.Destroy(t.Context(), id, store.Deed{Actor: "github:maya", Why: "done"})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Released, step(t, s, id).Next.Phase)
+}
+
+func TestOfFiftyThatMayWaitThreeRunAndEveryoneGetsATurn(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	errs := make([]error, 50)
+	together(len(errs), func(i int) {
+		a := by(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, true, a), nil)
+	})
+	require.NoError(t, errors.Join(errs...))
+	const live = `SELECT count(*) FROM clusters WHERE destroyed_at IS NULL AND NOT needs_turn`
+	require.Equal(t, 3, count(t, s, live))
+	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM clusters WHERE needs_turn`))
+	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM turns`))
+
+	for range 17 {
+		for id := range liveIDs(t, s) {
+			goes(t, s, id)
+		}
+		together(3, func(int) {
+			_, err := s.Turns(t.Context())
+			require.NoError(t, err)
+		})
+		require.LessOrEqual(t, count(t, s, live), 3)
+	}
+	require.Zero(t, count(t, s, `SELECT count(*) FROM turns`))
+	require.Equal(t, 50, count(t, s, `SELECT count(*) FROM clusters WHERE destroyed_at IS NOT NULL`))
+	require.Equal(t, 47, count(t, s, `SELECT count(DISTINCT target_cluster_id) FROM audit_events WHERE action = 'turn'`))
+}
+
+// liveIDs are the clusters that run.
+func liveIDs(t testing.TB, s *store.Store) map[string]bool {
+	t.Helper()
+	rows, _, err := s.List(t.Context(), store.Filter{Live: true, Limit: 500})
+	require.NoError(t, err)
+	ids := map[string]bool{}
+	for _, row := range rows {
+		if !row.NeedsTurn {
+			ids[row.ID] = true
+		}
+	}
+	return ids
+}
+
+func TestWhoWaitsKnowsTheirPlaceAndIsToldOnlyWhenItMoves(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first := queues(t, s, clock, "first", 2)
+	second := queues(t, s, clock, "second", 2)
+	require.Empty(t, riverJobs(t, s, "turns"), "nobody waits")
+	third, fourth := queues(t, s, clock, "third", 2), queues(t, s, clock, "fourth", 2)
+	require.Len(t, riverJobs(t, s, "turns"), 2)
+	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, true}, []any{third.Status, third.Phase, third.NeedsTurn})
+	require.Empty(t, served(t, s))
+	facts := func(id string) lifecycle.Turn {
+		_, f, err := s.Load(t.Context(), id)
+		require.NoError(t, err)
+		return f.Turn
+	}
+	words := "team acme/platform may have 2 clusters live at once (quota teams)"
+	require.Equal(t, lifecycle.Turn{Place: 1, For: words, ETA: first.DestroyAt}, facts(third.ID))
+	require.Equal(t, lifecycle.Turn{Place: 2, For: words, ETA: second.DestroyAt}, facts(fourth.ID))
+
+	pokes := func() int { return count(t, s, `SELECT sum(pokes)::int FROM clusters`) }
+	before := pokes()
+	require.Empty(t, served(t, s))
+	require.Equal(t, before, pokes(), "nothing is news")
+
+	lose(t, s)
+	goes(t, s, first.ID)
+	require.NotEmpty(t, riverJobs(t, s, "turns"), "a place is free")
+	version := count(t, s, `SELECT row_version::int FROM clusters WHERE id = $1`, third.ID)
+	require.Equal(t, []string{third.ID}, served(t, s))
+	row, err := s.Cluster(t.Context(), third.ID)
+	require.NoError(t, err)
+	require.False(t, row.NeedsTurn)
+	require.EqualValues(t, version+1, row.Version, "a decision on the state before is stale")
+	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open)
+	require.Equal(t, 1, facts(fourth.ID).Place)
+
+	goes(t, s, fourth.ID) // it gives up waiting
+	require.Empty(t, served(t, s))
+	require.Zero(t, count(t, s, `SELECT count(*) FROM turns`))
+}
+
+func TestATurnOfWhatIsBeingCreatedComesWhenOneIsReady(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, attempt := claimed(t, s, "first")
+	limit := lifecycle.Limit{Quota: "everybody", Scope: lifecycle.ScopeEverywhere, What: lifecycle.CountCreating, Most: 1}
+	a := granted("second")
+	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Words()}
+	waiting := accept(t, s, a)
+	require.Empty(t, served(t, s))
+	require.Equal(t, row.DestroyAt, turnETA(t, s, waiting.ID), "nothing is known of how long it takes, and by then it is gone")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE attempts SET expected_seconds = 1800 WHERE id = $1`, attempt.Attempt)
+	require.NoError(t, err)
+	require.Empty(t, served(t, s))
+	require.Equal(t, clock.now().Add(30*time.Minute), turnETA(t, s, waiting.ID))
+
+	lose(t, s)
+	ready(t, s, row, attempt, "first-abcde")
+	require.Len(t, riverJobs(t, s, "turns"), 1)
+	require.Equal(t, []string{waiting.ID}, served(t, s))
+}
+
+func turnETA(t testing.TB, s *store.Store, id string) time.Time {
+	t.Helper()
+	_, f, err := s.Load(t.Context(), id)
+	require.NoError(t, err)
+	return f.Turn.ETA
+}
+
+// What is approved together takes its turns one by one.
+func TestWhatIsApprovedTakesItsTurn(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: "acme/platform", What: lifecycle.CountCreating, Most: 1}
+	var ids []string
+	for i := range 2 {
+		clock.pass(time.Minute)
+		a := granted(fmt.Sprintf("shop-%d", i))
+		a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: fmt.Sprintf("%064d", i)}
+		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}}
+		ids = append(ids, accept(t, s, a).ID)
+	}
+	require.Empty(t, served(t, s))
+	lose(t, s)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET needs_approval = false, approve_by = NULL`)
+	require.NoError(t, err)
+	require.Equal(t, ids[:1], served(t, s))
+	usage, err := s.Usage(t.Context(), store.Scope{Team: "acme/platform"})
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1, 1}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting})
+	goes(t, s, ids[0])
+	require.Equal(t, ids[1:], served(t, s))
+}

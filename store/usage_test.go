@@ -1,0 +1,220 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// used counts for maya's wish of a pull request.
+func used(t testing.TB, s *store.Store) store.Usage {
+	t.Helper()
+	u, err := s.Usage(t.Context(), wishes(fromPR(granted("any"), 1)).Scope)
+	require.NoError(t, err)
+	return u
+}
+
+// sized is a wish for six machines at 70 cents an hour.
+func sized(name string) store.Acceptance {
+	a := granted(name)
+	a.Row.Nodes, a.Row.WorkersBase = 6, ptr(3)
+	return a
+}
+
+func TestAClusterCountsUntilNothingOfItIsLeft(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	numbers := func() []int { u := used(t, s).Team; return []int{u.Live, u.Creating, u.Waiting} }
+	require.Equal(t, []int{0, 0, 0}, numbers())
+	row := accept(t, s, sized("shop"))
+	require.Equal(t, []int{1, 1, 0}, numbers(), "accepted")
+	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1, 0}, numbers(), "creating")
+	ready(t, s, row, open, "demo-abcde")
+	require.Equal(t, []int{1, 0, 0}, numbers(), "ready")
+	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 0, 0}, numbers(), "no longer wanted")
+	step(t, s, row.ID)
+	open, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 0, 0}, numbers(), "going")
+	zero(t, s, clock, open)
+	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
+	require.Equal(t, []int{0, 0, 0}, numbers(), "released")
+}
+
+func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	queues(t, s, clock, "first", 1)
+	waiting := queues(t, s, clock, "second", 1)
+	a := by(granted("third"), "github:will")
+	a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
+	accept(t, s, a)
+	elsewhere := fromPR(granted("fourth"), 7)
+	elsewhere.Row.Team = "other"
+	accept(t, s, elsewhere)
+
+	u := used(t, s)
+	require.Equal(t, []int{2, 1, 1}, []int{u.Team.Live, u.Team.Creating, u.Team.Waiting})
+	require.Equal(t, []int{2, 2, 1}, []int{u.Person.Live, u.Person.Creating, u.Person.Waiting}, "maya's, whichever team")
+	require.Equal(t, []int{1, 1, 0}, []int{u.Repository.Live, u.Repository.Creating, u.Repository.Waiting})
+	require.Equal(t, []int{3, 2, 1}, []int{u.Everywhere.Live, u.Everywhere.Creating, u.Everywhere.Waiting})
+
+	_, err := s.Destroy(t.Context(), waiting.ID, store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	u = used(t, s)
+	require.Equal(t, []int{2, 1, 0}, []int{u.Team.Live, u.Team.Creating, u.Team.Waiting}, "it never began, and waits no more")
+}
+
+func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	month := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	a := sized("shop")
+	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
+	row := accept(t, s, a)
+	money := func() []int64 { u := used(t, s).Team; return []int64{u.SpentCents, u.CommittedCents, int64(u.NodeHours)} }
+	require.Equal(t, []int64{0, 400 * 70, 400 * 6}, money(), "nothing spent, all of it to come")
+	clock.pass(10 * time.Hour)
+	require.Equal(t, []int64{0, 390 * 70, 390 * 6}, money(), "what has not begun costs nothing")
+
+	step(t, s, row.ID)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	clock.pass(2 * time.Hour)
+	require.Equal(t, []int64{140, 388 * 70, 12 + 388*6}, money(), "an install costs already")
+	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing})
+	require.NoError(t, err)
+	ready(t, s, row, open, "demo-abcde")
+	clock.pass(100 * time.Hour)
+	require.Equal(t, []int64{102 * 70, 288 * 70, 390 * 6}, money())
+	requireReport(t, s, month, 102, 102*6, 102*70)
+
+	december := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	clock.pass(december.Sub(clock.now()) + 5*time.Hour)
+	left := int64(row.DestroyAt.Sub(clock.now()) / time.Hour)
+	require.Equal(t, []int64{5 * 70, left * 70, (5 + left) * 6}, money(), "a new month")
+	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	require.Equal(t, []int64{5 * 70, 0, 5 * 6}, money(), "it is not to cost anything much longer")
+	step(t, s, row.ID)
+	clock.pass(time.Hour)
+	open, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	zero(t, s, clock, open)
+	settled(t, s, row.ID)
+	clock.pass(1000 * time.Hour)
+	require.Equal(t, []int64{0, 0, 0}, money(), "January")
+	requireReport(t, s, december, 6, 6*6, 6*70)
+}
+
+// requireReport compares with the report since then, which is made from the samples alone.
+func requireReport(t testing.TB, s *store.Store, from time.Time, hours, nodeHours float64, cents int64) {
+	t.Helper()
+	lines, err := s.UsageReport(t.Context(), store.ReportFilter{From: from, By: "team"})
+	require.NoError(t, err)
+	require.Len(t, lines, 1)
+	require.InDelta(t, hours, lines[0].ClusterHours, 0.01)
+	require.InDelta(t, nodeHours, lines[0].NodeHours, 0.1)
+	require.InDelta(t, cents, lines[0].Cents, 1)
+}
+
+func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, sized("shop"))
+	step(t, s, row.ID)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	ready(t, s, row, open, "demo-abcde")
+	clock.pass(time.Hour)
+	before := used(t, s).Team
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	d := lifecycle.Decide(c, f, limits)
+	d.Next.Workers = ptr(6) // nine machines in all
+	require.NoError(t, s.Apply(t.Context(), d, c.Version))
+	clock.pass(time.Hour)
+	after := used(t, s).Team
+	require.EqualValues(t, 70+105, after.SpentCents)
+	require.InDelta(t, 6+9+2*9, after.NodeHours, 0.01)
+	require.EqualValues(t, 3*70, before.CommittedCents)
+	require.EqualValues(t, 2*105, after.CommittedCents)
+	requireReport(t, s, clock.now().Add(-9*time.Hour), 2, 15, 175)
+}
+
+// Reports group by whom a cluster belongs to or by a tag, and no interval is open for ever.
+func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	start := clock.now()
+	for i, team := range []string{"a", "b", "b"} {
+		a := sized(fmt.Sprintf("shop-%d", i))
+		a.Row.Team, a.Row.CostCenter, a.Row.Tags = team, "cc-"+team, map[string]string{"ticket": fmt.Sprint(i)}
+		row := accept(t, s, a)
+		step(t, s, row.ID)
+		if i == 2 {
+			open, err := s.OpenAttempt(t.Context(), row.ID)
+			require.NoError(t, err)
+			_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+			require.NoError(t, err)
+			ready(t, s, row, open, "demo-abcde")
+		}
+	}
+	waits := accept(t, s, by(granted("waits"), "github:will"))
+	clock.pass(2 * time.Hour)
+	report := func(f store.ReportFilter) []store.ReportLine {
+		lines, err := s.UsageReport(t.Context(), f)
+		require.NoError(t, err)
+		return lines
+	}
+	b := store.ReportLine{Key: "b", Clusters: 2, Ready: 1, ClusterHours: 4, NodeHours: 24, Cents: 280}
+	a := store.ReportLine{Key: "a", Clusters: 1, ClusterHours: 2, NodeHours: 12, Cents: 140}
+	require.Equal(t, []store.ReportLine{b, a, {Key: waits.Team, Clusters: 1}}, report(store.ReportFilter{From: start.Add(-time.Hour), By: "team"}))
+	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
+	require.Empty(t, report(store.ReportFilter{From: start, By: "team", Teams: []string{}}), "whoever sees no team sees nothing")
+	b.ClusterHours, b.NodeHours, b.Cents = 2, 12, 140
+	b.Key = "cc-b"
+	require.Equal(t, b, report(store.ReportFilter{From: start.Add(time.Hour), To: start.Add(99 * time.Hour), By: "costCenter"})[0], "not before, and not after now")
+	require.Equal(t, []string{"0", "1", "2", ""}, keys(report(store.ReportFilter{From: start, By: "tag:ticket"})))
+	require.Equal(t, []string{"aws-minimal-test"}, keys(report(store.ReportFilter{From: start, By: "profile"})))
+	for _, by := range []string{"owner", "environment"} {
+		require.Len(t, report(store.ReportFilter{From: start, By: by}), 1)
+	}
+	for _, wrong := range []store.ReportFilter{{From: start, By: "password"}, {From: start, By: "tag:"}, {From: start, To: start, By: "team"}, {From: clock.now(), By: "team"}} {
+		_, err := s.UsageReport(t.Context(), wrong)
+		require.ErrorIs(t, err, store.ErrConflict)
+	}
+
+	// A row that was released without its last sample is billed until its release and no further.
+	_, err := s.Pool().Exec(t.Context(), `
+		ALTER TABLE clusters DISABLE TRIGGER clusters_release_guard;
+		UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
+	require.NoError(t, err)
+	clock.pass(1000 * time.Hour)
+	a.ClusterHours, a.NodeHours, a.Cents = 0.5, 3, 35
+	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
+}
+
+func keys(lines []store.ReportLine) (keys []string) {
+	for _, l := range lines {
+		keys = append(keys, l.Key)
+	}
+	return keys
+}
