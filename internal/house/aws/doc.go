@@ -1,5 +1,5 @@
 // Package aws is a small AWS for demos and tests: one HTTP server that speaks the real wire protocols of STS, EC2, both
-// generations of load balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas and Secrets Manager,
+// generations of load balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas, Organizations (whose an account is) and Secrets Manager,
 // checks every SigV4 signature, keeps what was created, enforces the quotas and the order in which things can be deleted,
 // and counts what is left on its own.
 //

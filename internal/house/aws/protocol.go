@@ -38,10 +38,11 @@ var protocols = map[string]protocol{
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
 	"secretsmanager":       jsonProtocol("secretsmanager", secretCalls),
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
+	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
 }
 
 // speaksJSON are the services that word their refusals as JSON.
-var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "secretsmanager": true}
+var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "secretsmanager": true, "organizations": true}
 
 const (
 	ec2Namespace     = "http://ec2.amazonaws.com/doc/2016-11-15/"

@@ -20,6 +20,8 @@ type Config struct {
 	AccessKey string         // the administrator's key
 	SecretKey string         //
 	Account   string         // 123456789012
+	Callers   []Caller       // who else has a key from the start
+	Members   []string       // accounts of Organization beside Account
 	Regions   []string       // us-east-1, us-east-2, us-west-2
 	Zone      string         // the public zone that exists from the start: labs.example.com
 	StatePath string         // JSON file, read at the start and written before a change is answered; empty: memory only

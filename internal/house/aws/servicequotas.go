@@ -25,7 +25,9 @@ func (c *call) quotasOf(service string) []quota {
 	})
 }
 
-func global(service string) bool { return service == "iam" || service == "route53" || service == "sts" }
+func global(service string) bool {
+	return service == "iam" || service == "route53" || service == "sts" || service == "organizations"
+}
 
 func getQuota(value func(*call, quota) int) handler {
 	return func(c *call) ([]node, error) {

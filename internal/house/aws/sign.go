@@ -145,6 +145,13 @@ func mismatch(service string) *Fault {
 // caller is one access key's owner.
 type caller struct {
 	secret, arn, userID string
+	account             string // empty: the one everybody is in
+}
+
+// Caller is a user or a role's session that has a key without having been made here, of whichever account.
+type Caller struct {
+	AccessKey, SecretKey string
+	ARN                  string // arn:aws:iam::<account>:user/<name>, or arn:aws:sts::<account>:assumed-role/<role>/<session>
 }
 
 // caller looks a key up: the configured one is the account's administrator, others were minted with CreateAccessKey.
@@ -153,6 +160,11 @@ func (s *Server) caller(key string) (caller, bool) {
 	defer s.mu.Unlock()
 	if key == s.cfg.AccessKey {
 		return caller{secret: s.cfg.SecretKey, userID: "AIDADEMO0000ADMIN0001", arn: "arn:aws:iam::" + s.world.Account + ":user/demo-admin"}, true
+	}
+	for _, c := range s.cfg.Callers {
+		if key == c.AccessKey {
+			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: c.ARN, account: strings.Split(c.ARN, ":")[4]}, true
+		}
 	}
 	minted := s.world.first(func(r *Resource) bool { return r.Type == "access-key" && r.ID == key && r.Account == s.world.Account })
 	if minted == nil {

@@ -7,8 +7,10 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/organizations"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -98,6 +100,26 @@ func TestAMintedKeyIsItsUserUntilItIsDeleted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = minted.sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 	refused(t, err, "InvalidClientTokenId")
+}
+
+func TestOthersHaveKeysInOtherAccountsAndOrganizationsKnowsItsOwn(t *testing.T) {
+	const role = "arn:aws:sts::999900001111:assumed-role/ci/build-41"
+	c := start(t, aws.Config{Members: []string{"210987654321"}, Callers: []aws.Caller{{AccessKey: "AKIADEMO0000OTHER001", SecretKey: "other-secret", ARN: role}}})
+	out, err := clients(t, c.Server, "us-east-2", "AKIADEMO0000OTHER001", "other-secret").sts.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	require.NoError(t, err)
+	require.Equal(t, role, *out.Arn)
+	require.Equal(t, "999900001111", *out.Account)
+
+	ask := organizations.New(organizations.Options{
+		BaseEndpoint: sdk.String(c.URL()), Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(key, secret, ""),
+	})
+	for _, account := range []string{"123456789012", "210987654321"} {
+		found, err := ask.DescribeAccount(t.Context(), &organizations.DescribeAccountInput{AccountId: sdk.String(account)})
+		require.NoError(t, err)
+		require.Equal(t, "arn:aws:organizations::123456789012:account/"+aws.Organization+"/"+account, *found.Account.Arn)
+	}
+	_, err = ask.DescribeAccount(t.Context(), &organizations.DescribeAccountInput{AccountId: sdk.String("999900001111")})
+	refused(t, err, "AccountNotFoundException")
 }
 
 func TestWhatTheStandInDoesNotKnowIsRefused(t *testing.T) {

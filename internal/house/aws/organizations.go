@@ -1,0 +1,23 @@
+package aws
+
+import "slices"
+
+// Organization is the one that the stand-in's accounts are of.
+const Organization = "o-demo1234ab"
+
+var organizationCalls = map[string]handler{
+	"DescribeAccount": func(c *call) ([]node, error) {
+		var in struct{ AccountId string } //nolint:revive // AWS's spelling
+		if err := c.decode(&in); err != nil {
+			return nil, err
+		}
+		if in.AccountId != c.Account && !slices.Contains(c.server.cfg.Members, in.AccountId) {
+			return nil, fault("AccountNotFoundException", "You specified an account that doesn't exist.")
+		}
+		c.json = map[string]any{"Account": map[string]any{
+			"Id": in.AccountId, "Name": "demo", "Email": "aws@acme.example", "Status": "ACTIVE", "JoinedMethod": "CREATED",
+			"Arn": "arn:aws:organizations::" + c.Account + ":account/" + Organization + "/" + in.AccountId,
+		}}
+		return nil, nil
+	},
+}
