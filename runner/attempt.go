@@ -44,6 +44,10 @@ type attempt struct {
 	console  string            // URL, read from the log
 	heard    []string          // the last lines the installer printed (create)
 
+	oc         *installer.Tool // (scale)
+	kubeconfig string          // path
+	counted    *int            // workers that were ready at the last look; nil: none was taken
+
 	stuckOn []installer.Refused // what the destroyer does not know how to remove (destroy)
 }
 
@@ -70,6 +74,10 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindDestroy:
 			if err = a.destroy(ctx); err == nil {
 				return contract.Result{Outcome: succeeded}
+			}
+		case contract.KindScale:
+			if err = a.scale(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Workers: a.counted}
 			}
 		default:
 			err = failure{

@@ -1,4 +1,4 @@
-// Package runner is the program in the pod: one try at creating or destroying one cluster.
+// Package runner is the program in the pod: one try at creating, destroying or scaling one cluster.
 //
 // It claims its attempt from the Status API, works through the phases, one file each, and tells a result. It must
 // never change anything in a cloud before the server acknowledged the record of it, never go on once it was told to
@@ -73,6 +73,10 @@ type Timings struct {
 	FatalOver     time.Duration // … over at least that long is stopped: 5 min
 	Gather        time.Duration // how long the logs of a failed bootstrap are gathered: 10 min
 	CCODelete     time.Duration // how long ccoctl may take to remove what it made: 10 min
+	OC            time.Duration // one question to the cluster itself: 30 s
+	Reach         time.Duration // how long its API may be away: 5 min
+	Scale         time.Duration // how long workers may take to come and go: 30 min
+	ScalePoll     time.Duration // how often they are counted meanwhile: 10 s
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 }
 
@@ -85,6 +89,7 @@ func (t Timings) orDefault() Timings {
 		{&t.ClaimPatience, 5 * time.Minute}, {&t.Flush, time.Second}, {&t.Farewell, 20 * time.Second},
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
 		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
+		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value

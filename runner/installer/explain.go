@@ -92,3 +92,20 @@ func first(heard []told, counts func(Class, told) bool) (Failure, bool) {
 	}
 	return Failure{Class: classes()[heard[found].class], Line: Message(heard[found].line)}, true
 }
+
+// Recognize says what the cloud refused, by what a cluster says of its own machines. The last line of the most specific
+// class counts, as in Explain; a line that only tells what did not come about says nothing.
+func Recognize(lines ...string) (Failure, bool) {
+	found, at := len(classes()), ""
+	for _, line := range lines {
+		lower := strings.ToLower(line)
+		i := slices.IndexFunc(classes(), func(c Class) bool { return !c.Symptom && c.matches(line, lower) })
+		if i >= 0 && i <= found {
+			found, at = i, line
+		}
+	}
+	if at == "" {
+		return Failure{}, false
+	}
+	return Failure{Class: classes()[found], Line: Message(at)}, true
+}

@@ -164,6 +164,9 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 	return nil
 }
 
+// OC is the version's oc, to ask a cluster with. Without one it fails with ErrNoTool.
+func (t *Tools) OC() (*Tool, error) { return t.findOC() }
+
 // findOC takes the version's own oc first, then one for all versions, then the runner's.
 func (t *Tools) findOC() (*Tool, error) {
 	places := []string{filepath.Join(t.Dir, t.Version), t.Dir}

@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+// errRefusedByOC is an answer of the cluster that asking again does not change.
+var errRefusedByOC = errors.New("refused")
+
+// ask asks the cluster once, through oc. What it prints as JSON comes back; what else it says is the error's.
+func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
+	var document, words []string
+	exit, err := a.oc.Run(ctx, installer.Command{
+		Args: append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...), Deadline: 2 * a.cfg.Timings.OC,
+		OnLine: func(line string) {
+			if len(document) == 0 && !strings.HasPrefix(line, "{") {
+				words = append(words, line)
+				return
+			}
+			document = append(document, line)
+		},
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, err
+	case exit.TimedOut:
+		return nil, fmt.Errorf("oc %s: no answer within %s", args[0], 2*a.cfg.Timings.OC)
+	case exit.Code != 0:
+		last := fmt.Sprintf("exit code %d", exit.Code)
+		if said := append(words, document...); len(said) > 0 {
+			last = installer.Message(said[len(said)-1])
+		}
+		if refused(last) {
+			return nil, fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, last)
+		}
+		return nil, fmt.Errorf("oc %s: %s", args[0], last)
+	}
+	if end := len(document); end > 0 {
+		for end > 1 && document[end-1] != "}" {
+			end-- // a warning behind the document
+		}
+		document = document[:end]
+	}
+	return []byte(strings.Join(document, "\n")), nil
+}
+
+// refused reports an error of the API that stays: "Error from server (Forbidden): …", and what is not there.
+func refused(words string) bool {
+	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "(NotFound)", "the server doesn't have a resource type", "must be logged in"} {
+		if strings.Contains(words, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// insist asks the cluster until it answers, for a while: its API moves between machines now and then.
+func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
+	until := time.Now().Add(a.cfg.Timings.Reach)
+	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
+		document, err := a.ask(ctx, args...)
+		switch {
+		case err == nil:
+			return document, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, errRefusedByOC):
+			return nil, failure{
+				Reason: "ScaleRefused", Whose: contract.WhoseUser, Message: fmt.Sprintf("the cluster refused it: %v", err),
+				Next: "look at what the reason names in the cluster (oc get machinesets -n " + machineAPI + "), or ask for a new cluster",
+			}
+		case time.Now().After(until):
+			return nil, failure{
+				Reason: "ClusterUnreachable", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("the cluster's API did not answer: %v", err),
+				Next: "try again later; if it stays so, look whether its control plane runs, and whether the runner reaches its API",
+			}
+		}
+		a.cfg.Log.Warn("the cluster did not answer, trying again", "err", err.Error())
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}

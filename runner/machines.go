@@ -1,0 +1,186 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// machineAPI is the namespace of a cluster's machines. The installer makes a worker set there for every zone of its
+// install-config, of no machines where none were asked for (openshift.md §1).
+const machineAPI = "openshift-machine-api"
+
+// machineSet is one zone's workers.
+type machineSet struct {
+	Name   string
+	Wanted int // as it was asked for
+	There  int // machines, ready or not
+	Ready  int
+}
+
+// machineSets lists the sets of workers, by name. Those of other roles (infra, edge) are not ours to scale.
+func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
+	raw, err := a.insist(ctx, "get", "machinesets.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Replicas *int
+				Template struct {
+					Metadata struct{ Labels map[string]string }
+				}
+			}
+			Status struct{ Replicas, ReadyReplicas int }
+		}
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, unreadable("machine sets")
+	}
+	var sets []machineSet
+	for _, item := range list.Items {
+		if item.Spec.Template.Metadata.Labels["machine.openshift.io/cluster-api-machine-role"] != "worker" {
+			continue
+		}
+		set := machineSet{Name: item.Metadata.Name, Wanted: 1, There: item.Status.Replicas, Ready: item.Status.ReadyReplicas}
+		if item.Spec.Replicas != nil { // the machine API takes one where it stands nowhere
+			set.Wanted = *item.Spec.Replicas
+		}
+		sets = append(sets, set)
+	}
+	if len(sets) == 0 {
+		return nil, failure{
+			Reason: "NoMachineSets", Whose: contract.WhoseUser, Message: "the cluster has no machine set of workers, so nothing was changed",
+			Next: "have one made again (oc get machinesets -n " + machineAPI + "), or ask for a new cluster",
+		}
+	}
+	slices.SortFunc(sets, func(x, y machineSet) int { return cmp.Compare(x.Name, y.Name) })
+	return sets, nil
+}
+
+// spread divides workers over the sets as the installer does: evenly, and what is left over to the first by name.
+func spread(total int, sets []machineSet) map[string]int {
+	wanted := map[string]int{}
+	for i, set := range sets {
+		wanted[set.Name] = total / len(sets)
+		if i < total%len(sets) {
+			wanted[set.Name]++
+		}
+	}
+	return wanted
+}
+
+// ready counts the workers that are.
+func ready(sets []machineSet) (n int) {
+	for _, set := range sets {
+		n += set.Ready
+	}
+	return n
+}
+
+// settled reports that every set has what it was asked for, and nothing on its way in or out.
+func settled(sets []machineSet) bool {
+	return !slices.ContainsFunc(sets, func(s machineSet) bool { return s.There != s.Wanted || s.Ready != s.Wanted })
+}
+
+func inWords(sets []machineSet) string {
+	var all []string
+	for _, s := range sets {
+		all = append(all, fmt.Sprintf("%s: %d wanted, %d there, %d ready", s.Name, s.Wanted, s.There, s.Ready))
+	}
+	return strings.Join(all, "; ")
+}
+
+// complaints are what the cluster says of machines that failed and of nodes that are not ready. Where it does not answer
+// there are none: they only explain.
+func (a *attempt) complaints(ctx context.Context) (lines []string) {
+	var machines struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Status   struct{ Phase, ErrorReason, ErrorMessage string }
+		}
+	}
+	raw, err := a.ask(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	if err == nil && json.Unmarshal(raw, &machines) == nil {
+		for _, m := range machines.Items {
+			if m.Status.ErrorMessage != "" {
+				lines = append(lines, fmt.Sprintf("machine %s: %s %s", m.Metadata.Name, m.Status.ErrorReason, m.Status.ErrorMessage))
+			}
+		}
+	}
+	nodes, err := a.nodes(ctx)
+	if err != nil {
+		return lines
+	}
+	for _, n := range nodes {
+		if n.notReady != "" {
+			lines = append(lines, fmt.Sprintf("node %s is not ready: %s", n.name, n.notReady))
+		}
+	}
+	return lines
+}
+
+// node is one machine as the cluster sees it.
+type node struct {
+	name     string
+	control  bool   // of the control plane
+	tainted  bool   // takes no workload
+	notReady string // what it says; empty: it is ready
+}
+
+func (a *attempt) nodes(ctx context.Context) ([]node, error) {
+	raw, err := a.ask(ctx, "get", "nodes", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []struct {
+			Metadata struct {
+				Name   string
+				Labels map[string]string
+			}
+			Spec struct {
+				Taints []struct{ Key, Effect string }
+			}
+			Status struct {
+				Conditions []struct{ Type, Status, Reason, Message string }
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, unreadable("nodes")
+	}
+	var nodes []node
+	for _, item := range list.Items {
+		n := node{name: item.Metadata.Name, notReady: "it says nothing of itself"}
+		_, n.control = item.Metadata.Labels["node-role.kubernetes.io/master"]
+		for _, t := range item.Spec.Taints {
+			n.tainted = n.tainted || t.Effect == "NoSchedule" && t.Key == "node-role.kubernetes.io/master"
+		}
+		for _, c := range item.Status.Conditions {
+			switch {
+			case c.Type == "Ready" && c.Status == "True":
+				n.notReady = ""
+			case c.Type == "Ready":
+				n.notReady = strings.TrimSpace(c.Reason + " " + c.Message)
+			}
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// unreadable does not say what the parser says: it would quote.
+func unreadable(what string) error {
+	return failure{
+		Reason: "ClusterUnreachable", Whose: contract.WhoseOurs, Retryable: true, Message: "what oc said of the cluster's " + what + " is no JSON",
+		Next: "an administrator of this installation looks at oc in the installers' directory",
+	}
+}

@@ -1,0 +1,214 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// scale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in
+// the cloud itself and records nothing: what the machine sets make carries the cluster's name, as the installer gave it.
+func (a *attempt) scale(ctx context.Context) error {
+	if a.spec.Scale == nil {
+		return failure{
+			Reason: "RunnerError", Whose: contract.WhoseOurs, Message: "the server did not say how many workers are wanted",
+			Next: "an administrator of this installation upgrades the server and ocpctl-runner together",
+		}
+	}
+	for _, p := range []phase{
+		{"restoring", 2, "fetching the way into the cluster", a.fetchKubeconfig},
+		{"scaling", 10, fmt.Sprintf("asking the cluster for %s", workers(a.spec.Scale.Workers)), a.scaling},
+	} {
+		if err := a.begin(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchKubeconfig writes the cluster's kubeconfig where only oc reads it; the attempt's end removes it.
+func (a *attempt) fetchKubeconfig(ctx context.Context) (err error) {
+	if a.oc, err = a.tools.OC(); err != nil {
+		return a.noTool(ctx, "oc", err)
+	}
+	ref := a.spec.Scale.KubeconfigRef
+	missing := failure{
+		Reason: "KubeconfigMissing", Whose: contract.WhoseOurs, Message: "no kubeconfig of the cluster was kept, so it cannot be scaled",
+		Next: "an administrator of this installation looks at the artifact bucket below operate/, and at the runner's rights to it",
+	}
+	if ref == "" {
+		return missing
+	}
+	var raw []byte
+	err = a.persist(ctx, a.cfg.Timings.Restore, "kubeconfig", func(ctx context.Context) (err error) {
+		if raw, err = a.store.Read(ctx, ref); errors.Is(err, artifacts.ErrMissing) {
+			return nil // asking again does not bring it back
+		}
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		missing.Message, missing.Retryable = fmt.Sprintf("the cluster's kubeconfig could not be fetched from the artifact bucket (%v); nothing was changed", err), true
+		return missing
+	case len(raw) == 0:
+		return missing
+	}
+	if err := a.hideKeys(raw); err != nil {
+		missing.Message = "the kubeconfig that was kept cannot be read: " + err.Error()
+		return missing
+	}
+	a.kubeconfig, err = a.secretFile("kubeconfig", secret.New(string(raw)))
+	return err
+}
+
+// hideKeys makes sure that what is secret in a kubeconfig never shows.
+func (a *attempt) hideKeys(kubeconfig []byte) error {
+	var parsed struct {
+		Users []struct {
+			User struct {
+				Key      string `yaml:"client-key-data"`
+				Token    string `yaml:"token"`
+				Password string `yaml:"password"`
+			} `yaml:"user"`
+		} `yaml:"users"`
+	}
+	if yaml.Unmarshal(kubeconfig, &parsed) != nil || len(parsed.Users) == 0 {
+		return errors.New("it names no user") // and not what the parser says: it quotes
+	}
+	for _, each := range parsed.Users {
+		for _, value := range []string{each.User.Key, each.User.Token, each.User.Password} {
+			if value != "" {
+				a.cfg.Redact.Add(secret.New(value))
+			}
+		}
+	}
+	return nil
+}
+
+// scaling sets the machine sets and waits until as many workers are ready.
+func (a *attempt) scaling(ctx context.Context) error {
+	until := time.Now().Add(a.cfg.Timings.Scale)
+	sets, err := a.machineSets(ctx)
+	if err != nil {
+		return err
+	}
+	a.count(sets)
+	wanted := spread(a.spec.Scale.Workers, sets)
+	if err := a.makeRoom(ctx, until); err != nil {
+		return err
+	}
+	for _, set := range sets { // those that shrink come first: what they free may be what the others need
+		if wanted[set.Name] < set.Wanted {
+			if err := a.setReplicas(ctx, set.Name, wanted[set.Name]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, set := range sets {
+		if wanted[set.Name] > set.Wanted {
+			if err := a.setReplicas(ctx, set.Name, wanted[set.Name]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := a.awaitWorkers(ctx, wanted, until); err != nil {
+		return err
+	}
+	return a.giveBackRoom(ctx)
+}
+
+// count remembers how many workers are ready, for the result.
+func (a *attempt) count(sets []machineSet) { a.counted = new(ready(sets)) }
+
+// setReplicas asks for the machines of one set.
+func (a *attempt) setReplicas(ctx context.Context, set string, replicas int) error {
+	a.note("machine set %s: %s", set, workers(replicas))
+	_, err := a.insist(ctx, "scale", "machineset", set, "-n", machineAPI, fmt.Sprintf("--replicas=%d", replicas))
+	return err
+}
+
+// awaitWorkers waits until every set has what it was asked for, all of it ready and no machine more.
+func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until time.Time) error {
+	began, total := 0, a.spec.Scale.Workers
+	for first := true; ; first = false {
+		sets, err := a.machineSets(ctx)
+		if err != nil {
+			return err
+		}
+		a.count(sets)
+		if first {
+			began = *a.counted
+		}
+		for _, set := range sets {
+			if set.Wanted != wanted[set.Name] {
+				return scaledElsewhere(set, wanted[set.Name])
+			}
+		}
+		if settled(sets) {
+			a.say.Step(95, workers(total)+" counted")
+			return nil
+		}
+		a.say.Step(10+80*travelled(began, *a.counted, total)/100, fmt.Sprintf("%d of %s ready", *a.counted, workers(total)))
+		if time.Now().After(until) {
+			return a.notReady(ctx, sets)
+		}
+		if err := sleep(ctx, a.cfg.Timings.ScalePoll); err != nil {
+			return err
+		}
+	}
+}
+
+// travelled is how much of the way from one number to another is behind us, in percent.
+func travelled(from, at, to int) int {
+	if from == to {
+		return 50
+	}
+	return min(max(100*(at-from)/(to-from), 0), 100)
+}
+
+func scaledElsewhere(set machineSet, wanted int) failure {
+	return failure{
+		Reason: "ScaledElsewhere", Whose: contract.WhoseUser, Retryable: true,
+		Message: fmt.Sprintf("machine set %s was asked for %d while it was scaled to %d: somebody or something else scales the cluster too", set.Name, set.Wanted, wanted),
+		Next:    "remove the cluster's MachineAutoscalers, or leave the number of workers to them; then ask again",
+	}
+}
+
+// notReady says what the machines that did not come, or did not go, complain of.
+func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
+	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, workers(a.spec.Scale.Workers), a.cfg.Timings.Scale, inWords(sets))
+	complaints := a.complaints(ctx)
+	for _, line := range complaints {
+		a.note("%s", line)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if known, ok := installer.Recognize(complaints...); ok {
+		return failure{Reason: known.Reason, Whose: known.Whose, Message: message + "; " + known.Words + ". The cluster said: " + known.Line, Next: known.Next, Retryable: known.Retryable}
+	}
+	if len(complaints) > 0 {
+		message += ". The cluster said: " + complaints[len(complaints)-1]
+	}
+	return failure{
+		Reason: "WorkersNotReady", Whose: contract.WhoseCloud, Retryable: true, Message: message,
+		Next: "look at the cluster's machines (oc get machines -n " + machineAPI + "): its machine sets go on trying until they are asked for another number",
+	}
+}
+
+func workers(n int) string {
+	if n == 1 {
+		return "1 worker"
+	}
+	return fmt.Sprintf("%d workers", n)
+}

@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// makeRoom lets the control plane take workloads before the last worker goes: without a place for its routers a cluster
+// loses its ingress, and the last workers would not let go of them (openshift.md §6).
+func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
+	if a.spec.Scale.Workers > 0 {
+		return nil
+	}
+	if err := a.setSchedulable(ctx, true); err != nil {
+		return err
+	}
+	for {
+		nodes, err := a.nodes(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil && !slices.ContainsFunc(nodes, func(n node) bool { return n.control && n.tainted }) {
+			return nil
+		}
+		if time.Now().After(until) {
+			return failure{
+				Reason: "ControlPlaneNotSchedulable", Whose: contract.WhoseInstaller, Retryable: true,
+				Message: "the control plane did not begin to take workloads, so the last workers were left alone",
+				Next:    "look at the cluster's machine-config operator (oc get clusteroperators), then ask again",
+			}
+		}
+		a.say.Step(12, "letting the control plane take workloads")
+		if err := sleep(ctx, a.cfg.Timings.ScalePoll); err != nil {
+			return err
+		}
+	}
+}
+
+// giveBackRoom keeps workloads off the control plane again, once there are workers where the profile has some. Two are
+// what the cluster's own routers need.
+func (a *attempt) giveBackRoom(ctx context.Context) error {
+	if a.spec.Scale.Usual == 0 || a.spec.Scale.Workers < 2 {
+		return nil
+	}
+	return a.setSchedulable(ctx, false)
+}
+
+// setSchedulable changes nothing where it is so already.
+func (a *attempt) setSchedulable(ctx context.Context, schedulable bool) error {
+	raw, err := a.insist(ctx, "get", "schedulers.config.openshift.io", "cluster", "-o", "json")
+	if err != nil {
+		return err
+	}
+	var scheduler struct {
+		Spec struct{ MastersSchedulable bool }
+	}
+	if err := json.Unmarshal(raw, &scheduler); err != nil {
+		return unreadable("scheduler")
+	}
+	if scheduler.Spec.MastersSchedulable == schedulable {
+		return nil
+	}
+	a.note("the control plane takes workloads: %t", schedulable)
+	patch := fmt.Sprintf(`{"spec":{"mastersSchedulable":%t}}`, schedulable)
+	_, err = a.insist(ctx, "patch", "schedulers.config.openshift.io", "cluster", "--type=merge", "--patch="+patch)
+	return err
+}
