@@ -16,10 +16,21 @@ type holder struct {
 }
 
 // Transfer gives a cluster to another team and owner: quotas, costs and visibility follow from now on. The tags in the cloud
-// keep the names of its acceptance, and so does its place in line. ErrConflict: the cluster is no longer wanted. ErrStale: it
-// is not the one that was seen.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, cur held) error {
+// keep the names of its acceptance, and so does its place in line. judge is called with what the new team uses, counted behind
+// its lock, and refuses by an error, which comes back wrapped; nil: nobody judges. ErrConflict: the cluster is no longer
+// wanted. ErrStale: it is not the one that was seen.
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, judge func(Usage) error) error {
+	err := s.write(ctx, func(c *change) error {
+		if err := c.roomIn(ctx, team, judge); err != nil {
+			return err
+		}
+		cur, err := c.lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := d.meant(cur); err != nil {
+			return err
+		}
 		if cur.Wish == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
 		}
@@ -44,4 +55,19 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed) er
 		return fmt.Errorf("transfer %s: %w", id, err)
 	}
 	return nil
+}
+
+// roomIn has a team's room judged behind the team's lock, which is taken before the row's, as wishes do.
+func (c *change) roomIn(ctx context.Context, team string, judge func(Usage) error) error {
+	if judge == nil {
+		return nil
+	}
+	if err := c.lockFor(ctx, Ask{Scope: Scope{Team: team}}); err != nil {
+		return err
+	}
+	used, err := c.usage(ctx, Scope{Team: team})
+	if err != nil {
+		return err
+	}
+	return judge(used)
 }

@@ -1,0 +1,17 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Verdict returns policy's answer to the wish that a cluster came from, as it was kept. ErrNotFound: there is none.
+func (s *Store) Verdict(ctx context.Context, cluster string) (json.RawMessage, error) {
+	var verdict json.RawMessage
+	err := s.pool.QueryRow(ctx, `SELECT verdict FROM cluster_requests WHERE cluster_id = $1`, cluster).Scan(&verdict)
+	if err != nil {
+		return nil, fmt.Errorf("read the verdict of %s: %w", cluster, plain(err))
+	}
+	return verdict, nil
+}
