@@ -32,7 +32,7 @@ func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
 		v.Grant = j.grant(s)
 		v.Approval = approval(v.Checks)
-		v.Waits = j.full()
+		v.Grant.Limits, v.Waits = j.limits()
 	}
 	return v
 }
@@ -101,7 +101,6 @@ func (j judging) grant(s Settings) Grant {
 		Tags:        r.Tags,
 		Ownership:   j.own,
 		Nodes:       p.Nodes(),
-		Limits:      j.limits(),
 		Weight:      max(1, j.team.Weight),
 	}
 	if s.Grace > 0 {

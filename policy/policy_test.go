@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,12 +21,24 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// catalogue is the embedded one's profiles alone.
-func catalogue(t testing.TB) profiles.Catalogue {
+// catalogue is the embedded one's profiles alone, which refuse where a quota is full.
+func catalogue(t testing.TB) profiles.Catalogue { return embedded(t, profiles.WhenFullRefuse) }
+
+func embedded(t testing.TB, whenFull string) profiles.Catalogue {
 	t.Helper()
-	c, err := profiles.Embedded()
+	files, changed := profiles.EmbeddedFiles(), fstest.MapFS{}
+	require.NoError(t, fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(path, "profiles/") {
+			return err
+		}
+		body, err := fs.ReadFile(files, path)
+		body = regexp.MustCompile(`(?m)^whenFull:.*$`).ReplaceAll(body, nil)
+		changed[path] = &fstest.MapFile{Data: append(body, "\nwhenFull: "+whenFull+"\n"...)}
+		return err
+	}))
+	c, err := profiles.Load(changed)
 	require.NoError(t, err)
-	c.Teams, c.Quotas, c.Policies, c.Identities, c.Hash = nil, nil, nil, nil, "0123456789ab"
+	c.Hash = "0123456789ab"
 	return c
 }
 
@@ -64,9 +79,30 @@ func TestVerdictsAreGolden(t *testing.T) {
 	refused.Tags = map[string]string{"owner": "me", "Name": "x", "fine": "yes"}
 	unknown := wish()
 	unknown.Profile, unknown.Door, unknown.TTL = "aws-minmal-test", DoorComment, NoEnd
-	for name, r := range map[string]Request{"allowed": wish(), "refused": refused, "unknown-profile": unknown} {
+	plain, full := terms(t), declaredTerms(t)
+	full.Rules = objecting{checks: []Check{
+		{Name: "hours/weekend", Result: Ask, Words: "Long clusters at weekends need a person's word.", Next: "Ask for 24h.", Approval: &Approval{Count: 2, By: Requester, For: time.Hour}},
+		{Name: "tips/names", Result: Warn, Words: "Names with the team in front are found more easily.", Next: "Choose another name."},
+	}}
+	wait := full
+	wait.Catalogue, wait.Rules = patient(t, full.Catalogue), nil
+	for name, c := range map[string]struct {
+		r Request
+		u Usage
+		t Terms
+	}{
+		"allowed": {wish(), Usage{}, plain}, "refused": {refused, Usage{}, plain}, "unknown-profile": {unknown, Usage{}, plain},
+		"approval":      {wish(), Usage{Team: Counts{Live: 4, Creating: 2, SpentCents: 30_000, CommittedCents: 9_000}}, full},
+		"waits":         {wish(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 1}, Repository: Counts{NodeHours: 100}}, wait},
+		"no-room":       {wish(), Usage{Team: Counts{Live: 5, Creating: 3}, Person: Counts{Live: 4}, Repository: Counts{NodeHours: 395}}, full},
+		"another-owner": {asks(As("saml:maya", "maya", Requester, "billing", "shop")), Usage{}, full},
+	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := json.MarshalIndent(Evaluate(r, Usage{}, terms(t), Settings{Installation: "demo"}), "", "  ")
+			v := Evaluate(c.r, c.u, c.t, Settings{Installation: "demo"})
+			got, err := json.MarshalIndent(struct {
+				Words string `json:"words"`
+				Verdict
+			}{v.Words(), v}, "", "  ")
 			require.NoError(t, err)
 			path := filepath.Join("testdata", name+".json")
 			if *update {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/ocpctl/ocpctl/profiles"
@@ -51,15 +52,48 @@ func (j judging) bounds() []bound {
 	return out
 }
 
+// limits are the bound's counts, for who waits: of what there is at once, not of a month's hours.
+func (b bound) limits() []Limit {
+	var out []Limit
+	for _, l := range []Limit{{What: LimitLive, Most: b.Live}, {What: LimitCreating, Most: b.Creating}} {
+		if l.Most > 0 {
+			l.Quota, l.Scope, l.Key = b.Name, string(b.Scope), b.key
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// have is what there is of what the limit counts.
+func (b bound) have(l Limit) int {
+	if l.What == LimitCreating {
+		return b.counts.Creating
+	}
+	return b.counts.Live
+}
+
+// full says that there is no room for one more. Those that wait count too, so that nobody overtakes them.
+func (b bound) full(l Limit) bool { return b.have(l)+b.counts.Waiting >= l.Most }
+
+// limits are every limit that holds for the request, and those of them that are full.
+func (j judging) limits() (all, full []Limit) {
+	for _, b := range j.bounds() {
+		for _, l := range b.limits() {
+			all = append(all, l)
+			if b.full(l) {
+				full = append(full, l)
+			}
+		}
+	}
+	return all, full
+}
+
 // checkQuotas asks every quota that matches, a check for each of its bounds.
 func (j judging) checkQuotas() Check {
 	var checks []Check
 	for _, b := range j.bounds() {
-		if b.Live > 0 {
-			checks = append(checks, j.checkCount(b, LimitLive, b.counts.Live, b.Live))
-		}
-		if b.Creating > 0 {
-			checks = append(checks, j.checkCount(b, LimitCreating, b.counts.Creating, b.Creating))
+		for _, l := range b.limits() {
+			checks = append(checks, j.checkCount(b, l))
 		}
 		if b.NodeHours > 0 {
 			checks = append(checks, j.checkNodeHours(b))
@@ -72,26 +106,26 @@ func (j judging) checkQuotas() Check {
 	return whole("quota", fine, checks)
 }
 
-// checkCount asks for one more of what is counted. Those that wait count too, so that nobody overtakes them.
-func (j judging) checkCount(b bound, what string, have, most int) Check {
-	noun := map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[what]
-	check := Check{Name: b.Name + " " + what, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("at most %d", most)}
-	has := fmt.Sprintf("%s has %d of the %d %s", b.who, have, most, noun)
+// checkCount asks for one more of what is counted.
+func (j judging) checkCount(b bound, l Limit) Check {
+	have, noun := b.have(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
+	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("at most %d", l.Most)}
+	has := fmt.Sprintf("%s has %d of the %d %s", b.who, have, l.Most, noun)
 	if b.counts.Waiting > 0 {
 		check.Have = fmt.Sprintf("%d and %d waiting", have, b.counts.Waiting)
 		has += fmt.Sprintf(", and %d more that wait for their turn,", b.counts.Waiting)
 	}
 	check.Words = fmt.Sprintf("%s that quota %s allows at once.", has, b.Name)
-	if have+b.counts.Waiting < most {
+	if !b.full(l) {
 		return check
 	}
-	if j.profile.WhenFull == "wait" {
+	if j.profile.WhenFull == profiles.WhenFullWait {
 		check.Result, check.Next = Wait, "Nothing: its turn comes by itself when there is room."
 		return check
 	}
 	check.Result = Fail
 	check.Next = "Destroy one that is no longer needed, or ask a platform admin to raise the quota."
-	if what == LimitCreating {
+	if l.What == LimitCreating {
 		check.Next = "Ask again when one of them is ready, or ask a platform admin to raise the quota."
 	}
 	return check
@@ -116,37 +150,5 @@ func (j judging) checkNodeHours(b bound) Check {
 }
 
 // hours writes node hours, rounded up so that little is not nothing; down rounds what is left the other way.
-func hours(h float64) string { return fmt.Sprintf("%.0f", math.Ceil(h-1e-9)) }
-func down(h float64) string  { return fmt.Sprintf("%.0f", math.Floor(h+1e-9)) }
-
-// limits are the counts that hold for the request, for when it waits.
-func (j judging) limits() []Limit {
-	var out []Limit
-	for _, b := range j.bounds() {
-		if b.Live > 0 {
-			out = append(out, b.limit(LimitLive, b.Live))
-		}
-		if b.Creating > 0 {
-			out = append(out, b.limit(LimitCreating, b.Creating))
-		}
-	}
-	return out
-}
-
-func (b bound) limit(what string, most int) Limit {
-	return Limit{Quota: b.Name, Scope: string(b.Scope), Key: b.key, What: what, Most: most}
-}
-
-// full are the limits that have no room now.
-func (j judging) full() []Limit {
-	var out []Limit
-	for _, b := range j.bounds() {
-		if b.Live > 0 && b.counts.Live+b.counts.Waiting >= b.Live {
-			out = append(out, b.limit(LimitLive, b.Live))
-		}
-		if b.Creating > 0 && b.counts.Creating+b.counts.Waiting >= b.Creating {
-			out = append(out, b.limit(LimitCreating, b.Creating))
-		}
-	}
-	return out
-}
+func hours(h float64) string { return strconv.Itoa(int(math.Ceil(h - 1e-9))) }
+func down(h float64) string  { return strconv.Itoa(int(math.Floor(h + 1e-9))) }

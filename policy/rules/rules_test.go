@@ -133,7 +133,7 @@ func TestWhatCannotBeEvaluatedIsRefused(t *testing.T) {
 		"request.tags['size'] == 'xl'":              "no such key: size",
 		"request.tags.size == 'xl'":                 "no such key: size",
 		"pr.labels[9] == 'x'":                       "index out of bounds",
-		"1 / (pr.labels.size() - 1) == 1":     "division by zero",
+		"1 / (pr.labels.size() - 1) == 1":           "division by zero",
 		"now.getHours('Nowhere/Else') == 1":         "unknown time zone",
 		"int(request.region) > 3":                   "", // whatever CEL says of it
 		deep:                                        "cost limit exceeded",

@@ -1,0 +1,62 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// lives ends at noon and may live for two days more.
+func lives() lifecycle.Ends { return lifecycle.Ends{TTL: noon, Max: noon.Add(48 * time.Hour)} }
+
+func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
+	closing, atMax := lives(), lives()
+	closing.PRClosed, atMax.TTL = noon.Add(-time.Hour), atMax.Max
+	for name, c := range map[string]struct {
+		ends   lifecycle.Ends
+		by     time.Duration
+		result Result
+		words  string
+		after  time.Time
+	}{
+		"as asked":           {lives(), 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4h later.", noon.Add(4 * time.Hour)},
+		"cut short":          {lives(), 72 * time.Hour, Warn, "It ends 2025-01-17 12:00 UTC, 48h later and not 72h: that is the maximum of its profile.", noon.Add(48 * time.Hour)},
+		"nothing left":       {atMax, time.Hour, Fail, "It ends 2025-01-17 12:00 UTC at the latest, the maximum of its profile, and that is its end already.", noon.Add(48 * time.Hour)},
+		"no time":            {lives(), 0, Fail, "An extension adds time; this one does not.", noon},
+		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after, check := JudgeExtend(c.ends, c.by)
+			require.Equal(t, c.result, check.Result)
+			require.Equal(t, c.words, check.Words)
+			require.Equal(t, c.after, after.TTL)
+			require.Equal(t, c.result != Pass, check.Next != "")
+		})
+	}
+}
+
+func TestAHoldNeverPassesTheMaximum(t *testing.T) {
+	for until, want := range map[time.Duration]Result{-time.Second: Fail, 0: Fail, 30 * time.Minute: Warn, time.Hour: Warn, 2 * time.Hour: Pass, 49 * time.Hour: Pass, 49*time.Hour + time.Second: Fail} {
+		check := JudgeHold(lives(), noon.Add(until-time.Hour), noon.Add(-time.Hour))
+		require.Equal(t, want, check.Result, until)
+		require.NotEmpty(t, check.Words)
+		require.Equal(t, want != Pass, check.Next != "")
+	}
+}
+
+func TestNoExtensionPassesTheMaximum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := lives()
+		for range 5 {
+			after, check := JudgeExtend(e, time.Duration(rapid.Int64Range(-1<<50, 1<<60).Draw(t, "by")))
+			require.False(t, after.DestroyAt().After(e.Max))
+			require.False(t, after.TTL.Before(e.TTL), "an extension never shortens")
+			require.NotEmpty(t, check.Words)
+			e = after
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// asks is a request at the API of somebody with these seats.
+func asks(p Principal) Request {
+	return Request{Principal: p, Door: DoorAPI, Profile: "aws-minimal-test", Name: "mine", Generation: 1}
+}
+
+func TestWhoseItIsComesFromTheRequestTheTableOrTheTeam(t *testing.T) {
+	maya, both := As("saml:maya", "maya", Requester, "shop"), As("saml:maya", "maya", Requester, "shop", "billing")
+	for name, c := range map[string]struct {
+		who    Principal
+		change func(*Request)
+		want   Ownership
+	}{
+		"nothing is said":        {maya, func(*Request) {}, Ownership{"shop", "maya", "cc-100", "test"}},
+		"all is said":            {maya, func(r *Request) { r.Team, r.Owner, r.CostCenter, r.Environment = "shop", "will", "cc-200", "dev" }, Ownership{"shop", "will", "cc-200", "dev"}},
+		"one of two teams":       {both, func(r *Request) { r.Team = "billing" }, Ownership{"billing", "maya", "cc-7", "prod"}},
+		"a workload has no name": {Principal{ID: "oidc:x#y", Seats: maya.Seats}, func(*Request) {}, Ownership{"shop", "shop-leads", "cc-100", "test"}},
+		"the table says":         {maya, func(r *Request) { repo(r, Ownership{"shop", "lead", "cc-9", "qa"}) }, Ownership{"shop", "lead", "cc-9", "qa"}},
+		"the table says less":    {maya, func(r *Request) { repo(r, Ownership{Team: "shop"}) }, Ownership{"shop", "maya", "cc-100", "test"}},
+		"another than the table": {both, func(r *Request) {
+			repo(r, Ownership{"shop", "lead", "cc-9", "qa"})
+			r.Team = "billing"
+		}, Ownership{"billing", "lead", "cc-7", "prod"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			terms := declaredTerms(t)
+			terms.Catalogue.Teams[1].Owner = "shop-leads"
+			r := asks(c.who)
+			c.change(&r)
+			v := Evaluate(r, Usage{}, terms, Settings{})
+			require.True(t, v.Allowed, "%v", v.Refusals())
+			require.Equal(t, c.want, v.Grant.Ownership)
+		})
+	}
+}
+
+func repo(r *Request, own Ownership) {
+	r.PR, r.Ownership = &PullRequest{Repo: "acme/shop", Number: 1}, own
+}
+
+func TestWhoseItMayNotBe(t *testing.T) {
+	maya := As("saml:maya", "maya", Requester, "shop", "shopping")
+	for name, c := range map[string]struct {
+		change             func(*Request)
+		check, words, next string
+	}{
+		"a team that is not":         {func(r *Request) { r.Team = "shpo" }, "team", `There is no team "shpo".`, "Did you mean shop? There are: shop."},
+		"a team of others":           {func(r *Request) { r.Team = "billing" }, "team", "maya is not known to belong", "Leave the team out, or choose one of: shop."},
+		"a seat in no known team":    {func(r *Request) { r.Team = "shopping" }, "team", `There is no team "shopping".`, "Choose one of: shop."},
+		"a table that is behind":     {func(r *Request) { repo(r, Ownership{"shops", "x", "y", "z"}) }, "team", `There is no team "shops".`, "correct the table's entry for acme/shop"},
+		"a cost center off the list": {func(r *Request) { r.Team, r.CostCenter = "shop", "cc-7" }, "cost-center", `Cost center "cc-7" is not on the list of team shop.`, "Choose one of: cc-100, cc-200."},
+		"an environment off it":      {func(r *Request) { r.Team, r.Environment = "shop", "prod" }, "environment", `Environment "prod" is not on`, "Choose one of: test, dev."},
+		"said as if by the table":    {func(r *Request) { r.Ownership = Ownership{"shop", "maya", "cc-7", "test"} }, "cost-center", `Cost center "cc-7"`, "Choose one of"},
+		"a repository of nobody":     {func(r *Request) { repo(r, Ownership{}); r.Team = "shop" }, "ownership", "acme/shop is not in", "add acme/shop"},
+		"no team at all":             {func(*Request) {}, "ownership", "here is no usable team, cost center, environment", "Say which team"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := asks(maya)
+			c.change(&r)
+			v := Evaluate(r, Usage{}, declaredTerms(t), Settings{})
+			require.False(t, v.Allowed)
+			check := find(t, v, c.check)
+			require.Equal(t, Fail, check.Result)
+			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Next, c.next)
+		})
+	}
+}
+
+func TestASeatIsOfOneTeam(t *testing.T) {
+	r := asks(Principal{ID: "x", Name: "maya", Seats: []Seat{{Requester, "shop"}, {Auditor, "billing"}, {Auditor, EveryTeam}}})
+	r.Team = "billing"
+	require.Equal(t, Fail, find(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}), "team").Result, "to look is not to create")
+	r.Team = ""
+	require.Equal(t, "shop", Evaluate(r, Usage{}, declaredTerms(t), Settings{}).Grant.Ownership.Team)
+	r.Principal = As("x", "will", PlatformAdmin)
+	r.Team = "billing"
+	require.True(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}).Allowed)
+	r.Team = "biling"
+	require.Contains(t, find(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}), "team").Next, "There are: billing, shop.")
+}
+
+func TestWithoutDeclaredTeamsAnyNameIsOne(t *testing.T) {
+	r := asks(As("x", "will", PlatformAdmin))
+	r.Team, r.CostCenter, r.Environment = "whoever", "cc", "test"
+	require.True(t, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed)
+	r.Team = "a;b"
+	require.False(t, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, "it becomes a tag")
+}
+
+func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
+	ids := []profiles.Identity{
+		{Name: "admins", Source: profiles.SourceSAML, Match: map[string][]string{"groups": {"ocp-admins"}}, Role: "platform_admin", Teams: []string{"*"}},
+		{Name: "devs", Source: profiles.SourceSAML, Match: map[string][]string{"groups": {"dev-*"}, "email": {"*@acme.example"}}, Role: "requester", Teams: []string{"{groups:dev-}"}},
+		{Name: "audit", Source: profiles.SourceSAML, Match: map[string][]string{"email": {"*"}}, Role: "auditor", Teams: []string{"shop", "billing"}},
+		{Name: "writers", Source: profiles.SourceGitHub, Match: map[string][]string{"permission": {"write", "admin"}}, Role: "requester", Teams: []string{"{owner}"}},
+		{Name: "ci", Source: profiles.SourceOIDC, Issuer: "https://token.example", Match: map[string][]string{"repository": {"acme/*"}}, Role: "requester", Teams: []string{"ci"}},
+		{Name: "typo", Source: profiles.SourceSAML, Match: map[string][]string{"email": {"*"}}, Role: "owner", Teams: []string{"*"}},
+		{Name: "everybody", Source: profiles.SourceSAML, Role: "platform_admin", Teams: []string{"*"}},
+	}
+	for name, c := range map[string]struct {
+		claims Claims
+		want   []Seat
+	}{
+		"an admin":        {Claims{Source: profiles.SourceSAML, Values: map[string][]string{"groups": {"ocp-admins"}}}, []Seat{{PlatformAdmin, EveryTeam}}},
+		"a developer":     {saml("maya@acme.example", "dev-shop", "dev-pay", "dev-shop", "all"), []Seat{{Auditor, "billing"}, {Requester, "pay"}, {Auditor, "shop"}, {Requester, "shop"}}},
+		"of elsewhere":    {saml("maya@evil.example", "dev-shop"), []Seat{{Auditor, "billing"}, {Auditor, "shop"}}},
+		"a group of star": {saml("m@acme.example", "dev-*", "dev-", "dev-a b", "dev-shop\n"), []Seat{{Auditor, "billing"}, {Auditor, "shop"}}},
+		"nothing proved":  {saml("", ""), nil},
+		"another source":  {Claims{Source: profiles.SourceAWS, Values: map[string][]string{"groups": {"ocp-admins"}, "email": {"x"}}}, nil},
+		"a workload":      {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example", Values: map[string][]string{"repository": {"acme/a/b"}}}, []Seat{{Requester, "ci"}}},
+		"another issuer":  {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example.evil", Values: map[string][]string{"repository": {"acme/a"}}}, nil},
+		"a writer":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}, "owner": {"shop"}}}, []Seat{{Requester, "shop"}}},
+		"of no team":      {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}}}, nil},
+		"a reader":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "owner": {"shop"}}}, nil},
+	} {
+		require.ElementsMatch(t, c.want, SeatsOf(ids, c.claims), name)
+	}
+}
+
+func saml(email string, groups ...string) Claims {
+	return Claims{Source: profiles.SourceSAML, Subject: "x", Values: map[string][]string{"groups": groups, "email": {email}}}
+}
