@@ -48,7 +48,7 @@ func (h *House) layOut(context.Context) error {
 			return err
 		}
 	}
-	if err := h.installers(); err != nil {
+	if err := errors.Join(h.installers(), h.catalogue()); err != nil {
 		return err
 	}
 	return h.writeConfig()

@@ -1,0 +1,47 @@
+package house
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+//go:embed catalogue
+var catalogueFiles embed.FS
+
+// catalogue writes the house's catalogue: the program's own profiles and identities, and teams, quotas and a rule of the
+// demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
+func (h *House) catalogue() error {
+	dir := h.path("catalogue")
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours, err := fs.Sub(catalogueFiles, "catalogue")
+	if err != nil {
+		return err
+	}
+	half := dir + ".new" // a start that is interrupted here leaves no half of a catalogue
+	if err := os.RemoveAll(half); err != nil {
+		return err
+	}
+	for _, kind := range []struct {
+		name string
+		from fs.FS
+	}{
+		{"profiles", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
+		{"teams", ours}, {"quotas", ours}, {"policies", ours},
+	} {
+		files, err := fs.Sub(kind.from, kind.name)
+		if err != nil {
+			return err
+		}
+		if err := os.CopyFS(half+"/"+kind.name, files); err != nil {
+			return fmt.Errorf("write the catalogue's %s: %w", kind.name, err)
+		}
+	}
+	return os.Rename(half, dir)
+}
