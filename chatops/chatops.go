@@ -27,13 +27,15 @@ const (
 	VerbExtend  Verb = "extend"
 	VerbStatus  Verb = "status"
 	VerbList    Verb = "list"
+	VerbApprove Verb = "approve"
+	VerbLink    Verb = "link"
 	VerbHelp    Verb = "help"
 )
 
 // Command is one understood line.
 type Command struct {
 	Verb    Verb
-	Profile string // create: empty is the default; destroy, extend, status: which of the pull request's clusters, empty: the one there is
+	Profile string // create: empty is the default; destroy, extend, status, approve: which of the pull request's clusters, empty: the one there is
 	Name    string // create only, as are Region, Version and Team
 	Region  string
 	Version string

@@ -74,7 +74,6 @@ func TestWhatIsNotUnderstoodIsAnsweredWithWhatWasMeant(t *testing.T) {
 		"/ocp kubconfig":                      {"Did you mean `/ocp kubeconfig`?"},
 		"/ocp frobnicate":                     {"There are: `create`, `status`", "`/ocp help`"},
 		"/ocp kubeconfig":                     {"not available yet", "never posted here"},
-		"/ocp approve":                        {"not available yet", "push a fork's branch"},
 		"/ocp create --tll 4h":                {"`--tll` is not an option", "Did you mean `--ttl`?"},
 		"/ocp create --colour=blue":           {"`--colour` is not an option", "There are: `--name`"},
 		"/ocp create --ttl":                   {"`--ttl` needs a value, for example `--ttl 8h`"},

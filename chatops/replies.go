@@ -114,3 +114,11 @@ func UnknownLabel(label string, known []string) string {
 	}
 	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s There are: %s.\n", code(label), hint, list(labels))
 }
+
+// ShortSHA is a commit as people know it.
+func ShortSHA(sha string) string {
+	if len(sha) > 7 {
+		return sha[:7]
+	}
+	return sha
+}

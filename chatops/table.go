@@ -23,6 +23,8 @@ var table = []entry{
 	{verb: VerbList, words: "the same, all of them"},
 	{verb: VerbExtend, args: "<duration> [profile]", words: "adds to its end, up to the profile's maximum", profile: true, span: true},
 	{verb: VerbDestroy, args: "[profile]", words: "takes it down now, without waiting for its end", profile: true},
+	{verb: VerbApprove, args: "[profile]", words: "agrees to what waits for approval here, at the commit it was asked for", profile: true},
+	{verb: VerbLink, words: "tells ocpctl who you are there, once: what you may do there you may do here"},
 	{verb: VerbHelp, words: "this list"},
 
 	{verb: "logs", later: true, words: "Until then the cluster's comment tells each step."},
@@ -31,7 +33,6 @@ var table = []entry{
 	{verb: "retry", later: true, words: "Until then `/ocp create` starts a new cluster once the failed one is on its way out."},
 	{verb: "hold", later: true, words: "Until then `/ocp extend 4h` moves the end."},
 	{verb: "share", later: true, words: "Until then everyone with access to the API fetches the kubeconfig there."},
-	{verb: "approve", later: true, words: "Until then push a fork's branch to the repository itself."},
 }
 
 // option is a flag of create.
