@@ -27,7 +27,8 @@ type Config struct {
 	Desk   *app.Desk
 	Store  *store.Store // the Status API, readiness and metrics
 	Auth   *auth.Verifier
-	Tokens *token.Signer // the attempts' tokens
+	AWS    *auth.Exchange // of signed AWS identities for sessions; nil: none
+	Tokens *token.Signer  // the attempts' tokens
 	Runner RunnerSettings
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger

@@ -20,6 +20,7 @@ func (c config) check(r roles) []error {
 	bad := c.checkNeeds(r)
 	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkAddresses(r)...)
+	bad = append(bad, c.checkIdentity()...)
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.checkRepositories()...)
 	if !c.Demo {
@@ -116,14 +117,6 @@ func (c config) checkAddresses(r roles) []error {
 	} {
 		if a.url != "" && !isURL(a.url, "http", "https") {
 			bad = append(bad, fmt.Errorf("%s is %q; give http(s)://host", a.field, a.url))
-		}
-	}
-	for i, issuer := range c.OIDC {
-		if !isURL(issuer.Issuer, "http", "https") {
-			bad = append(bad, fmt.Errorf("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer))
-		}
-		if issuer.Audience == "" {
-			bad = append(bad, fmt.Errorf("oidc[%d].audience is empty; give the audience that tokens for ocpctl carry", i))
 		}
 	}
 	return bad

@@ -20,6 +20,9 @@ type config struct {
 	GitHub       githubConfig       `yaml:"github"`
 	Slack        slackConfig        `yaml:"slack"`
 	OIDC         []issuerConfig     `yaml:"oidc"`
+	SAML         samlConfig         `yaml:"saml"`
+	AWS          awsConfig          `yaml:"aws"`
+	Session      sessionConfig      `yaml:"session"`
 	Artifacts    artifactsConfig    `yaml:"artifacts"`
 	Runner       runnerConfig       `yaml:"runner"`
 	Account      string             `yaml:"account"` // the cloud account clusters live in; empty: any
@@ -54,6 +57,31 @@ type slackConfig struct {
 type issuerConfig struct {
 	Issuer   string `yaml:"issuer"`
 	Audience string `yaml:"audience"`
+	CAFile   string `yaml:"ca_file"` // whom its TLS certificate is from; empty: the machine's
+}
+
+// samlConfig is where people sign in to the pages; without metadata nobody does.
+type samlConfig struct {
+	Name     string `yaml:"name"`      // of the identity provider, for people
+	Metadata string `yaml:"metadata"`  // its address, or a file
+	EntityID string `yaml:"entity_id"` // who we are to it; empty: <ui_url>/saml/metadata
+	KeyRef   string `yaml:"key_ref"`   // signs requests: RSA or ECDSA key and certificate, PEM
+}
+
+// awsConfig is whose AWS identities sign in to the API; without accounts and organizations nobody's do.
+type awsConfig struct {
+	Accounts      []string `yaml:"accounts"`
+	Organizations []string `yaml:"organizations"`
+	STSEndpoints  []string `yaml:"sts_endpoints"` // beside AWS's own
+}
+
+func (a awsConfig) on() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 }
+
+// sessionConfig is about what people and AWS identities are given.
+type sessionConfig struct {
+	KeyRef    string        `yaml:"key_ref"` // Ed25519, PKCS#8 PEM
+	Life      time.Duration `yaml:"life"`
+	NotBefore string        `yaml:"not_before"` // sessions from before it have ended
 }
 
 type artifactsConfig struct {
@@ -109,6 +137,8 @@ func defaults() config {
 		Catalogue: catalogueConfig{Reload: 15 * time.Second},
 		GitHub:    githubConfig{APIURL: "https://api.github.com/", Pace: time.Second},
 		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
+		Session:   sessionConfig{Life: 8 * time.Hour},
 		Hour:      time.Hour,
 		Limits: limitsConfig{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,

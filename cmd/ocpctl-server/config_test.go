@@ -1,7 +1,12 @@
 package main
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +126,9 @@ runner:
 limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, verify_gap: -1m, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
+saml: {metadata: "ldap://idp", key_ref: pair.pem}
+aws: {accounts: [1234], organizations: [acme], sts_endpoints: ["sts.example.com", "https://sts.example.com/x"]}
+session: {life: 13h, not_before: soon}
 `)
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
@@ -140,6 +148,15 @@ repositories: [{match: "acme/["}]
 		"listen.public and listen.private are both 8081",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
 		"oidc[0].audience is empty",
+		`saml.metadata is "ldap://idp"; give the https:// address`,
+		`saml.key_ref is "pair.pem"; give a reference (file:/path`,
+		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,
+		`aws.organizations[0] is "acme"; give an AWS organisation's id, e.g. o-a1b2c3d4e5`,
+		`aws.sts_endpoints[0] is "sts.example.com"; give https://host`,
+		`aws.sts_endpoints[1] is "https://sts.example.com/x"; give https://host`,
+		"session.key_ref is empty; saml and aws need a reference (file:/path",
+		"session.life is 13h0m0s; give 5m0s to 12h0m0s",
+		`session.not_before is "soon"; give a time like 2026-01-31T12:00:00Z`,
 		"artifacts.bucket is empty; the roles api and worker need the name of an S3 bucket",
 		"runner.lease is 20s; give at least three times runner.heartbeat (15s)",
 		`runner.status_url is "ftp://x"`,
@@ -173,6 +190,11 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY holds a secret of the demo"},
 		"a stand-in GitHub":      {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
 		"a stand-in issuer":      {text: "oidc: [{issuer: 'http://0.0.0.0:8087', audience: ocpctl}]", want: "oidc[0].issuer is http://0.0.0.0:8087, a stand-in"},
+		"a stand-in provider":    {text: "saml: {metadata: 'http://127.0.0.1:8083/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://127.0.0.1:8083/metadata, a stand-in"},
+		"an open provider":       {text: "saml: {metadata: 'http://idp.example.com/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://idp.example.com/metadata; outside the demo give an https:// address"},
+		"a provider in a file":   {text: "saml: {metadata: /etc/ocpctl/idp.xml}\nsession: {key_ref: 'file:/s'}"},
+		"a stand-in STS":         {text: "aws: {accounts: ['123456789012'], sts_endpoints: ['http://127.0.0.1:8085']}\nsession: {key_ref: 'file:/s'}", want: "aws.sts_endpoints[0] is http://127.0.0.1:8085, a stand-in"},
+		"pages in the open":      {text: "ui_url: http://ocpctl.example.com", want: "ui_url is http://ocpctl.example.com; outside the demo give an https:// address"},
 		"a verification gap":     {text: "limits: {verify_gap: 59s}", want: "limits.verify_gap is 59s; outside the demo give 1m or more"},
 		"a short hour":           {text: "hour: 15s", want: "hour is 15s; outside the demo an hour lasts 1h"},
 		"a grace too short":      {text: "limits: {lease_grace: 5s}", want: "limits.lease_grace is 5s; outside the demo give 1m30s or more"},
@@ -281,5 +303,55 @@ func TestRolesAreParsed(t *testing.T) {
 		got, err := parseRoles(list)
 		require.Equal(t, want, got, list)
 		require.Equal(t, want == nil, err != nil, fmt.Sprint(list, err))
+	}
+}
+
+func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
+	noStandIns(t)
+	for name, c := range map[string]struct{ text, want string }{
+		"whole": {"saml: {metadata: 'https://idp.example.com/m', key_ref: 'file:/pair.pem'}\naws: {accounts: [123456789012], organizations: [o-a1b2c3d4e5]}\n" +
+			"session: {key_ref: 'aws-sm:ocpctl/session', life: 12h, not_before: 2026-01-31T12:00:00Z}\n", ""},
+		"sessions without a key":      {"aws: {accounts: ['123456789012']}\n", "session.key_ref is empty; saml and aws need"},
+		"a key for two things":        {"session: {key_ref: 'file:/run/secrets/status-key.pem'}\n", "session.key_ref is runner.status_key_ref; give a key of its own"},
+		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is "session.pem"; give a reference`},
+		"endpoints for nobody":        {"aws: {sts_endpoints: ['https://sts.example.com']}\n", "aws.accounts and aws.organizations are empty"},
+		"an entity without metadata":  {"saml: {entity_id: x}\n", "saml.metadata is empty"},
+		"our own address as a server": {"oidc: [{issuer: 'https://ocpctl.example.com', audience: ocpctl}]", "oidc[0].issuer is ui_url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := sound + c.text
+			if strings.HasPrefix(c.text, "oidc:") {
+				text = replaced(sound, c.text)
+			}
+			_, err := load(t, everything, text)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+			require.Len(t, strings.Split(err.Error(), "\n"), 2, err.Error())
+		})
+	}
+}
+
+func TestTheKeyThatSignsRequestsComesWithItsCertificate(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	for _, both := range [][]byte{append(append([]byte{}, secret...), cert...), append(append([]byte{}, cert...), secret...)} {
+		pair, err := parsePair(both)
+		require.NoError(t, err)
+		require.True(t, key.Equal(pair.Signer))
+		require.Equal(t, der, pair.Certificate.Raw)
+	}
+	for _, one := range [][]byte{secret, cert, []byte("hello")} {
+		_, err := parsePair(one)
+		require.ErrorContains(t, err, "want an RSA or ECDSA key")
 	}
 }

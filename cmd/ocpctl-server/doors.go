@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api"
-	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -45,15 +43,15 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 }
 
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
-func (in inner) wirePrivate() *http.Server {
+func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	cfg := in.cfg
-	var issuers []auth.Issuer
-	for _, i := range cfg.OIDC {
-		issuers = append(issuers, auth.Issuer{URL: i.Issuer, Audience: i.Audience})
+	id, err := in.wireIdentity(ctx)
+	if err != nil {
+		return nil, err
 	}
-	who, desk := auth.New(auth.Config{Issuers: issuers, Identities: func() []profiles.Identity { return in.book.Current().Identities }}), in.desk(nil)
+	desk := in.desk(nil)
 	rest := api.New(api.Config{
-		Desk: desk, Store: in.store, Auth: who, Tokens: in.signer, Log: in.log,
+		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
@@ -61,7 +59,7 @@ func (in inner) wirePrivate() *http.Server {
 		},
 	})
 	pages := web.New(web.Config{
-		Desk: desk, Auth: who, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+		Desk: desk, Auth: id.who, SignIn: id.signIn, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
@@ -71,5 +69,5 @@ func (in inner) wirePrivate() *http.Server {
 	return &http.Server{
 		Addr: cfg.Listen.Private, Handler: mux,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-	}
+	}, nil
 }

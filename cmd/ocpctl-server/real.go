@@ -39,6 +39,9 @@ func (c config) checkReal() []error {
 		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days",
 			c.Limits.Keep, leastKept))
 	}
+	if c.UIURL != "" && !isURL(c.UIURL, "https") {
+		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens travel to it", c.UIURL))
+	}
 	for _, e := range c.endpoints() {
 		switch {
 		case standIn(e.url):
@@ -55,11 +58,17 @@ func (c config) checkReal() []error {
 
 type endpoint struct{ name, url string }
 
-// endpoints are the addresses that are asked or trusted: GitHub's, the issuers', and any the AWS SDK was given.
+// endpoints are the addresses that are asked or trusted: GitHub's, those who say who somebody is, and any the AWS SDK was given.
 func (c config) endpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}}
 	for i, issuer := range c.OIDC {
 		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})
+	}
+	if strings.Contains(c.SAML.Metadata, "://") {
+		list = append(list, endpoint{"saml.metadata", c.SAML.Metadata})
+	}
+	for i, sts := range c.AWS.STSEndpoints {
+		list = append(list, endpoint{fmt.Sprintf("aws.sts_endpoints[%d]", i), sts})
 	}
 	env := os.Environ()
 	slices.Sort(env)

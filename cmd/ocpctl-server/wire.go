@@ -79,7 +79,9 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	}
 	s.book, s.reload = in.book, cfg.Catalogue.Reload
 	if r.has(apiRole) {
-		s.private = in.wirePrivate()
+		if s.private, err = in.wirePrivate(ctx); err != nil {
+			return err
+		}
 	}
 	if r.has(workerRole) {
 		s.workers, err = in.wireWorkers(ctx)

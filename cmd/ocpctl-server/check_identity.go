@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+var (
+	accountForm      = regexp.MustCompile(`^\d{12}$`)
+	organizationForm = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
+)
+
+// A person's session lasts a working day, and at least long enough to do something.
+const (
+	shortestSession = 5 * time.Minute
+	longestSession  = 12 * time.Hour
+)
+
+// checkIdentity looks at whom the server trusts to say who somebody is.
+func (c config) checkIdentity() []error {
+	var bad []error
+	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
+	for i, issuer := range c.OIDC {
+		if !isURL(issuer.Issuer, "http", "https") {
+			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer)
+		}
+		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
+			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
+		}
+		if issuer.Audience == "" {
+			wrong("oidc[%d].audience is empty; give the audience that tokens for ocpctl carry", i)
+		}
+	}
+	if m := c.SAML.Metadata; strings.Contains(m, "://") && !isURL(m, "http", "https") {
+		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", m)
+	}
+	if c.SAML.Metadata == "" && (c.SAML.KeyRef != "" || c.SAML.EntityID != "") {
+		wrong("saml.metadata is empty; give the https:// address of the identity provider's metadata, or a file")
+	}
+	if ref := c.SAML.KeyRef; ref != "" && !isRef(ref) {
+		wrong("saml.key_ref is %q; give a reference (%s) to an RSA or ECDSA key and its certificate (PEM), or leave it out", ref, secret.References)
+	}
+	for i, account := range c.AWS.Accounts {
+		if !accountForm.MatchString(account) {
+			wrong("aws.accounts[%d] is %q; give an AWS account's 12 digits", i, account)
+		}
+	}
+	for i, organization := range c.AWS.Organizations {
+		if !organizationForm.MatchString(organization) {
+			wrong("aws.organizations[%d] is %q; give an AWS organisation's id, e.g. o-a1b2c3d4e5", i, organization)
+		}
+	}
+	for i, endpoint := range c.AWS.STSEndpoints {
+		if !isURL(endpoint, "http", "https") || strings.Count(strings.TrimSuffix(endpoint, "/"), "/") != 2 {
+			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, endpoint)
+		}
+	}
+	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.on() {
+		wrong("aws.accounts and aws.organizations are empty; give whose identities may sign in, or leave aws out")
+	}
+	return append(bad, c.checkSession()...)
+}
+
+func (c config) checkSession() []error {
+	var bad []error
+	const key = "an Ed25519 key (PKCS#8 PEM)"
+	switch ref := c.Session.KeyRef; {
+	case ref == "" && (c.SAML.Metadata != "" || c.AWS.on()):
+		bad = append(bad, fmt.Errorf("session.key_ref is empty; saml and aws need a reference (%s) to %s", secret.References, key))
+	case ref != "" && !isRef(ref):
+		bad = append(bad, fmt.Errorf("session.key_ref is %q; give a reference (%s) to %s", ref, secret.References, key))
+	case ref != "" && ref == c.Runner.StatusKeyRef:
+		bad = append(bad, fmt.Errorf("session.key_ref is runner.status_key_ref; give a key of its own, so that one can be replaced without the other"))
+	}
+	if l := c.Session.Life; l < shortestSession || l > longestSession {
+		bad = append(bad, fmt.Errorf("session.life is %s; give %s to %s", l, shortestSession, longestSession))
+	}
+	if _, err := time.Parse(time.RFC3339, c.Session.NotBefore); c.Session.NotBefore != "" && err != nil {
+		bad = append(bad, fmt.Errorf("session.not_before is %q; give a time like 2026-01-31T12:00:00Z", c.Session.NotBefore))
+	}
+	return bad
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/token"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// identity is how somebody proves who they are at the private listener.
+type identity struct {
+	who      *auth.Verifier // bearer tokens and the pages' sessions
+	signIn   *auth.SignIn   // people; nil: nobody signs in to the pages
+	exchange *auth.Exchange // programs with an AWS identity; nil: none
+}
+
+func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
+	cfg := in.cfg
+	var trust auth.Config
+	trust.Identities = func() []profiles.Identity { return in.book.Current().Identities }
+	for i, o := range cfg.OIDC {
+		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience}
+		if o.CAFile != "" {
+			if issuer.Roots, err = roots(o.CAFile); err != nil {
+				return id, fmt.Errorf("oidc[%d].ca_file: %w", i, err)
+			}
+		}
+		trust.Issuers = append(trust.Issuers, issuer)
+	}
+	if cfg.Session.KeyRef != "" {
+		if trust.Sessions, err = cfg.sessions(ctx); err != nil {
+			return id, err
+		}
+	}
+	id.who = auth.New(trust)
+	if cfg.SAML.Metadata != "" {
+		if id.signIn, err = in.wireSAML(ctx, id.who, trust.Sessions); err != nil {
+			return id, err
+		}
+	}
+	if cfg.AWS.on() {
+		id.exchange, err = in.wireAWS(ctx, id.who, trust.Sessions)
+	}
+	return id, err
+}
+
+// sessions signs this installation's own sessions.
+func (c config) sessions(ctx context.Context) (*auth.Sessions, error) {
+	raw, err := c.secret(ctx, "session.key_ref", c.Session.KeyRef)
+	if err != nil {
+		return nil, err
+	}
+	key, err := token.ParseKey([]byte(raw.Reveal()))
+	if err != nil {
+		return nil, fmt.Errorf("session.key_ref: %w", err)
+	}
+	s := auth.SessionConfig{Key: key, Audience: c.UIURL, Life: c.Session.Life}
+	if c.Session.NotBefore != "" {
+		if s.NotBefore, err = time.Parse(time.RFC3339, c.Session.NotBefore); err != nil {
+			return nil, fmt.Errorf("session.not_before: %w", err)
+		}
+	}
+	return auth.NewSessions(s), nil
+}
+
+func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth.Sessions) (*auth.SignIn, error) {
+	saml := auth.SAMLConfig{
+		Provider: in.cfg.SAML.Name, Metadata: in.cfg.SAML.Metadata, Home: in.cfg.UIURL, EntityID: in.cfg.SAML.EntityID,
+		Sessions: sessions, Verifier: who, Spend: in.store.SpendSignature,
+	}
+	if ref := in.cfg.SAML.KeyRef; ref != "" {
+		raw, err := in.cfg.secret(ctx, "saml.key_ref", ref)
+		if err != nil {
+			return nil, err
+		}
+		if saml.Key, err = parsePair([]byte(raw.Reveal())); err != nil {
+			return nil, fmt.Errorf("saml.key_ref: %w", err)
+		}
+	}
+	signIn, err := auth.NewSignIn(saml)
+	if err != nil {
+		return nil, fmt.Errorf("saml: %w", err)
+	}
+	return signIn, nil
+}
+
+func (in inner) wireAWS(ctx context.Context, who *auth.Verifier, sessions *auth.Sessions) (*auth.Exchange, error) {
+	a := auth.AWSConfig{
+		Audience: in.cfg.UIURL, Accounts: in.cfg.AWS.Accounts, Organizations: in.cfg.AWS.Organizations, Endpoints: in.cfg.AWS.STSEndpoints,
+		Sessions: sessions, Verifier: who, Spend: in.store.SpendSignature,
+	}
+	if len(a.Organizations) > 0 {
+		sdk, err := awsconfig.LoadDefaultConfig(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("load the AWS configuration: %w", err)
+		}
+		if sdk.Region == "" {
+			sdk.Region = "us-east-1" // Organizations is one for all regions
+		}
+		a.Directory = auth.NewAccounts(sdk, 0, nil)
+	}
+	exchange, err := auth.NewExchange(a)
+	if err != nil {
+		return nil, fmt.Errorf("aws: %w", err)
+	}
+	return exchange, nil
+}
+
+// roots reads the certificates of a file.
+func roots(path string) (*x509.CertPool, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		return nil, fmt.Errorf("%s holds no certificate (PEM)", path)
+	}
+	return pool, nil
+}
+
+// parsePair reads a key and its certificate out of PEM, in whichever order. Its errors quote nothing.
+func parsePair(raw []byte) (*auth.SAMLKey, error) {
+	var pair auth.SAMLKey
+	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			pair.Certificate = cert
+			continue
+		}
+		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if signer, ok := key.(crypto.Signer); err == nil && ok {
+			pair.Signer = signer
+		}
+	}
+	if pair.Signer == nil || pair.Certificate == nil {
+		return nil, errors.New("want an RSA or ECDSA key (PKCS#8 PEM) and its certificate behind it (openssl req -x509 -newkey rsa:3072 -nodes …)")
+	}
+	return &pair, nil
+}
