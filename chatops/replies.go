@@ -17,19 +17,56 @@ func Answer(line, words string) string {
 	return fit("> " + code(line) + "\n\n" + words)
 }
 
-// Refusal answers a wish that policy refused: every reason at once, each with the next step.
+// Refusal answers a wish that policy refused: every reason at once, each with the next step, and what else it would need.
 func Refusal(actor string, v policy.Verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, this cannot be done as it stands, so nothing was changed:\n\n", mention(actor))
-	for _, check := range v.Refusals() {
-		fmt.Fprintf(&b, "- **%s**: %s", check.Name, plain(check.Words))
-		if check.Next != "" {
+	b.WriteString(reasons(v.Refusals()))
+	if asks := v.Asks(); len(asks) > 0 {
+		b.WriteString("\nWhen that is put right, a person has to approve it:\n\n" + reasons(asks))
+	}
+	if full := v.Full(); len(full) > 0 {
+		b.WriteString("\nWhen that is put right, it waits for its turn:\n\n" + reasons(full))
+	}
+	fmt.Fprintf(&b, "\n%s tells what one can type.\n", code(Prefix+" help"))
+	return fit(b.String())
+}
+
+// Accepted answers a wish that policy accepted though it cannot begin yet, or with a remark: who has to approve it and by
+// when, which limits are full, what one should know. It is empty where nothing is to be said beside the cluster's comment.
+func Accepted(actor string, v policy.Verdict) string {
+	asks, full, warnings := v.Asks(), v.Full(), v.Warnings()
+	if !v.Allowed || v.Approval == nil && len(full) == 0 && len(warnings) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s is accepted.\n", mention(actor), code(v.Grant.Name))
+	if v.Approval != nil {
+		why := *v.Approval
+		why.Why = nil
+		fmt.Fprintf(&b, "\nNothing runs yet. %s Else it counts as refused.\n\n%s", plain(why.Words()), reasons(asks))
+	}
+	if len(full) > 0 {
+		fmt.Fprintf(&b, "\nIt waits for its turn:\n\n%s", reasons(full))
+	}
+	if len(warnings) > 0 {
+		fmt.Fprintf(&b, "\nWorth knowing:\n\n%s", reasons(warnings))
+	}
+	return fit(b.String())
+}
+
+// reasons is a line for each check, in the verdict's own words. What to do is said once where several say the same.
+func reasons(checks []policy.Check) string {
+	var b strings.Builder
+	for i, check := range checks {
+		fmt.Fprintf(&b, "- **%s**: %s", plain(check.Name), plain(check.Words))
+		last := i+1 == len(checks) || checks[i+1].Name != check.Name || checks[i+1].Next != check.Next
+		if check.Next != "" && last {
 			fmt.Fprintf(&b, " **Next:** %s", plain(check.Next))
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\n%s tells what one can type.\n", code(Prefix+" help"))
-	return fit(b.String())
+	return b.String()
 }
 
 // StatusReply answers status and list. It is posted once, so unlike the comment it may say how long from now.
