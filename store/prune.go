@@ -11,8 +11,8 @@ import (
 // pruneBatch bounds what one statement removes, and with it how long it holds its locks.
 const pruneBatch = 1000
 
-// passing are the rows that serve for a while. Requests, replies, pull requests, attempts, verifications and the audit
-// trail are not among them: they prove what was done, and keep a webhook that is sent again from doing it again.
+// passing are the rows that serve for a while. Requests, replies, pull requests, attempts, verifications, approvals and
+// the audit trail are not among them: they prove what was done, and keep a webhook that is sent again from doing it again.
 var passing = []struct{ what, sql string }{
 	{"log chunks", `
 		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (
@@ -25,15 +25,13 @@ var passing = []struct{ what, sql string }{
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
-	{"links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at < @before ORDER BY expires_at LIMIT @batch)`},
-	{"signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at < @before ORDER BY expires_at LIMIT @batch)`},
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
-	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now LIMIT @batch)`},
+	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (
@@ -45,13 +43,19 @@ var passing = []struct{ what, sql string }{
 }
 
 // Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
-// worked deliveries; and it gives up words that could not be shown for that long. Kept answers, links and spent signatures
-// go as soon as they expired. It returns how many rows it touched.
+// worked deliveries; and it gives up words that could not be shown for that long. Kept answers and links go as soon as they
+// expired, spent signatures a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns
+// how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return 0, err
 	}
+	closed, err := s.ExpireApprovals(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n = int64(closed)
 	for _, rows := range passing {
 		for {
 			tag, err := s.pool.Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "now": now, "batch": pruneBatch})

@@ -28,10 +28,8 @@ type Share struct {
 	CreatedAt time.Time
 }
 
-// sharedWith selects the clusters that are shared with a principal or its teams.
-const sharedWith = `
-	SELECT s.cluster_id FROM shares s
-	WHERE (s.kind = 'principal' AND s.grantee = @principal) OR (s.kind = 'team' AND s.grantee = ANY (@teams))`
+// sharedWith are the shares with a principal or its teams.
+const sharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind = 'team' AND s.grantee = ANY (@teams))`
 
 // Share shows a cluster to somebody; again changes the access. ErrConflict: the cluster is no longer wanted, or the share is
 // none. ErrStale: it is not the one that was seen.
@@ -112,7 +110,9 @@ func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
 // SharedWith says what the shares of a cluster allow a principal and its teams: the most of them; empty: nothing.
 func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Access, error) {
 	var access Access
-	err := s.pool.QueryRow(ctx, `SELECT coalesce(max(s.access), '') FROM shares s WHERE s.cluster_id = @cluster AND s.cluster_id IN (`+sharedWith+`)`,
+	err := s.pool.QueryRow(ctx, `
+		SELECT CASE WHEN bool_or(s.access = 'use') THEN 'use' WHEN count(*) > 0 THEN 'see' ELSE '' END
+		FROM shares s WHERE s.cluster_id = @cluster AND `+sharedWith,
 		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams}).Scan(&access)
 	if err != nil {
 		return "", fmt.Errorf("read the shares of %s: %w", id, err)

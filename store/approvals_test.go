@@ -1,0 +1,312 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// deedBy is somebody's deed.
+func deedBy(actor, why string) store.Deed { return store.Deed{Actor: actor, Door: "web", Why: why} }
+
+// awaits is a cluster of a pull request that waits for so many votes, and what waits.
+func awaits(t testing.TB, s *store.Store, needs int) (store.Row, store.Approval) {
+	t.Helper()
+	a := fromPR(granted("shop"), 41)
+	a.Approval = &store.ApprovalAsk{
+		Why: []string{"it costs more than $50 a day"}, Needs: needs, By: "platform_admin", For: 4 * time.Hour, Asked: strings.Repeat("a", 64), Head: a.Row.PR.Head,
+	}
+	row := accept(t, s, a)
+	require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
+	return row, pending(t, s, row.ID)
+}
+
+func pending(t testing.TB, s *store.Store, cluster string) store.Approval {
+	t.Helper()
+	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending, Cluster: cluster})
+	require.NoError(t, err)
+	require.Len(t, page, 1)
+	return page[0]
+}
+
+func TestAnApprovalLetsAClusterBegin(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, waits := awaits(t, s, 1)
+	require.Empty(t, step(t, s, row.ID).Open)
+	lose(t, s)
+	done, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", "fine"))
+	require.NoError(t, err)
+	require.Equal(t, []any{store.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
+	require.Equal(t, []store.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Door: "web", At: clock.now()}}, done.Votes)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{false, time.Time{}}, []any{row.NeedsApproval, row.ApproveBy})
+	require.Len(t, riverJobs(t, s, "reconcile"), 1, "a look is taken")
+	line, meta := said(t, s, "approval_approved")
+	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Door, line.Cluster, meta["why"], meta["approval"]})
+	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
+	_, err = s.Vote(t.Context(), waits.ID, false, deedBy("saml:other", "too late"))
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Vote(t.Context(), "apr_none", true, deedBy("saml:other", ""))
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestARefusalEndsTheCluster(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, waits := awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:one", ""))
+	require.NoError(t, err)
+	done, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "too dear"))
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalRefused, done.State)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Wish, row.WishWhy})
+	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
+}
+
+func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	link(t, s, "github:maya", "saml:maya@acme.example")
+	link(t, s, "slack:U1", "saml:one")
+	row, waits := awaits(t, s, 2)
+	for _, self := range []string{"github:maya", "saml:maya@acme.example"} {
+		_, err := s.Vote(t.Context(), waits.ID, true, deedBy(self, ""))
+		require.ErrorIs(t, err, store.ErrOwnApproval, self)
+	}
+	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:one", ""))
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalPending, now.State)
+	for _, again := range []string{"saml:one", "slack:U1"} {
+		_, err = s.Vote(t.Context(), waits.ID, true, deedBy(again, ""))
+		require.ErrorIs(t, err, store.ErrConflict, again)
+	}
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.True(t, row.NeedsApproval)
+	now, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:two", ""))
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalApproved, now.State)
+	require.Len(t, now.Votes, 2)
+}
+
+// link makes an account a principal's.
+func link(t testing.TB, s *store.Store, account, principal string) {
+	t.Helper()
+	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: account}, time.Hour, deedBy(account, ""))
+	require.NoError(t, err)
+	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: principal, Name: principal}, "web")
+	require.NoError(t, err)
+}
+
+func TestOneVoteIsEnoughForWhoeverAskedWhereOneIs(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, waits := awaits(t, s, 1)
+	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", "I know what it costs"))
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalApproved, now.State)
+}
+
+func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, waits := awaits(t, s, 2)
+	var took atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if _, err := s.Vote(t.Context(), waits.ID, i%4 != 3, deedBy(fmt.Sprintf("saml:%d", i), "")); err == nil {
+				took.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.LessOrEqual(t, took.Load(), int32(2))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action IN ('approval_approved', 'approval_refused')`))
+	now, err := s.Approval(t.Context(), waits.ID)
+	require.NoError(t, err)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, now.State == store.ApprovalApproved, row.Wish == lifecycle.Present && !row.NeedsApproval)
+}
+
+func TestNobodyApprovesTooLate(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, waits := awaits(t, s, 1)
+	clock.pass(4 * time.Hour)
+	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", ""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	now, err := s.Approval(t.Context(), waits.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalExpired, now.State, "whether or not that was written down")
+	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	require.NoError(t, err)
+	require.Empty(t, page)
+	page, _, err = s.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalExpired})
+	require.NoError(t, err)
+	require.Len(t, page, 1)
+	n, err := s.ExpireApprovals(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n, "the heart ends the cluster")
+	require.Equal(t, lifecycle.Absent, settled(t, s, row.ID).Wish)
+	n, err = s.ExpireApprovals(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM approvals WHERE state = 'expired'`))
+}
+
+func TestAnApprovalOfAClusterThatGoesIsVoid(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, waits := awaits(t, s, 1)
+	_, err := s.Destroy(t.Context(), row.ID, maya("never mind"))
+	require.NoError(t, err)
+	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", ""))
+	require.ErrorContains(t, err, "the cluster is going")
+	_, err = s.Prune(t.Context(), time.Hour)
+	require.NoError(t, err)
+	now, err := s.Approval(t.Context(), waits.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{store.ApprovalVoid, "the cluster is no longer wanted: never mind"}, []any{now.State, now.DecidedWhy})
+	said(t, s, "approval_void")
+}
+
+func TestAPushMakesAnApprovalVoid(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, first := awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), first.ID, true, deedBy("saml:one", ""))
+	require.NoError(t, err)
+	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head)
+	require.NoError(t, err)
+	require.False(t, moved, "it is bound to this head")
+
+	_, err = s.SeePullRequest(t.Context(), store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
+	require.NoError(t, err)
+	_, err = s.Vote(t.Context(), first.ID, true, deedBy("saml:two", ""))
+	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
+	moved, err = s.RebindApproval(t.Context(), row.ID, "def456")
+	require.NoError(t, err)
+	require.True(t, moved)
+	was, err := s.Approval(t.Context(), first.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalVoid, was.State)
+	second := pending(t, s, row.ID)
+	require.Equal(t, []any{"def456", first.Asked, first.Why, first.ExpiresAt, 2}, []any{second.Head, second.Asked, second.Why, second.ExpiresAt, second.Needs})
+	require.Empty(t, second.Votes, "its votes are void with it")
+	for _, voter := range []string{"saml:one", "saml:two"} {
+		second, err = s.Vote(t.Context(), second.ID, true, deedBy(voter, ""))
+		require.NoError(t, err)
+	}
+	require.Equal(t, store.ApprovalApproved, second.State)
+	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789")
+	require.NoError(t, err)
+	require.False(t, moved, "nothing waits")
+}
+
+func TestWhatAnApprovalIsForNeverChanges(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, waits := awaits(t, s, 1)
+	for _, set := range []string{"asked = repeat('b', 64)", "head = 'x'", "needs = 2", "by_role = 'requester'", "requested_by = 'x'",
+		"expires_at = expires_at + interval '1 hour'", "why = '{x}'"} {
+		refuses(t, s, "never changes", `UPDATE approvals SET `+set)
+	}
+	_, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "no"))
+	require.NoError(t, err)
+	refuses(t, s, "which is final", `UPDATE approvals SET state = 'approved'`)
+}
+
+func TestApprovalsArePagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var ids []string
+	for i := range 3 {
+		a := granted(fmt.Sprintf("c%d", i))
+		a.Row.Team = fmt.Sprintf("team-%d", i)
+		a.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
+		ids = append(ids, pending(t, s, accept(t, s, a).ID).ID)
+	}
+	list := func(f store.ApprovalFilter) (got []string, next string) {
+		page, next, err := s.Approvals(t.Context(), f)
+		require.NoError(t, err)
+		for _, a := range page {
+			got = append(got, a.ID)
+		}
+		return got, next
+	}
+	got, next := list(store.ApprovalFilter{Limit: 2})
+	require.Equal(t, []string{ids[2], ids[1]}, got)
+	got, next = list(store.ApprovalFilter{Limit: 2, Cursor: next})
+	require.Equal(t, []string{ids[0]}, got)
+	require.Empty(t, next)
+	got, _ = list(store.ApprovalFilter{Teams: []string{"team-1"}})
+	require.Equal(t, []string{ids[1]}, got)
+	got, _ = list(store.ApprovalFilter{Teams: []string{}, Principal: "github:maya"})
+	require.Len(t, got, 3, "one's own are seen")
+	got, _ = list(store.ApprovalFilter{Kind: store.ApproveKubeadmin})
+	require.Empty(t, got)
+}
+
+func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	_, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
+	require.ErrorIs(t, err, store.ErrConflict, "there is none")
+	usable(t, s, row)
+	link := store.Link{Kind: store.LinkKubeadmin, Principal: maya("").Actor, Cluster: row.ID}
+	waits, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
+	require.NoError(t, err)
+	require.Equal(t, []any{store.ApproveKubeadmin, store.ApprovalPending, 1, "platform_admin", []string{"console is down"}},
+		[]any{waits.Kind, waits.State, waits.Needs, waits.ByRole, waits.Why})
+	again, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
+	require.NoError(t, err)
+	require.Equal(t, waits.ID, again.ID)
+	_, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, deedBy("saml:will", "me too"))
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	require.ErrorIs(t, err, store.ErrNotFound, "nobody approved")
+	_, err = s.Vote(t.Context(), waits.ID, true, maya(""))
+	require.ErrorIs(t, err, store.ErrOwnApproval)
+	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", "go ahead"))
+	require.NoError(t, err)
+
+	other := link
+	other.Principal = "saml:admin"
+	_, _, err = s.NewLink(t.Context(), other, time.Hour, deedBy("saml:admin", ""))
+	require.ErrorIs(t, err, store.ErrNotFound, "it was approved for maya")
+	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	require.NoError(t, err)
+	used, err := s.Approval(t.Context(), waits.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalUsed, used.State)
+	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	require.ErrorIs(t, err, store.ErrNotFound, "once")
+
+	waits, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("again"))
+	require.NoError(t, err)
+	require.NotEqual(t, used.ID, waits.ID)
+	clock.pass(time.Hour)
+	fresh, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, deedBy("saml:will", "mine"))
+	require.NoError(t, err, "what is over is in nobody's way")
+	require.NotEqual(t, waits.ID, fresh.ID)
+	_, err = s.Vote(t.Context(), fresh.ID, false, deedBy("saml:admin", "no"))
+	require.NoError(t, err)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Present, row.Wish, "the cluster is not meant")
+}

@@ -1,0 +1,255 @@
+package store_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// scalable is a ready cluster with 3 workers, of 1 to 5.
+func scalable(t testing.TB, s *store.Store) store.Row {
+	t.Helper()
+	a, least, base, most := granted("shop"), 1, 3, 5
+	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost = &least, &base, &most
+	return usable(t, s, accept(t, s, a))
+}
+
+// usable makes a cluster one that can be used, without its install.
+func usable(t testing.TB, s *store.Store, row store.Row) store.Row {
+	t.Helper()
+	for _, sql := range []string{
+		`UPDATE jobs SET status = 'SUCCEEDED', started_at = created_at, ended_at = created_at WHERE cluster_id = $1`,
+		`INSERT INTO cluster_outputs VALUES ($1, 'https://api', 'https://console', 's3://bucket/kubeconfig', 's3://bucket/kubeadmin', '')`,
+		`UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = created_at WHERE id = $1`,
+	} {
+		_, err := s.Pool().Exec(t.Context(), sql, row.ID)
+		require.NoError(t, err, sql)
+	}
+	row, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	return row
+}
+
+// said is the newest line of the trail with the action.
+func said(t testing.TB, s *store.Store, action string) (line store.AuditLine, meta map[string]any) {
+	t.Helper()
+	lines, _, err := s.AuditPage(t.Context(), store.AuditFilter{Action: action, Limit: 1})
+	require.NoError(t, err)
+	require.Len(t, lines, 1, "nothing says %s", action)
+	require.NoError(t, json.Unmarshal([]byte(lines[0].Metadata), &meta))
+	return lines[0], meta
+}
+
+func TestADeedIsMeantForTheRowThatWasSeen(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := scalable(t, s)
+	stale := maya("why not")
+	stale.Version = row.Version + 1
+	_, _, _, err := s.Extend(t.Context(), row.ID, time.Hour, stale)
+	require.ErrorIs(t, err, store.ErrStale)
+	_, _, _, err = s.Hold(t.Context(), row.ID, clock.now().Add(time.Hour), stale)
+	require.ErrorIs(t, err, store.ErrStale)
+	_, err = s.Scale(t.Context(), row.ID, 4, stale)
+	require.ErrorIs(t, err, store.ErrStale)
+	_, err = s.Destroy(t.Context(), row.ID, stale)
+	require.ErrorIs(t, err, store.ErrStale)
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", stale, nil), store.ErrStale)
+	require.ErrorIs(t, s.Share(t.Context(), row.ID, store.Share{Kind: "team", Grantee: "acme/web", Access: store.AccessSee}, stale), store.ErrStale)
+	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, stale), store.ErrStale)
+	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, stale), store.ErrStale)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events`), "nothing happened")
+
+	fits := stale
+	fits.Version = row.Version
+	before, after, capped, err := s.Extend(t.Context(), row.ID, time.Hour, fits)
+	require.NoError(t, err)
+	require.Equal(t, []any{time.Hour, false}, []any{after.TTL.Sub(before.TTL), capped})
+	line, meta := said(t, s, "extended")
+	require.Equal(t, []string{"saml:maya@acme.example", "api", row.ID}, []string{line.Actor, line.Door, line.Cluster})
+	require.Equal(t, "why not", meta["why"])
+	require.Equal(t, []any{before.TTL.Format(time.RFC3339Nano), after.TTL.Format(time.RFC3339Nano)}, []any{meta["before"], meta["after"]})
+
+	job, err := s.Destroy(t.Context(), row.ID, maya("enough"))
+	require.NoError(t, err)
+	again, err := s.Destroy(t.Context(), row.ID, fits)
+	require.NoError(t, err, "it is going, whatever was seen")
+	require.Equal(t, job, again)
+	_, _, _, err = s.Extend(t.Context(), "clu_none", time.Hour, maya(""))
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	closed := clock.now().Add(time.Hour)
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &closed, "github:maya"))
+	until := clock.now().Add(6 * time.Hour)
+	before, after, capped, err := s.Hold(t.Context(), row.ID, until, maya("a demo"))
+	require.NoError(t, err)
+	require.False(t, capped)
+	require.Equal(t, []time.Time{closed, until}, []time.Time{before.DestroyAt(), after.DestroyAt()})
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{until, until, "a demo"}, []any{row.DestroyAt, row.Ends.DestroyAt(), row.HoldWhy})
+
+	_, after, capped, err = s.Hold(t.Context(), row.ID, clock.now().Add(100*time.Hour), maya("longer"))
+	require.NoError(t, err)
+	require.True(t, capped)
+	require.Equal(t, row.Ends.Max, after.DestroyAt())
+	_, meta := said(t, s, "hold_set")
+	require.Equal(t, true, meta["capped"])
+	version, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, _, capped, err = s.Hold(t.Context(), row.ID, clock.now().Add(101*time.Hour), maya("longer"))
+	require.NoError(t, err)
+	require.True(t, capped)
+	same, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, version.Version, same.Version, "nothing changed")
+
+	_, after, _, err = s.Hold(t.Context(), row.ID, time.Time{}, maya("done"))
+	require.NoError(t, err)
+	require.Equal(t, closed, after.DestroyAt(), "the other ends count again")
+	_, meta = said(t, s, "hold_lifted")
+	require.Equal(t, row.Ends.Max.Format(time.RFC3339Nano), meta["before"])
+	_, _, _, err = s.Hold(t.Context(), row.ID, clock.now(), maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	_, _, _, err = s.Hold(t.Context(), row.ID, until, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	refuses(t, s, "clusters_hold", `UPDATE clusters SET end_hold = end_max + interval '1 second', hold_why = 'x'`)
+}
+
+func TestWorkersAreWantedWithinTheirBounds(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	waiting := accept(t, s, granted("other"))
+	_, err := s.Scale(t.Context(), waiting.ID, 4, maya(""))
+	require.ErrorContains(t, err, "the cluster is PENDING")
+	_, err = s.Scale(t.Context(), usable(t, s, waiting).ID, 4, maya(""))
+	require.ErrorContains(t, err, "no bounds")
+
+	row := scalable(t, s)
+	for _, replicas := range []int{0, 6, -1} {
+		_, err = s.Scale(t.Context(), row.ID, replicas, maya(""))
+		require.ErrorContains(t, err, "not between 1 and 5")
+		require.ErrorIs(t, err, store.ErrConflict)
+	}
+	job, err := s.Scale(t.Context(), row.ID, 3, maya(""))
+	require.NoError(t, err)
+	require.Empty(t, job, "there are three")
+	lose(t, s)
+	job, err = s.Scale(t.Context(), row.ID, 5, maya("a load test"))
+	require.NoError(t, err)
+	kept, err := s.Job(t.Context(), job)
+	require.NoError(t, err)
+	require.Equal(t, []any{lifecycle.JobScale, lifecycle.JobPending}, []any{kept.Type, kept.Status})
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+	_, meta := said(t, s, "scale_asked")
+	require.Equal(t, []any{3.0, 5.0, job}, []any{meta["before"], meta["after"], meta["job"]})
+	for _, replicas := range []int{5, 1, 3} {
+		again, err := s.Scale(t.Context(), row.ID, replicas, maya(""))
+		require.NoError(t, err)
+		require.Equal(t, job, again, "one job at a time")
+		row, err = s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		require.Equal(t, replicas, *row.WorkersWanted)
+	}
+	require.Equal(t, lifecycle.Scale, step(t, s, row.ID).Open)
+	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	_, err = s.Scale(t.Context(), row.ID, 4, maya(""))
+	require.ErrorContains(t, err, "is going")
+}
+
+func TestAClusterGoesToAnotherTeam(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya("she leaves"), nil))
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"acme/web", "will", "github:maya"}, []string{now.Team, now.Owner, now.RequestedBy})
+	require.Equal(t, row.Tags, now.Tags, "the tags in the cloud stay")
+	_, meta := said(t, s, "transferred")
+	require.Equal(t, map[string]any{"team": "acme/platform", "owner": "maya"}, meta["before"])
+	require.Contains(t, meta["note"], "tags")
+	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya("again"), nil))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'transferred'`))
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "", maya(""), nil), store.ErrConflict)
+	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/other", "will", maya(""), nil), store.ErrConflict)
+}
+
+func TestAShareShowsAClusterToOthers(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	accept(t, s, granted("other"))
+	sees := func(principal string, teams ...string) (ids []string, access store.Access) {
+		t.Helper()
+		rows, _, err := s.List(t.Context(), store.Filter{Teams: append([]string{}, teams...), Principal: principal})
+		require.NoError(t, err)
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+		access, err = s.SharedWith(t.Context(), row.ID, principal, teams)
+		require.NoError(t, err)
+		return ids, access
+	}
+	ids, access := sees("saml:will", "acme/web")
+	require.Empty(t, ids)
+	require.Empty(t, access)
+	toTeam := store.Share{Kind: "team", Grantee: "acme/web", Access: store.AccessSee}
+	require.NoError(t, s.Share(t.Context(), row.ID, toTeam, maya("")))
+	ids, access = sees("saml:will", "acme/web")
+	require.Equal(t, []string{row.ID}, ids)
+	require.Equal(t, store.AccessSee, access)
+	ids, _ = sees("acme/web", "acme/other")
+	require.Empty(t, ids, "a principal is no team")
+
+	toTeam.Access = store.AccessUse
+	for range 2 {
+		require.NoError(t, s.Share(t.Context(), row.ID, toTeam, maya("")))
+	}
+	require.NoError(t, s.Share(t.Context(), row.ID, store.Share{Kind: "principal", Grantee: "saml:will", Access: store.AccessSee}, maya("")))
+	_, access = sees("saml:will", "acme/web")
+	require.Equal(t, store.AccessUse, access, "the most counts")
+	_, access = sees("saml:will")
+	require.Equal(t, store.AccessSee, access)
+	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'shared'`), "asked twice is asked once")
+
+	shares, err := s.Shares(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"saml:will", "acme/web"}, []string{shares[0].Grantee, shares[1].Grantee})
+	require.Equal(t, maya("").Actor, shares[0].GrantedBy)
+	require.NoError(t, s.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")))
+	require.ErrorIs(t, s.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
+	_, meta := said(t, s, "unshared")
+	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use"}, meta["before"])
+	for _, none := range []store.Share{{Kind: "door", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
+		require.ErrorIs(t, s.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
+	}
+}
+
+func TestASignatureIsSpentOnce(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for _, want := range []bool{true, false, false} {
+		fresh, err := s.SpendSignature(t.Context(), hash, clock.now().Add(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, want, fresh)
+	}
+	_, err := s.SpendSignature(t.Context(), "short", clock.now())
+	require.ErrorIs(t, err, store.ErrConflict)
+}

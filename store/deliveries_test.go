@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestADeliveryIsReplayed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	d := delivery("d-1")
+	d.Topic = "acme/shop#41"
+	_, err := s.SaveDelivery(t.Context(), d)
+	require.NoError(t, err)
+	row := int64(count(t, s, `SELECT id FROM deliveries`))
+	_, err = s.Replay(t.Context(), row, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict, "it is still being worked")
+	_, err = s.Replay(t.Context(), row+1, maya(""))
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.NoError(t, s.FailDelivery(t.Context(), row, "no such repository"))
+	lose(t, s)
+	_, err = s.Pool().Exec(t.Context(), `DELETE FROM river_job`)
+	require.NoError(t, err)
+
+	again, err := s.Replay(t.Context(), row, maya("the repository is back"))
+	require.NoError(t, err)
+	require.Equal(t, store.DeliveryReceived, again.State)
+	require.Nil(t, again.FinishedAt)
+	require.Contains(t, again.Note, "no such repository")
+	require.Equal(t, []string{`{"row": ` + strconv.FormatInt(row, 10) + `}`}, riverJobs(t, s, "inbox"))
+	undone, err := s.Undone(t.Context(), d.Topic, row)
+	require.NoError(t, err)
+	require.Equal(t, []int64{row}, undone)
+	line, meta := said(t, s, "delivery_replayed")
+	require.Equal(t, []any{"saml:maya@acme.example", "the repository is back"}, []any{line.Actor, meta["why"]})
+	require.NoError(t, s.FinishDelivery(t.Context(), row, "accepted"))
+	info, body, err := s.DeliveryBody(t.Context(), row)
+	require.NoError(t, err)
+	require.Equal(t, d.Body, body)
+	require.Equal(t, []any{store.DeliveryDone, "accepted", len(d.Body), "d-1", "github"}, []any{info.State, info.Note, info.Size, info.ID, info.Source})
+	_, _, err = s.DeliveryBody(t.Context(), row+1)
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestDeliveriesArePagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for i, id := range []string{"z", "y", "x"} { // not in the order of their rows
+		d := delivery(id)
+		d.Topic = "acme/shop#" + strconv.Itoa(i)
+		if i == 1 {
+			d.Source, d.Event = "slack", "command"
+		}
+		_, err := s.SaveDelivery(t.Context(), d)
+		require.NoError(t, err)
+	}
+	last := count(t, s, `SELECT max(id) FROM deliveries`)
+	require.NoError(t, s.FinishDelivery(t.Context(), int64(last), "done"))
+	for name, c := range map[string]struct {
+		filter store.DeliveryFilter
+		want   []string
+	}{
+		"newest first":   {store.DeliveryFilter{}, []string{"x", "y", "z"}},
+		"source":         {store.DeliveryFilter{Source: "slack"}, []string{"y"}},
+		"event":          {store.DeliveryFilter{Event: "pull_request"}, []string{"x", "z"}},
+		"topic":          {store.DeliveryFilter{Topic: "acme/shop#0"}, []string{"z"}},
+		"state":          {store.DeliveryFilter{State: store.DeliveryReceived}, []string{"y", "z"}},
+		"after a cursor": {store.DeliveryFilter{Cursor: strconv.Itoa(last)}, []string{"y", "z"}},
+	} {
+		page, next, err := s.Deliveries(t.Context(), c.filter)
+		require.NoError(t, err, name)
+		require.Empty(t, next)
+		var got []string
+		for _, d := range page {
+			got = append(got, d.ID)
+		}
+		require.Equal(t, c.want, got, name)
+	}
+	page, next, err := s.Deliveries(t.Context(), store.DeliveryFilter{Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, page, 2)
+	require.Equal(t, strconv.FormatInt(page[1].Row, 10), next)
+	_, _, err = s.Deliveries(t.Context(), store.DeliveryFilter{Cursor: "x"})
+	require.ErrorIs(t, err, store.ErrConflict)
+}

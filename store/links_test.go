@@ -1,0 +1,115 @@
+package store_test
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestALinkWorksOnceForOne(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	mayas := store.Owner{Principal: maya("").Actor, Name: "Maya"}
+	handle, made, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
+	require.NoError(t, err)
+	require.Len(t, handle, 43, "256 bits in base64url")
+	require.Equal(t, clock.now().Add(10*time.Minute), made.ExpiresAt)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM links l, audit_events e WHERE l::text LIKE '%' || $1 || '%' OR e::text LIKE '%' || $1 || '%'`, handle),
+		"the handle is kept nowhere")
+
+	refused := func(handle string, by store.Owner, why string) {
+		t.Helper()
+		_, err := s.UseLink(t.Context(), handle, by, "web")
+		require.ErrorIs(t, err, store.ErrNotFound)
+		require.Equal(t, "use a link: not found: the link does not work, or not any more", err.Error(), "all refusals sound alike")
+		_, meta := said(t, s, "link_refused")
+		require.Contains(t, meta["why"], why)
+	}
+	refused("nonsense", mayas, "no such link")
+	refused(handle, store.Owner{Principal: "saml:will"}, "it was "+mayas.Principal+"'s")
+	_, err = s.LinkFor(t.Context(), handle, "saml:will")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	seen, err := s.LinkFor(t.Context(), handle, mayas.Principal)
+	require.NoError(t, err)
+	require.Equal(t, made, seen)
+
+	var worked atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if used, err := s.UseLink(t.Context(), handle, mayas, "web"); err == nil && used == made {
+				worked.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, int32(1), worked.Load())
+	refused(handle, mayas, "used before")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'link_used' AND door = 'web' AND target_cluster_id = $1`, row.ID))
+
+	handle, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
+	require.NoError(t, err)
+	clock.pass(10 * time.Minute)
+	refused(handle, mayas, "time was over")
+
+	for _, none := range []store.Link{{Kind: store.LinkKubeconfig, Cluster: row.ID}, {Kind: store.LinkKubeconfig, Principal: "x"},
+		{Kind: store.LinkOfAccount}, {Kind: store.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "door", Principal: "x", Cluster: row.ID}} {
+		_, _, err = s.NewLink(t.Context(), none, time.Hour, maya(""))
+		require.ErrorIs(t, err, store.ErrConflict, none)
+	}
+	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: "x", Cluster: "clu_none"}, time.Hour, maya(""))
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	seats := json.RawMessage(`[{"role": "requester", "team": "acme/platform"}]`)
+	mayas := store.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Seats: seats}
+	ask := store.Link{Kind: store.LinkOfAccount, Account: "github:maya"}
+	handle, _, err := s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	require.NoError(t, err)
+	_, err = s.AccountOf(t.Context(), "github:maya")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	seen, err := s.LinkFor(t.Context(), handle, mayas.Principal)
+	require.NoError(t, err)
+	require.Equal(t, "github:maya", seen.Account)
+	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	require.NoError(t, err)
+	known, err := s.AccountOf(t.Context(), "github:maya")
+	require.NoError(t, err)
+	require.Equal(t, mayas, known.Owner)
+	said(t, s, "account_linked")
+
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	require.NoError(t, err)
+	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
+	require.ErrorIs(t, err, store.ErrConflict, "it is another's")
+	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	require.NoError(t, err, "and the link is not spent by that")
+
+	more := mayas
+	more.Seats = json.RawMessage(`[{"role": "platform_admin", "team": "*"}]`)
+	for range 2 {
+		require.NoError(t, s.SignedIn(t.Context(), more, "web"))
+	}
+	accounts, err := s.AccountsOf(t.Context(), mayas.Principal)
+	require.NoError(t, err)
+	require.Len(t, accounts, 1)
+	require.JSONEq(t, string(more.Seats), string(accounts[0].Seats))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'account_seated'`), "the same seats are no news")
+
+	require.ErrorIs(t, s.Unlink(t.Context(), "github:maya", "saml:will", deedBy("saml:will", "")), store.ErrNotFound)
+	require.NoError(t, s.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))
+	_, err = s.AccountOf(t.Context(), "github:maya")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, meta := said(t, s, "account_unlinked")
+	require.Equal(t, map[string]any{"account": "github:maya", "principal": mayas.Principal}, meta["before"])
+}
