@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/internal/house/saml"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -23,12 +25,14 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   3. Close the pull request: %s later the cluster goes, and the comment says what that rests on.
 
   playground   %s/playground   (organisation acme, repository acme/shop, pull requests #41 to #49)
-  pages, API   %s   (sign in with what cat %s prints)
+  pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
   database     psql -h 127.0.0.1 -p %d -U postgres   (the runbooks' statements can be pasted)
 
-  tokens       %s/{requester,admin,auditor}.jwt
+  tokens       %s/{requester,admin,auditor,github-actions,kubernetes}.jwt
+  AWS identity AWS_ENDPOINT_URL_STS=http://127.0.0.1:%d AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s
+               (%s; POST /api/v1/auth/aws exchanges it for a session)
   secrets      GitHub webhook: %s   Slack signing: %s
   time         a TTL hour lasts %s, the grace after a close %s, a mark of the installer %s
   settings     OCPCTL_DEMO_HOUR, OCPCTL_DEMO_GRACE, OCPCTL_DEMO_PACE, and OCPCTL_DEMO_PORT for the first of the ports
@@ -44,9 +48,18 @@ Break something, and read what it says then:
 Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
-		h.GitHub.URL(), h.PrivateURL(), filepath.Join(tokens, "requester.jwt"), h.PublicURL(),
+		h.GitHub.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, house.Account, h.Ports.S3,
-		h.Ports.Postgres, tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
+		h.Ports.Postgres, tokens, h.Ports.AWS, house.CLIKey, house.CLISecret, house.CLIUser, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
 		h.Ports.AWS, h.Ports.AWS, house.Account, h.Faults())
+}
+
+// people are those who can sign in to the pages, with their passwords.
+func people() string {
+	var all []string
+	for _, p := range saml.People {
+		all = append(all, fmt.Sprintf("%s/%s (%s)", p.Login, p.Password(), strings.Join(p.Groups, ", ")))
+	}
+	return strings.Join(all, ", ")
 }

@@ -13,8 +13,8 @@ import (
 //go:embed catalogue
 var catalogueFiles embed.FS
 
-// catalogue writes the house's catalogue: the program's own profiles and identities, and teams, quotas and a rule of the
-// demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
+// catalogue writes the house's catalogue: the program's own profiles and identities, and teams, quotas, a rule and the
+// programs of the demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
 func (h *House) catalogue() error {
 	dir := h.path("catalogue")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func (h *House) catalogue() error {
 		from fs.FS
 	}{
 		{"profiles", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
-		{"teams", ours}, {"quotas", ours}, {"policies", ours},
+		{"identities", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
 		files, err := fs.Sub(kind.from, kind.name)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres"
 	"github.com/ocpctl/ocpctl/internal/house/s3"
+	"github.com/ocpctl/ocpctl/internal/house/saml"
 	"github.com/ocpctl/ocpctl/internal/house/story"
 )
 
@@ -26,6 +27,9 @@ const (
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
 	Account       = "123456789012"
+	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may ask for clusters through the API
+	CLISecret     = "demo-cli-secret-access-key"
+	CLIUser       = "arn:aws:iam::" + Account + ":user/ocpctl-cli"
 	Bucket        = "cluster-ops-artifacts"
 )
 
@@ -33,7 +37,7 @@ const (
 type Config struct {
 	Dir      string // state; made when missing, continued when there
 	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of ten consecutive ports; 0: free ones
+	BasePort int    // first of eleven consecutive ports; 0: free ones
 	Fast     bool   // PostgreSQL does not wait for the disk, stand-ins keep nothing over a restart: tests only
 
 	Hour      time.Duration // how long an hour of a TTL lasts
@@ -70,6 +74,7 @@ type House struct {
 	AWS    *aws.Server
 	GitHub *github.Server
 	OIDC   *oidc.Issuer
+	SAML   *saml.Provider
 	server *process
 }
 
@@ -100,6 +105,7 @@ func Start(ctx context.Context, cfg Config) (h *House, err error) {
 		{"S3", h.startS3},
 		{"the stand-in AWS", h.startAWS},
 		{"the OIDC issuer", h.startOIDC},
+		{"the identity provider", h.startSAML},
 		{"the stand-in GitHub", h.startGitHub},
 		{"the line to the Status API", h.startStatus},
 		{"ocpctl-server", h.StartServer},
@@ -167,6 +173,7 @@ func (h *House) startStatus(context.Context) (err error) {
 func (h *House) startAWS(ctx context.Context) (err error) {
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
+		Callers: []aws.Caller{{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser}},
 	})
 	return err
 }
@@ -196,6 +203,11 @@ func (h *House) startOIDC(ctx context.Context) (err error) {
 	return h.OIDC.WriteTokens(h.path("tokens"))
 }
 
+func (h *House) startSAML(ctx context.Context) (err error) {
+	h.SAML, err = saml.Start(ctx, saml.Config{Addr: addr(h.Ports.SAML), Dir: h.path("saml"), Home: h.PrivateURL()})
+	return err
+}
+
 func (h *House) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
@@ -219,6 +231,9 @@ func (h *House) Stop() error {
 	}
 	if h.OIDC != nil {
 		errs = append(errs, h.OIDC.Stop())
+	}
+	if h.SAML != nil {
+		errs = append(errs, h.SAML.Stop())
 	}
 	if h.AWS != nil {
 		errs = append(errs, h.AWS.Stop())
@@ -260,7 +275,7 @@ func (h *House) Places() (story.Places, error) {
 	}, err
 }
 
-// Token returns the bearer token of "requester", "admin" or "auditor".
+// Token returns a bearer token of the issuer: "requester", "admin", "auditor", "github-actions" or "kubernetes".
 func (h *House) Token(who string) (string, error) {
 	raw, err := os.ReadFile(h.path("tokens", who+".jwt"))
 	return strings.TrimSpace(string(raw)), err

@@ -41,8 +41,9 @@ func (h *House) layOut(context.Context) error {
 		}
 	}
 	for name, encode := range map[string]func(ed25519.PrivateKey) (*pem.Block, error){
-		"status-key.pem": pkcs8, // signs the attempts' tokens: a restarted server knows its runners
-		"ssh-key":        openSSH,
+		"status-key.pem":  pkcs8, // signs the attempts' tokens: a restarted server knows its runners
+		"session-key.pem": pkcs8, // signs people's sessions: they outlive a restart
+		"ssh-key":         openSSH,
 	} {
 		if err := keyFile(h.path("secrets", name), encode); err != nil {
 			return err

@@ -11,12 +11,12 @@ var organizationCalls = map[string]handler{
 		if err := c.decode(&in); err != nil {
 			return nil, err
 		}
-		if in.AccountId != c.Account && !slices.Contains(c.server.cfg.Members, in.AccountId) {
+		if in.AccountId != c.server.cfg.Account && !slices.Contains(c.server.cfg.Members, in.AccountId) {
 			return nil, fault("AccountNotFoundException", "You specified an account that doesn't exist.")
 		}
 		c.json = map[string]any{"Account": map[string]any{
 			"Id": in.AccountId, "Name": "demo", "Email": "aws@acme.example", "Status": "ACTIVE", "JoinedMethod": "CREATED",
-			"Arn": "arn:aws:organizations::" + c.Account + ":account/" + Organization + "/" + in.AccountId,
+			"Arn": "arn:aws:organizations::" + c.server.cfg.Account + ":account/" + Organization + "/" + in.AccountId,
 		}}
 		return nil, nil
 	},

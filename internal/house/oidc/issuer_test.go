@@ -65,7 +65,7 @@ func TestTokensSurviveARestartOfTheIssuer(t *testing.T) {
 	require.NoError(t, first.Stop())
 
 	second := start(t, Config{Dir: dir, Addr: strings.TrimPrefix(first.URL(), "http://")})
-	for _, name := range []string{"requester", "admin", "auditor"} {
+	for _, name := range []string{"requester", "admin", "auditor", "github-actions", "kubernetes"} {
 		path := filepath.Join(dir, "tokens", name+".jwt")
 		info, err := os.Stat(path)
 		require.NoError(t, err)
@@ -74,5 +74,23 @@ func TestTokensSurviveARestartOfTheIssuer(t *testing.T) {
 		require.NoError(t, err)
 		_, err = verifier(t, second).Verify(t.Context(), strings.TrimSpace(string(raw)))
 		require.NoError(t, err, name)
+	}
+}
+
+func TestAWorkflowsTokenHasItsOwnClaims(t *testing.T) {
+	i := start(t, Config{})
+	for _, c := range []Claims{GitHubActions, Kubernetes} {
+		raw, err := i.Token(c)
+		require.NoError(t, err)
+		token, err := verifier(t, i).Verify(t.Context(), raw)
+		require.NoError(t, err)
+		require.Equal(t, c.Subject, token.Subject)
+		var all map[string]any
+		require.NoError(t, token.Claims(&all))
+		for name, value := range c.More {
+			require.Equal(t, value, all[name])
+		}
+		require.NotContains(t, all, "More")
+		require.NotContains(t, all, "ocpctl_role")
 	}
 }

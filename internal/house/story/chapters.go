@@ -57,6 +57,15 @@ func (t *teller) doors(ctx context.Context) error {
 				return err
 			})
 		},
+		func() error {
+			return t.step("the pages ask people to sign in, and a wrong password does not", func() error { return t.closed(ctx) })
+		},
+		func() error {
+			return t.step("Maya signs in through SAML, sees her page and signs out", func() error { return t.signedIn(ctx, "maya", "Maya") })
+		},
+		func() error {
+			return t.step("so does an auditor", func() error { return t.signedIn(ctx, "ada", "Ada") })
+		},
 	)
 }
 

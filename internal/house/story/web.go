@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"time"
@@ -23,13 +22,12 @@ type teller struct {
 	web   *http.Client // a browser that acts as maya
 }
 
-// open signs the browser in as maya and makes the story's pull requests open and bare, whatever an earlier story left.
+// open has the browser act as maya on GitHub and makes the story's pull requests open and bare, whatever an earlier story left.
 func (t *teller) open(ctx context.Context) error {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
+	var err error
+	if t.web, err = newBrowser(); err != nil {
 		return err
 	}
-	t.web = &http.Client{Jar: jar, Timeout: 20 * time.Second}
 	if err := t.as(ctx, "maya"); err != nil {
 		return err
 	}
