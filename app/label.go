@@ -103,7 +103,7 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 	return policy.Request{
 		Principal: principal, Door: door, Permission: permission, Ownership: own,
 		PR: &policy.PullRequest{
-			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
+			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base, Labels: pr.Labels,
 		},
 	}, nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,16 +28,12 @@ type wish struct {
 // name or under the fallback name when the first is taken. The returned row is empty on a refusal, which is a result and
 // not an error.
 func (d *Desk) create(ctx context.Context, w wish) (store.Row, policy.Verdict, error) {
-	now, err := d.store.Now(ctx)
-	if err != nil {
-		return store.Row{}, policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
-	}
 	// Whose it will be is settled by the request alone; what they have is counted when everybody else's wishes wait.
-	verdict := d.evaluate(w, policy.Usage{}, now)
-	ask, err := d.ask(w, verdict)
+	ask, err := d.ask(w)
 	if err != nil {
 		return store.Row{}, policy.Verdict{}, err
 	}
+	var verdict policy.Verdict
 	fallback := false
 	judge := func(u store.Usage) (store.Judgement, error) {
 		verdict = d.evaluate(w, used(u), u.At)
@@ -74,15 +69,14 @@ func used(u store.Usage) policy.Usage {
 }
 
 // ask says what is asked and for whom it counts.
-func (d *Desk) ask(w wish, v policy.Verdict) (store.Ask, error) {
+func (d *Desk) ask(w wish) (store.Ask, error) {
 	asked, err := json.Marshal(w.request)
 	if err != nil {
 		return store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
 	return store.Ask{
 		Scope: store.Scope{
-			Person: w.request.Principal.ID, Repo: w.pr.Repo,
-			Team:       cmp.Or(v.Grant.Ownership.Team, w.request.Team, w.request.Ownership.Team),
+			Person: w.request.Principal.ID, Repo: w.pr.Repo, Team: policy.TeamOf(w.request, d.catalogue),
 			Everywhere: slices.ContainsFunc(d.catalogue.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }),
 		},
 		Principal: w.request.Principal.ID, Door: string(w.request.Door), Request: asked, Key: w.key,

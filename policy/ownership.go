@@ -23,6 +23,12 @@ func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Te
 	return own, team
 }
 
+// TeamOf is the team a request's cluster would be of, for which usage is counted; empty where nobody knows. No rule changes it.
+func TeamOf(r Request, c profiles.Catalogue) string {
+	own, _ := ownership(r, c)
+	return own.Team
+}
+
 // listedFirst is what was asked for, else what the table says, else the first of the team's list. What the table says of
 // another team (elsewhere) holds only where it is on the list too.
 func listedFirst(asked, table string, list []string, elsewhere bool) string {

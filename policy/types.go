@@ -31,7 +31,6 @@ type PullRequest struct {
 	Base   string `json:"base"` // branch
 
 	Labels []string `json:"labels,omitempty"`
-	Draft  bool     `json:"draft,omitempty"`
 }
 
 // Ownership is what the server's table says of a repository.

@@ -64,7 +64,7 @@ func TestARuleSeesEveryVariable(t *testing.T) {
 		"usage.team.nodeHours > 12 && usage.team.nodeHours <= 12.5":                         true,
 		"usage.everywhere.live > 0 || usage.repository.live > 0":                            false,
 		"price.totalCents > 1800 && price.hourlyCents == 75":                                true,
-		"pr.number == 41 && pr.repo == 'acme/shop' && pr.base == 'main' && !pr.draft":       true,
+		"pr.number == 41 && pr.repo == 'acme/shop' && pr.base == 'main'":                    true,
 		"pr.repo.split('/')[0] == 'acme'":                                                   true,
 		"true":                                                                              true,
 		"false":                                                                             false,

@@ -83,7 +83,6 @@ type (
 		Head   string   `cel:"head"`
 		Base   string   `cel:"base"`
 		IsFork bool     `cel:"is_fork"`
-		Draft  bool     `cel:"draft"`
 		Labels []string `cel:"labels"`
 	}
 	price struct {
@@ -133,7 +132,7 @@ func values(in policy.In) map[string]any {
 	r := in.Request
 	var pr pullRequest
 	if p := r.PR; p != nil {
-		pr = pullRequest{Repo: p.Repo, Number: int64(p.Number), Author: p.Author, Head: p.Head, Base: p.Base, IsFork: p.Fork, Draft: p.Draft, Labels: p.Labels}
+		pr = pullRequest{Repo: p.Repo, Number: int64(p.Number), Author: p.Author, Head: p.Head, Base: p.Base, IsFork: p.Fork, Labels: p.Labels}
 	}
 	return map[string]any{
 		"request": requestOf(r), "profile": profileOf(in), "actor": actorOf(r), "team": teamOf(in), "usage": usageOf(in.Usage), "pr": pr,
