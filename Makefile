@@ -16,6 +16,7 @@ help: ## print this help
 build: ## build every program into .demo/bin
 	@mkdir -p $(DEMO_DIR)/bin
 	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
+	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people carry this one around
 
 .PHONY: demo
 demo: build ## start everything on this machine; label a pull request and watch (Ctrl-C stops, state stays in .demo)

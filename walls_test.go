@@ -52,6 +52,7 @@ var rooms = []room{
 	{"internal/token", nil, "imported by both sides"},
 	{"docs", nil, "pages for people, carried inside the program; they know nobody"},
 	{"cmd", []string{"..."}, "programs wire everything by hand"},
+	{"cmd/ocpctl", []string{"app/api/client", "app/auth/awsproof", "store/auditchain"}, "it knows the API alone: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/house", []string{"..."}, "the whole house stands on everything"},
 	{"test", []string{"..."}, "tests of the whole"},
 }

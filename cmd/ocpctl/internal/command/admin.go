@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) admin() *cobra.Command {
+	deliveries := group("deliveries", "What GitHub and Slack sent, and what became of it", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
+	reload := a.catalogState("reload-catalogue", "Read the catalogue's directory now instead of at the next look",
+		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
+	reload.Aliases = []string{"reload-catalog"}
+	return group("admin", "For those who run it: deliveries, findings, the catalogue", "", deliveries, a.findings(), reload)
+}
+
+func (a *app) deliveryList() *cobra.Command {
+	var params client.ListDeliveriesParams
+	var most int
+	c := &cobra.Command{
+		Use: "list", Short: "What GitHub and Slack sent, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.DeliveryPage], error) {
+				params.Limit, params.Cursor = limit, cursor
+				return connect.Read[client.DeliveryPage](api.ListDeliveries(ctx, &params))
+			}, func(p client.DeliveryPage) ([]client.Delivery, string) { return p.Items, p.NextCursor })
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, d := range items {
+				names = append(names, d.ID)
+			}
+			return a.print(raw, names, func(s *table.Screen) {
+				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
+				for _, d := range items {
+					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), words.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
+				}
+				t.Write("No deliveries.")
+			})
+		}),
+	}
+	f := c.Flags()
+	f.StringVar(&params.Source, "source", "", "only of this `source`: github or slack")
+	f.StringVar(&params.Event, "event", "", "only this `event`, e.g. pull_request")
+	f.StringVar(&params.Topic, "topic", "", "only `about` this, e.g. acme/shop#41")
+	f.StringVar(&params.State, "state", "", "only in this `state`: received, done or failed")
+	f.IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	return c
+}
+
+func deliveryState(d client.Delivery) table.Cell {
+	paint := map[client.DeliveryState]table.Paint{client.Done: table.Good, client.Failed: table.Bad}[d.State]
+	return table.Cell{Text: string(d.State), Paint: paint}
+}
+
+func (a *app) deliveryFacts(s *table.Screen, d client.Delivery) {
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
+	f := s.Facts()
+	f.Add("from", d.Source)
+	f.Add("event", d.Event)
+	f.Add("about", d.Topic)
+	f.Add("delivery", d.DeliveryID)
+	f.Add("received", words.When(d.ReceivedAt, s.Now))
+	f.Add("finished", words.When(d.FinishedAt, s.Now))
+	f.Add("note", d.Note)
+	f.Write()
+}
+
+func (a *app) deliveryShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "One delivery with its body", Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.DeliveryDetail](api.GetDelivery(ctx, args[0]))
+			if err != nil {
+				return err
+			}
+			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) {
+				a.deliveryFacts(s, answer.Value.Delivery)
+				s.Head("Body")
+				s.Linef("%s", answer.Value.Body)
+			})
+		}),
+	}
+}
+
+func (a *app) deliveryReplay() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "replay ID", Short: "Work a delivery again, as if it came now; what it led to already is not made twice",
+		Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if err := needReason(reason); err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.Delivery](api.ReplayDelivery(ctx, args[0], client.Reason{Reason: reason}))
+			if err != nil {
+				return err
+			}
+			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.deliveryFacts(s, answer.Value) })
+		}),
+	}
+	reasonFlag(c, &reason, "why it is worked again")
+	return c
+}
+
+func (a *app) findings() *cobra.Command {
+	var params client.ListFindingsParams
+	c := &cobra.Command{
+		Use: "findings", Short: "What the sweeps saw that is not as it should be, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.Findings](api.ListFindings(ctx, &params))
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, f := range answer.Value.Items {
+				names = append(names, orElse(f.ClusterID, f.Identity))
+			}
+			return a.print(answer.Raw, names, func(s *table.Screen) {
+				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "PUT RIGHT", "WHY")
+				for _, f := range answer.Value.Items {
+					t.Row(string(f.Kind), f.ClusterID, f.Identity, words.Away(f.Since, s.Now), words.Count(f.TimesSeen, "time"), words.Away(f.ResolvedAt, s.Now), f.Why)
+				}
+				t.Write("Everything is as it should be.")
+				for _, f := range answer.Value.Items {
+					if s.Wide && len(f.Evidence) > 0 {
+						paragraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, orElse(f.ClusterID, f.Identity)), f.Evidence)
+					}
+				}
+			})
+		}),
+	}
+	c.Flags().StringVar(&params.Kind, "kind", "", "only of this `kind`: orphan, overdue, stuck or blocked")
+	c.Flags().BoolVarP(&params.All, "all", "a", false, "those too that were put right")
+	return c
+}

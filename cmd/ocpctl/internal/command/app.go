@@ -1,0 +1,163 @@
+// Package command is ocpctl's commands: each reads its flags, asks the server, and shows the answer. The server decides
+// everything; what is refused here is only what it could not read. No command runs an installer or talks to a cloud.
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+// World is everything outside: where words go, what time it is, what a person's machine can do.
+type World struct {
+	In                     io.Reader
+	Out, Err               io.Writer
+	InTTY, OutTTY, ErrTTY  bool
+	Width                  func() int // of the terminal
+	Env                    func(string) string
+	Environ                []string // for the programs that are started
+	Now                    func() time.Time
+	Sleep                  func(ctx context.Context, d time.Duration) error
+	Browse                 func(ctx context.Context, address string) error // opens an address where a person sees it
+	Run                    func(cmd *exec.Cmd) error                       // starts a program and waits for it
+	UUID                   func() string
+	Version, Commit, Built string
+}
+
+// app is one run.
+type app struct {
+	World
+	want    connect.Wanted
+	format  string
+	verbose bool
+	started bool // a command began: what is wrong from then on is no matter of usage
+}
+
+// Run does what the arguments say and returns what to end with. It has written everything there is to say.
+func Run(ctx context.Context, w World, args []string) exit.Code {
+	a := &app{World: w}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(w.In)
+	root.SetOut(w.Out)
+	root.SetErr(w.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exit.OK
+	}
+	if !a.started && exit.CodeOf(err) == exit.Other {
+		err = exit.With(exit.Usage, err)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exit.Interrupted
+	}
+	if text := strings.TrimSpace(err.Error()); text != "" {
+		fmt.Fprintln(w.Err, a.paint("ocpctl:", table.Bad)+" "+text)
+	}
+	return exit.CodeOf(err)
+}
+
+// paint colours a word on the terminal that errors go to.
+func (a *app) paint(text string, p table.Paint) string {
+	s := table.Screen{Color: a.ErrTTY && a.colours()}
+	return s.Painted(text, p)
+}
+
+func (a *app) colours() bool { return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" }
+
+func (a *app) screen() *table.Screen {
+	return &table.Screen{Out: a.Out, Color: a.OutTTY && a.colours(), Wide: a.form() == table.Wide, Now: a.Now()}
+}
+
+func (a *app) form() table.Format { return table.Format(a.format) }
+
+// print shows an answer in the form that was asked for: as it came for programs, the names alone, or to people.
+func (a *app) print(raw []byte, names []string, people func(s *table.Screen)) error {
+	switch a.form() {
+	case table.JSON, table.YAML:
+		return table.Encode(a.Out, a.form(), raw)
+	case table.Name:
+		for _, name := range names {
+			fmt.Fprintln(a.Out, name)
+		}
+	default:
+		people(a.screen())
+	}
+	return nil
+}
+
+// printOne is print for one of many that come one after another: JSON is a line each, YAML a document each.
+func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen)) error {
+	switch a.form() {
+	case table.JSON:
+		var line bytes.Buffer
+		if err := json.Compact(&line, raw); err != nil {
+			return fmt.Errorf("read the answer as JSON: %w", err)
+		}
+		_, err := fmt.Fprintln(a.Out, line.String())
+		return err
+	case table.YAML:
+		fmt.Fprintln(a.Out, "---")
+	}
+	return a.print(raw, names, people)
+}
+
+// say tells a person something beside the answer.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
+
+// api opens a connection to the chosen server.
+func (a *app) api() (*connect.API, error) {
+	config, err := connect.Load(connect.Path(a.Env))
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := connect.Choose(config, a.want, a.Env)
+	if err != nil {
+		return nil, err
+	}
+	return a.open(chosen)
+}
+
+func (a *app) open(c connect.Context) (*connect.API, error) {
+	o := connect.Options{Env: a.Env, Now: a.Now, Sleep: a.Sleep, Stderr: a.Err, Version: a.Version}
+	if a.verbose {
+		o.Trace = func(format string, args ...any) { a.say(format, args...) }
+	}
+	return connect.Open(c, o)
+}
+
+func (a *app) follower(api *connect.API, view follow.View) *follow.Follower {
+	return &follow.Follower{API: api, Every: pollEvery, Sleep: a.Sleep, Lost: func(err error) {
+		view.Note("The server cannot be reached; trying again. (" + strings.SplitN(err.Error(), "\n", 2)[0] + ")")
+	}}
+}
+
+// pollEvery is how often the server is asked where its stream does not come through.
+const pollEvery = 5 * time.Second
+
+// view is where a wait is shown: beside the answer, so that a pipe gets the answer alone.
+func (a *app) view() follow.View {
+	if a.ErrTTY && a.Env("TERM") != "dumb" {
+		return &progress.Bar{Out: a.Err, Now: a.Now, Width: a.Width, Since: a.Now()}
+	}
+	return &progress.Lines{Out: a.Err, Now: a.Now}
+}
+
+// run makes a cobra function of one of ours.
+func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), args) }
+}

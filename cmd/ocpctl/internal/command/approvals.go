@@ -1,0 +1,190 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) approvals() *cobra.Command {
+	var params client.ListApprovalsParams
+	var all bool
+	var most int
+	c := &cobra.Command{
+		Use: "approvals [APPROVAL]", Short: "What waits for a person's word; or one with its votes",
+		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
+	}
+	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
+	c.Flags().StringVar(&params.State, "state", "pending", "only in this `state`: pending, approved, refused, expired, void or used")
+	c.Flags().BoolVarP(&all, "all", "a", false, "in every state")
+	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
+	c.RunE = a.run(func(ctx context.Context, args []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			return a.approval(api.GetApproval(ctx, args[0]))
+		}
+		if all {
+			params.State = ""
+		}
+		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.ApprovalPage], error) {
+			params.Limit, params.Cursor = limit, cursor
+			return connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &params))
+		}, func(p client.ApprovalPage) ([]client.Approval, string) { return p.Items, p.NextCursor })
+		if err != nil {
+			return err
+		}
+		return a.approvalTable(raw, items)
+	})
+	return c
+}
+
+func (a *app) approvalTable(raw []byte, items []client.Approval) error {
+	var names []string
+	for _, one := range items {
+		names = append(names, one.ApprovalID)
+	}
+	return a.print(raw, names, func(s *table.Screen) {
+		t := s.Columns("APPROVAL", "WHAT", "CLUSTER", "TEAM", "ASKED BY", "STATE", "VOTES", "YOURS COUNTS", "EXPIRES", "+WHY")
+		for _, one := range items {
+			mine := ""
+			if one.MayVote {
+				mine = "yes"
+			}
+			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, one.RequestedBy, approvalState(one),
+				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, words.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
+		}
+		t.Write("Nothing waits for a person's word.")
+	})
+}
+
+func agreed(one client.Approval) (n int) {
+	for _, v := range one.Votes {
+		if v.Approves {
+			n++
+		}
+	}
+	return n
+}
+
+func approvalState(one client.Approval) table.Cell {
+	paint := map[client.ApprovalState]table.Paint{
+		client.ApprovalStatePending: table.Warn, client.ApprovalStateApproved: table.Good, client.ApprovalStateUsed: table.Good, client.ApprovalStateRefused: table.Bad,
+	}[one.State]
+	return table.Cell{Text: string(one.State), Paint: paint}
+}
+
+// approval shows one approval as a call answered it.
+func (a *app) approval(res *http.Response, err error) error {
+	answer, err := connect.Read[client.Approval](res, err)
+	if err != nil {
+		return err
+	}
+	one := answer.Value
+	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
+		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
+		f := s.Facts()
+		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "to make the cluster", client.ApprovalKindKubeadmin: "to see the kubeadmin password"}[one.Kind])
+		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
+		f.Add("team", one.Team)
+		f.Add("asked by", one.RequestedBy+", "+words.Away(one.CreatedAt, s.Now))
+		f.Add("commit", one.Head)
+		f.Add("needs", fmt.Sprintf("%s by %s; %d given", words.Count(one.Needs, "vote"), words.Plain(one.By), agreed(one)))
+		f.Add("expires", words.When(one.ExpiresAt, s.Now))
+		f.Add("decided", words.When(one.DecidedAt, s.Now))
+		f.Add("because", one.DecidedWhy)
+		f.Write()
+		paragraphs(s, "Why it is needed", one.Why)
+		if len(one.Votes) > 0 {
+			s.Head("Votes")
+			t := s.Columns("WHO", "VOTE", "AT", "REASON")
+			for _, v := range one.Votes {
+				t.Row(v.Principal, map[bool]string{true: "agrees", false: "refuses"}[v.Approves], words.Stamp(v.At), v.Reason)
+			}
+			t.Write("")
+		}
+		if one.MayVote {
+			s.Linef("\nYour vote counts: ocpctl approve %s, or ocpctl refuse %s --reason \"…\"", one.ApprovalID, one.ApprovalID)
+		}
+	})
+}
+
+func (a *app) approve() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "approve APPROVAL", Short: "Agree to exactly what was asked, by the approval's id or its cluster's name",
+		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			id, err := a.pending(ctx, api, args[0])
+			if err != nil {
+				return err
+			}
+			return a.approval(api.Approve(ctx, id, client.MaybeReason{Reason: reason}))
+		}),
+	}
+	reasonFlag(c, &reason, "why you agree")
+	return c
+}
+
+func (a *app) refuse() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "refuse APPROVAL", Short: "Refuse what was asked, by the approval's id or its cluster's name; one refusal ends it",
+		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if err := needReason(reason); err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			id, err := a.pending(ctx, api, args[0])
+			if err != nil {
+				return err
+			}
+			return a.approval(api.Refuse(ctx, id, client.Reason{Reason: reason}))
+		}),
+	}
+	reasonFlag(c, &reason, "why you refuse")
+	return c
+}
+
+// pending finds the approval that is meant: its id as it is, or the one that a cluster waits for.
+func (a *app) pending(ctx context.Context, api *connect.API, name string) (string, error) {
+	if strings.HasPrefix(name, "apr_") {
+		return name, nil
+	}
+	answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{Cluster: name, State: "pending"}))
+	if err != nil {
+		return "", err
+	}
+	switch items := answer.Value.Items; len(items) {
+	case 0:
+		return "", exit.With(exit.NotFound, fmt.Errorf("nothing of %s waits for a person's word; ocpctl approvals shows what does", words.Line(name)))
+	case 1:
+		return items[0].ApprovalID, nil
+	default:
+		field := exit.Field{Name: "APPROVAL", Detail: fmt.Sprintf("%s of %s wait.", words.Count(len(items), "approval"), words.Line(name))}
+		for _, one := range items {
+			field.Accepted = append(field.Accepted, one.ApprovalID)
+		}
+		return "", exit.With(exit.Usage, &exit.Problem{Title: "Which one?", Fields: []exit.Field{field}})
+	}
+}

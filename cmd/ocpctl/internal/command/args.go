@@ -1,0 +1,156 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// onCluster makes a command about one cluster: its first argument, or --cluster-id. What stands behind it must be between
+// least and most arguments.
+func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, id string, rest []string) error) *cobra.Command {
+	var flag string
+	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
+	must(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
+	split := func(args []string) (string, []string) {
+		if flag == "" && len(args) > 0 {
+			return args[0], args[1:]
+		}
+		return flag, args
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		id, rest := split(args)
+		if id == "" {
+			return exit.Misused("which cluster? Give its name or id: %s\nocpctl list shows yours", usage(cmd))
+		}
+		return counted(cmd, rest, least, most)
+	}
+	c.ValidArgsFunction = first(a.completeClusters)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		id, rest := split(args)
+		return do(cmd.Context(), id, rest)
+	}
+	return c
+}
+
+// usage is how a command is written.
+func usage(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+
+func counted(cmd *cobra.Command, args []string, least, most int) error {
+	switch {
+	case len(args) < least:
+		return exit.Misused("something is missing: %s\nSee: %s --help", usage(cmd), cmd.CommandPath())
+	case most >= 0 && len(args) > most:
+		return exit.Misused("%q is too much: %s\nSee: %s --help", args[most], usage(cmd), cmd.CommandPath())
+	}
+	return nil
+}
+
+// between is counted as cobra wants it.
+func between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error { return counted(cmd, args, least, most) }
+}
+
+func reasonFlag(c *cobra.Command, into *string, what string) {
+	c.Flags().StringVar(into, "reason", "", what+", for the audit trail")
+	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
+}
+
+// needReason refuses a command that somebody will ask about later.
+func needReason(reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return exit.With(exit.Usage, &exit.Problem{Title: "This is written to the audit trail with its reason.", Fields: []exit.Field{
+			{Name: "--reason", Detail: "It is missing.", Accepted: []string{`a sentence, e.g. --reason "INC-1234: freed by hand"`}},
+		}})
+	}
+	return nil
+}
+
+// span is how long, or until when: a duration as an argument, or --until.
+type span struct {
+	Hours int
+	Until time.Time
+}
+
+func readSpan(rest []string, until string) (s span, err error) {
+	switch {
+	case len(rest) == 1 && until != "":
+		return s, exit.Misused("how long, or --until? Give one of the two")
+	case len(rest) == 0 && until == "":
+		return s, exit.Misused("for how long? Give %s, or --until %s", words.Spans, words.Moments)
+	case until != "":
+		if s.Until, err = words.Moment(until); err != nil {
+			return s, exit.Misused("--until: %w", err)
+		}
+		return s, nil
+	}
+	if s.Hours, err = words.Hours(rest[0]); err != nil {
+		return s, exit.With(exit.Usage, err)
+	}
+	return s, nil
+}
+
+// confirm asks a person at a terminal; elsewhere there is nobody to ask, and who wrote the script meant it.
+func (a *app) confirm(question string, yes bool) error {
+	if yes || !a.InTTY || !a.ErrTTY {
+		return nil
+	}
+	fmt.Fprintf(a.Err, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errors.New("nothing was done")
+}
+
+// waiting are the flags of a command that can wait for what it asked for.
+type waiting struct {
+	wait    bool
+	timeout time.Duration
+}
+
+func (w *waiting) flags(c *cobra.Command, goal string, most time.Duration) {
+	c.Flags().BoolVarP(&w.wait, "wait", "w", false, "wait until it is "+goal+", with its progress; Ctrl-C leaves the cluster alone")
+	w.limit(c, most)
+}
+
+func (w *waiting) limit(c *cobra.Command, most time.Duration) {
+	c.Flags().Var((*timeout)(&w.timeout), "timeout", "how long to wait at most, e.g. 90m or 2h; then it ends with 124")
+	w.timeout = most
+	c.Flags().Lookup("timeout").DefValue = words.Long(most)
+}
+
+// timeout is a duration as a flag: Go's own form, and days.
+type timeout time.Duration
+
+func (t *timeout) String() string { return time.Duration(*t).String() }
+func (t *timeout) Type() string   { return "duration" }
+
+func (t *timeout) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		days, ok := words.Span(text)
+		if !ok {
+			return fmt.Errorf("%q is no duration; give 30s, 90m, 2h or 1d", text)
+		}
+		d = days
+	}
+	if d <= 0 {
+		return fmt.Errorf("%q is no time to wait; give 30s, 90m, 2h or 1d", text)
+	}
+	*t = timeout(d)
+	return nil
+}

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/store/auditchain"
+)
+
+func (a *app) audit() *cobra.Command {
+	return group("audit", "The audit trail: read it, export it, verify it", "", a.auditList(), a.auditExport(), a.auditVerify())
+}
+
+// trail are the filters of the audit trail.
+type trail struct {
+	actor, action, cluster string
+	period
+}
+
+func (a *app) trailFlags(c *cobra.Command, t *trail) {
+	c.Flags().StringVar(&t.actor, "actor", "", "only by this `principal`")
+	c.Flags().StringVar(&t.action, "action", "", "only this `action`, e.g. kubeconfig_read")
+	c.Flags().StringVar(&t.cluster, "cluster", "", "only about this `cluster`")
+	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
+	t.flags(c)
+}
+
+func (a *app) auditList() *cobra.Command {
+	var t trail
+	var most int
+	c := &cobra.Command{
+		Use: "list", Short: "The audit trail, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			from, to, err := a.period(t.period)
+			if err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.AuditPage], error) {
+				return connect.Read[client.AuditPage](api.ListAudit(ctx, &client.ListAuditParams{
+					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to, Limit: limit, Cursor: cursor}))
+			}, func(p client.AuditPage) ([]client.AuditEvent, string) { return p.Items, p.NextCursor })
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, e := range items {
+				names = append(names, strconv.FormatInt(e.Seq, 10))
+			}
+			return a.print(raw, names, func(s *table.Screen) {
+				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
+				for _, e := range items {
+					t.Row(e.Seq, words.Stamp(e.At), e.Actor, words.Plain(e.Action), e.Door, e.ClusterID, e.Metadata, e.Hash)
+				}
+				t.Write("No lines.")
+			})
+		}),
+	}
+	a.trailFlags(c, &t)
+	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	return c
+}
+
+func (a *app) auditExport() *cobra.Command {
+	var t trail
+	var file string
+	c := &cobra.Command{
+		Use: "export", Short: "The audit trail, oldest first, one JSON object a line",
+		Long: "The audit trail, oldest first, one JSON object a line. An export without filters can be verified by whoever has it:\nocpctl audit verify --file FILE.",
+		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			from, to, err := a.period(t.period)
+			if err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			body, err := connect.Stream(api.ExportAudit(ctx, &client.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to}))
+			if err != nil {
+				return err
+			}
+			defer body.Close()
+			if file == "" {
+				_, err = io.Copy(a.Out, body)
+				return err
+			}
+			return export(file, body)
+		}),
+	}
+	a.trailFlags(c, &t)
+	c.Flags().StringVarP(&file, "output", "f", "", "write it to this `file`, once it is whole")
+	return c
+}
+
+// export writes a stream to a file that is there only when all of it came.
+func export(path string, from io.Reader) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("export the trail: %w", err)
+	}
+	defer os.Remove(draft.Name())
+	_, err = io.Copy(draft, from)
+	if closed := draft.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(draft.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("export the trail: %w", err)
+	}
+	return nil
+}
+
+func (a *app) auditVerify() *cobra.Command {
+	var file, head string
+	var part bool
+	c := &cobra.Command{
+		Use: "verify", Short: "Compute the whole chain again: on the server, or here from an export",
+		Long: `Compute the whole chain again: on the server, or here from an export and without any server. It ends with 1 where the
+trail was changed, cut, reordered or written anew, and says where.
+
+A head that was noted earlier (its line and hash, as every verification prints it) shows that nothing before it was
+written anew and nothing after it was cut off.`,
+		Example: "  ocpctl audit verify\n  ocpctl audit export -f trail.ndjson && ocpctl audit verify --file trail.ndjson --head 4711:9f86d081…",
+		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			if file == "" && (part || head != "") {
+				return exit.Misused("--part and --head go with --file")
+			}
+			if file != "" {
+				return a.verifyFile(file, head, part)
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.AuditProof](api.VerifyAudit(ctx))
+			if err != nil {
+				return err
+			}
+			p := answer.Value
+			broken := ""
+			if p.BrokenAt > 0 {
+				broken = strconv.FormatInt(p.BrokenAt, 10)
+			}
+			return a.proven(answer.Raw, p.Whole, p.Lines, p.Head, p.Words, broken)
+		}),
+	}
+	c.Flags().StringVar(&file, "file", "", "an export to verify here; - is the standard input")
+	c.Flags().StringVar(&head, "head", "", "`line:hash` that is known of it")
+	c.Flags().BoolVar(&part, "part", false, "the export begins anywhere (it was made with --from)")
+	return c
+}
+
+func (a *app) verifyFile(path, head string, part bool) error {
+	from := a.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("verify the export: %w", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	v := auditchain.After(auditchain.Start)
+	if part {
+		v = auditchain.Anywhere()
+	}
+	if head != "" {
+		line, hash, _ := strings.Cut(head, ":")
+		seq, err := strconv.ParseInt(line, 10, 64)
+		if err != nil || seq < 1 || len(hash) != len(auditchain.Start.Hash) {
+			return exit.Misused("--head %q is no head; give line:hash as a verification prints it", head)
+		}
+		v.Know(auditchain.Head{Seq: seq, Hash: hash})
+	}
+	proof, err := v.Copy(from)
+	if err != nil {
+		return fmt.Errorf("verify the export: %w", err)
+	}
+	raw, err := json.Marshal(proof)
+	if err != nil {
+		return err
+	}
+	broken := ""
+	if !proof.Whole() {
+		broken = strconv.FormatInt(proof.Breaks[0].Seq, 10)
+	}
+	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Words(), broken)
+}
+
+// proven shows what a verification found; a broken chain ends with 1.
+func (a *app) proven(raw []byte, whole bool, lines int64, head, said, broken string) error {
+	err := a.print(raw, []string{head}, func(s *table.Screen) {
+		text, paint := "whole", table.Good
+		if !whole {
+			text, paint = "broken", table.Bad
+		}
+		fmt.Fprintf(s.Out, "The audit trail is %s.\n", s.Painted(text, paint))
+		f := s.Facts()
+		f.Add("what was found", said)
+		f.Add("first broken line", broken)
+		f.Add("lines", fmt.Sprint(lines))
+		f.Add("head", head)
+		f.Write()
+	})
+	if err == nil && !whole {
+		return exit.Silent(exit.Other)
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) catalog() *cobra.Command {
+	c := group("catalog", "Profiles, teams and quotas, and the catalogue they come from", "",
+		a.profiles(), a.teams(), a.quotas(), a.catalogState("status", "Which catalogue is in force, and what is wrong with the one that is not",
+			func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.GetCatalogue(ctx) }), a.validate())
+	c.Aliases = []string{"catalogue"}
+	return c
+}
+
+// simple makes a command without arguments that asks one thing.
+func (a *app) simple(use, short string, do func(ctx context.Context, api *connect.API) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			return do(ctx, api)
+		}),
+	}
+}
+
+func (a *app) teams() *cobra.Command {
+	return a.simple("teams", "The teams you belong to or look after, with their budgets", func(ctx context.Context, api *connect.API) error {
+		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, t := range answer.Value.Items {
+			names = append(names, t.Name)
+		}
+		return a.print(answer.Raw, names, func(s *table.Screen) {
+			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "STILL TO COME", "+OWNER", "+WEIGHT")
+			for _, team := range answer.Value.Items {
+				budget := ""
+				if team.BudgetCents > 0 {
+					budget = words.Dollars(team.BudgetCents)
+				}
+				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, spentOf(team),
+					words.Dollars(team.CommittedCents), team.Owner, team.Weight)
+			}
+			t.Write("You are in no team.")
+		})
+	})
+}
+
+// spentOf warns where a budget is nearly used up.
+func spentOf(team client.Team) table.Cell {
+	cell := table.Cell{Text: words.Dollars(team.SpentCents)}
+	switch spent := team.SpentCents + team.CommittedCents; {
+	case team.BudgetCents > 0 && spent >= team.BudgetCents:
+		cell.Paint = table.Bad
+	case team.BudgetCents > 0 && spent*10 >= team.BudgetCents*8:
+		cell.Paint = table.Warn
+	}
+	return cell
+}
+
+func (a *app) quotas() *cobra.Command {
+	return a.simple("quotas", "The limits that apply to you and your teams, and what is used of them", func(ctx context.Context, api *connect.API) error {
+		answer, err := connect.Read[client.Quotas](api.ListQuotas(ctx))
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, q := range answer.Value.Items {
+			names = append(names, q.Name)
+		}
+		return a.print(answer.Raw, names, func(s *table.Screen) {
+			t := s.Columns("QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING")
+			for _, q := range answer.Value.Items {
+				waiting := ""
+				if q.Waiting > 0 {
+					waiting = fmt.Sprint(q.Waiting)
+				}
+				t.Row(q.Name, strings.TrimSpace(string(q.Scope)+" "+q.Key), used(q.Live), used(q.Creating), used(q.NodeHours), waiting)
+			}
+			t.Write("No limit applies to you.")
+		})
+	})
+}
+
+func used(u client.Used) table.Cell {
+	switch {
+	case u.Most == 0 && u.Used == 0:
+		return table.Cell{}
+	case float64(u.Used) >= float64(u.Most):
+		return table.Cell{Text: fmt.Sprintf("%.4g of %d", u.Used, u.Most), Paint: table.Bad}
+	}
+	return table.Cell{Text: fmt.Sprintf("%.4g of %d", u.Used, u.Most)}
+}
+
+// catalogState makes a command that shows the state of the catalogue as a call answers it.
+func (a *app) catalogState(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
+	return a.simple(use, short, func(ctx context.Context, api *connect.API) error {
+		answer, err := connect.Read[client.CatalogueState](get(ctx, api))
+		if err != nil {
+			return err
+		}
+		c := answer.Value
+		return a.print(answer.Raw, []string{c.Hash}, func(s *table.Screen) {
+			f := s.Facts()
+			f.Add("in force", c.Hash)
+			f.Add("since", words.When(c.LoadedAt, s.Now))
+			f.Add("from", c.Source)
+			f.Add("holds", fmt.Sprintf("%s, %s, %s, %d policies, %d identities", words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
+				words.Count(c.Quotas, "quota"), c.Policies, c.Identities))
+			f.Paint("not in force", c.Problem, table.Bad)
+			f.Write()
+		})
+	})
+}
+
+func (a *app) validate() *cobra.Command {
+	return &cobra.Command{
+		Use: "validate DIR", Short: "Read a catalogue as the server would; nothing is kept",
+		Long: `Read a catalogue's folder as the server would: profiles, teams, quotas, policies and identities. Nothing is kept.
+Every problem is a line of file, line and what would be accepted; then it ends with 1.`,
+		Args: between(1, 1),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			files, err := catalogFiles(args[0])
+			if err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.CatalogueProblems](api.ValidateCatalogue(ctx, client.CatalogueFiles{Files: files}))
+			if err != nil {
+				return err
+			}
+			found := answer.Value
+			var names []string
+			for _, p := range found.Problems {
+				names = append(names, p.File)
+			}
+			err = a.print(answer.Raw, names, func(s *table.Screen) {
+				for _, p := range found.Problems {
+					s.Linef("%s", words.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(args[0], p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
+				}
+				if found.Valid {
+					s.Linef("Valid: %s, hash %s", words.Count(len(files), "file"), words.Line(found.Hash))
+				}
+			})
+			if err == nil && !found.Valid {
+				return exit.Silent(exit.Other)
+			}
+			return err
+		}),
+	}
+}
+
+// catalogFiles reads the YAML files of a catalogue's folders.
+func catalogFiles(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	for _, folder := range []string{"profiles", "teams", "quotas", "policies", "identities"} {
+		entries, err := os.ReadDir(filepath.Join(dir, folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read the catalogue: %w", err)
+		}
+		for _, e := range entries {
+			if e.IsDir() || filepath.Ext(e.Name()) != ".yaml" {
+				continue
+			}
+			raw, err := os.ReadFile(filepath.Join(dir, folder, e.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read the catalogue: %w", err)
+			}
+			files[path.Join(folder, e.Name())] = string(raw)
+		}
+	}
+	if len(files) == 0 {
+		return nil, exit.Misused("%s is no catalogue: there is no profiles/*.yaml in it", dir)
+	}
+	return files, nil
+}

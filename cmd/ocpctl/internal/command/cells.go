@@ -1,0 +1,144 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// statusCell is where a cluster stands, in words and colour.
+func statusCell(c client.Cluster) table.Cell {
+	text := progress.Status(c)
+	moving := c.Status == client.CREATING || c.Status == client.DESTROYING
+	if moving && c.Progress.Percent > 0 {
+		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
+	}
+	if c.Place > 0 {
+		text += fmt.Sprintf(", number %d in line", c.Place)
+	}
+	return table.Cell{Text: text, Paint: paintOf(c)}
+}
+
+func paintOf(c client.Cluster) table.Paint {
+	switch {
+	case c.Status == client.FAILED:
+		return table.Bad
+	case c.Phase == "degraded", c.Phase == "expiring":
+		return table.Warn
+	case c.Status == client.READY:
+		return table.Good
+	case c.Status == client.DESTROYED:
+		return table.Faint
+	}
+	return table.Busy
+}
+
+// handle is what a cluster can be called: its name while it lives, then its id, since another may have the name by then.
+func handle(c client.Cluster) string {
+	if c.Status == client.DESTROYED || !c.ReleasedAt.IsZero() {
+		return c.ClusterID
+	}
+	return c.Name
+}
+
+// endOf is when a cluster goes, or went.
+func endOf(c client.Cluster, now time.Time) string {
+	switch {
+	case !c.ReleasedAt.IsZero():
+		return "gone " + words.Away(c.ReleasedAt, now)
+	case c.Wish == client.Absent:
+		return "going"
+	case c.DestroyAt.Before(now):
+		return "due"
+	}
+	return words.Away(c.DestroyAt, now)
+}
+
+// spent is what a cluster cost so far, or in all, by list prices.
+func spent(c client.Cluster, now time.Time) string {
+	until := now
+	if !c.ReleasedAt.IsZero() {
+		until = c.ReleasedAt
+	}
+	return words.Dollars(int64(float64(c.HourlyCents)*max(until.Sub(c.AcceptedAt), 0).Hours() + 0.5))
+}
+
+func pullRequest(c client.Cluster) string {
+	if c.PullRequest.Repo == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", c.PullRequest.Repo, c.PullRequest.Number)
+}
+
+func workers(c client.Cluster) string {
+	switch {
+	case c.Workers == nil && c.WorkersWanted == nil:
+		return ""
+	case c.Workers == nil:
+		return fmt.Sprintf("going to %d", *c.WorkersWanted)
+	case c.WorkersWanted != nil && *c.WorkersWanted != *c.Workers:
+		return fmt.Sprintf("%d, going to %d", *c.Workers, *c.WorkersWanted)
+	}
+	return fmt.Sprint(*c.Workers)
+}
+
+// end is when it goes and why then.
+func end(c client.Cluster, now time.Time) string {
+	if !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
+		return ""
+	}
+	text := words.When(c.DestroyAt, now)
+	if c.EndReason != "" {
+		text += ", because " + c.EndReason
+	}
+	return text
+}
+
+// clusterFacts is one cluster for people; brief leaves out what does not change.
+func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
+	f := s.Facts()
+	f.Add("why", c.Why)
+	f.Add("it goes because", c.WishWhy)
+	f.Add("step", c.Progress.Step)
+	if c.Status == client.CREATING || c.Status == client.DESTROYING {
+		f.Add("done by", words.When(c.Progress.Eta, s.Now))
+	}
+	if c.NeedsApproval {
+		f.Add("approval needed by", words.When(c.ApproveBy, s.Now))
+	}
+	if c.FailReason != "" || c.FailMessage != "" {
+		f.Paint("what went wrong", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
+		f.Add("whose turn", c.FailWhose)
+		f.Add("next", c.FailNext)
+	}
+	f.Add("next try", words.When(c.RetryAt, s.Now))
+	f.Add("console", c.ConsoleURL)
+	f.Add("API", c.APIURL)
+	f.Add("ends", end(c, s.Now))
+	f.Add("held until", words.When(c.HoldUntil, s.Now))
+	f.Add("at the latest", words.Stamp(c.MaxDestroyAt))
+	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
+	f.Add("workers", workers(c))
+	if !brief {
+		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, below %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
+		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
+		f.Add("asked for", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), c.RequestedBy, words.Plain(c.Door)))
+		f.Add("pull request", pullRequest(c))
+		f.Add("price", fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, s.Now)))
+	}
+	f.Add("id", c.ClusterID)
+	f.Add("job", c.JobID)
+	f.Write()
+	if len(c.Blockers) > 0 {
+		s.Head("Still there")
+		for _, b := range c.Blockers {
+			s.Linef("  %s", words.Line(b))
+		}
+	}
+}

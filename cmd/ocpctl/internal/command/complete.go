@@ -1,0 +1,181 @@
+package command
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// completeTime is how long somebody who pressed a key waits.
+const completeTime = 2 * time.Second
+
+// completer is what cobra asks for completions.
+type completer = cobra.CompletionFunc
+
+// first completes the first argument alone.
+func first(c completer) completer {
+	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c(cmd, args, start)
+	}
+}
+
+// asking completes what the server knows. Whatever goes wrong, nothing is completed and nothing is said.
+func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Context, api *connect.API) []string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	api, err := a.api()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var fit []string
+	for _, one := range get(ctx, api) {
+		if strings.HasPrefix(one, start) {
+			fit = append(fit, one)
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp
+}
+
+// hint is a completion with its description.
+func hint(value, about string) string { return words.Line(value) + "\t" + words.Line(about) }
+
+// completeClusters completes names, and ids once one has begun to type an id.
+func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		byID := strings.HasPrefix(start, "clu_")
+		params := &client.ListClustersParams{Live: true, Limit: pageSize, Name: start}
+		if byID {
+			params.Live, params.Name = false, ""
+		}
+		answer, err := connect.Read[client.ClusterPage](api.ListClusters(ctx, params))
+		if err != nil {
+			return nil
+		}
+		for _, c := range answer.Value.Items {
+			if byID {
+				out = append(out, hint(c.ClusterID, c.Name+", "+statusCell(c).Text))
+			} else {
+				out = append(out, hint(c.Name, statusCell(c).Text+", "+c.Profile))
+			}
+		}
+		return out
+	})
+}
+
+// catalogue asks for the profiles; with a name for that one alone.
+func catalogue(ctx context.Context, api *connect.API, name string) []client.Profile {
+	answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
+	if err != nil {
+		return nil
+	}
+	var out []client.Profile
+	for _, p := range answer.Value.Items {
+		if name == "" && p.Enabled || p.Name == name {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (a *app) completeProfiles(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		for _, p := range catalogue(ctx, api, "") {
+			out = append(out, hint(p.Name, p.DisplayName))
+		}
+		return out
+	})
+}
+
+// ofProfile completes something that the profile on the command line has, or any of them.
+func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func(client.Profile) []string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		name, seen := "", map[string]bool{}
+		if len(args) > 0 {
+			name = args[0]
+		}
+		for _, p := range catalogue(ctx, api, name) {
+			for _, one := range of(p) {
+				if !seen[one] {
+					seen[one] = true
+					out = append(out, words.Line(one))
+				}
+			}
+		}
+		return out
+	})
+}
+
+func (a *app) completeRegions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.ofProfile(cmd, args, start, func(p client.Profile) (out []string) {
+		for _, r := range p.Regions {
+			out = append(out, r.Name)
+		}
+		return out
+	})
+}
+
+func (a *app) completeVersions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.ofProfile(cmd, args, start, func(p client.Profile) []string { return p.Versions.Allow })
+}
+
+func (a *app) completeDomains(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.ofProfile(cmd, args, start, func(p client.Profile) []string { return p.BaseDomains.Allow })
+}
+
+func (a *app) completeTeams(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
+		if err != nil {
+			return nil
+		}
+		for _, t := range answer.Value.Items {
+			out = append(out, hint(t.Name, t.DisplayName))
+		}
+		return out
+	})
+}
+
+func (a *app) completeApprovals(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{State: "pending", Limit: pageSize}))
+		if err != nil {
+			return nil
+		}
+		for _, one := range answer.Value.Items {
+			out = append(out, hint(one.ApprovalID, string(one.Kind)+" "+orElse(one.ClusterName, one.ClusterID)))
+		}
+		return out
+	})
+}
+
+func (a *app) completeAccounts(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) []string {
+		answer, err := connect.Read[client.Me](api.GetMe(ctx))
+		if err != nil {
+			return nil
+		}
+		return answer.Value.Accounts
+	})
+}
+
+func (a *app) completeContexts(_ *cobra.Command, _ []string, start string) (out []string, _ cobra.ShellCompDirective) {
+	config, err := connect.Load(connect.Path(a.Env))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, name := range config.Names() {
+		if strings.HasPrefix(name, start) {
+			out = append(out, hint(name, config.Contexts[name].Server))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}

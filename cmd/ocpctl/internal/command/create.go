@@ -1,0 +1,200 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// How long a wait lasts at most when nobody says: well above what an install and a teardown take.
+const (
+	createTime  = 2 * time.Hour
+	destroyTime = 90 * time.Minute
+	scaleTime   = time.Hour
+)
+
+func (a *app) create() *cobra.Command {
+	var w wish
+	var waits waiting
+	var dry bool
+	var key string
+	c := &cobra.Command{
+		Use: "create [PROFILE]", Short: "Ask for a cluster",
+		Long: `Ask for a cluster. What is left out takes the profile's default, or what a policy fills in.
+
+It prints the cluster, its job and where to watch it, and ends when the request is accepted: the cluster may still wait
+for its turn or for an approval. With --wait it ends when the cluster is ready, and goes on waiting through both.
+Asking again with the same --idempotency-key makes no second cluster; without one, a key is made for this run.`,
+		Example: `  ocpctl create aws-minimal-test --name team-a-smoke-01 --ttl 24h --owner team-a --cost-center cc-1234
+  ocpctl create --name team-a-smoke-01 --dry-run
+  ocpctl create -f request.yaml --wait --timeout 90m -o json`,
+		Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			r, err := a.request(w, args)
+			if err != nil {
+				return err
+			}
+			api, err := a.api()
+			switch {
+			case err != nil:
+				return err
+			case dry:
+				return a.dryRun(ctx, api, r)
+			case key == "":
+				key = a.UUID()
+			}
+			return a.createNow(ctx, api, r, key, waits)
+		}),
+	}
+	a.wishFlags(c, &w)
+	waits.flags(c, "ready", createTime)
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of it, check by check, and what it would cost; ask for nothing")
+	c.Flags().StringVar(&key, "idempotency-key", "", "the `key` of this request; the same one again gets the same cluster")
+	return c
+}
+
+func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRequest, key string, waits waiting) error {
+	answer, err := connect.Read[client.Accepted](api.CreateCluster(ctx, &client.CreateClusterParams{IdempotencyKey: key}, r))
+	if err != nil {
+		return unanswered(err, key)
+	}
+	accepted := answer.Value
+	if accepted.Name == "" {
+		accepted.Name = r.Name
+	}
+	if accepted.URL == "" {
+		accepted.URL = api.Context.Server + "/clusters/" + accepted.ClusterID
+	}
+	replayed := answer.Header.Get("Idempotency-Replayed") == "true"
+	if !waits.wait {
+		raw, err := table.With(answer.Raw, "idempotencyKey", key)
+		if err != nil {
+			return err
+		}
+		return a.print(raw, []string{accepted.Name}, func(s *table.Screen) { a.accepted(s, accepted, replayed) })
+	}
+	told := a.screen()
+	told.Out, told.Color = a.Err, a.ErrTTY && a.colours()
+	a.accepted(told, accepted, replayed)
+	return a.awaitAndPrint(ctx, api, accepted.ClusterID, accepted.Name, follow.Ready, waits.timeout, func(raw []byte) ([]byte, error) {
+		return table.With(raw, "idempotencyKey", key)
+	})
+}
+
+// unanswered says how to ask again where nobody knows whether the server heard it.
+func unanswered(err error, key string) error {
+	var said *exit.Error
+	switch {
+	case errors.As(err, &said):
+		return err
+	case errors.Is(err, context.Canceled):
+		return exit.With(exit.Interrupted, fmt.Errorf("it may have been accepted before you broke it off. Ask again with --idempotency-key %s: it makes no second cluster", key))
+	}
+	return fmt.Errorf("%w\nAsk again with --idempotency-key %s: it makes no second cluster", err, key)
+}
+
+func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
+	head := "accepted"
+	if replayed {
+		head = "was accepted before with this key"
+	}
+	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(words.Line(c.Name), table.Bold), head)
+	f := s.Facts()
+	f.Add("status", string(c.Status))
+	f.Add("that means", c.Words)
+	if c.ApprovalID != "" {
+		f.Paint("approval", c.ApprovalID+": somebody has to approve it first; see ocpctl approvals "+c.ApprovalID, table.Warn)
+	}
+	if c.Place > 0 {
+		f.Paint("place in line", fmt.Sprint(c.Place), table.Warn)
+	}
+	f.Add("ends", words.When(c.DestroyAt, s.Now))
+	f.Add("cluster", c.ClusterID)
+	f.Add("job", c.JobID)
+	f.Add("watch", c.URL)
+	f.Add("or", "ocpctl wait "+c.Name)
+	f.Write()
+}
+
+func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateRequest) error {
+	answer, err := connect.Read[client.Verdict](api.DryRun(ctx, r))
+	if err != nil {
+		return err
+	}
+	v := answer.Value
+	err = a.print(answer.Raw, []string{v.Name}, func(s *table.Screen) {
+		a.verdict(s, v)
+		f := s.Facts()
+		f.Add("name", v.Name)
+		f.Add("profile", v.Profile)
+		f.Add("place", fmt.Sprintf("%s in %s, below %s", v.Version, v.Region, v.BaseDomain))
+		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
+		f.Add("lives", fmt.Sprintf("%s, at most %s", words.Long(seconds(v.TTLSeconds)), words.Long(seconds(v.MaxSeconds))))
+		if v.Nodes > 0 {
+			f.Add("machines", fmt.Sprint(v.Nodes))
+		}
+		f.Add("price", fmt.Sprintf("%s an hour, %s until its end, by list prices", words.Dollars(int64(v.HourlyCents)), words.Dollars(v.TotalCents)))
+		f.Write()
+		if s.Wide {
+			a.tags(s, v.Tags)
+		}
+		s.Linef("Nothing was asked for.")
+	})
+	if err == nil && !v.Allowed {
+		return exit.Silent(exit.Refused)
+	}
+	return err
+}
+
+// verdict shows how a request was judged, check by check.
+func (a *app) verdict(s *table.Screen, v client.Verdict) {
+	paint := table.Good
+	if !v.Allowed {
+		paint = table.Bad
+	} else if v.Waits || v.NeedsApproval.Count > 0 {
+		paint = table.Warn
+	}
+	fmt.Fprintln(s.Out, s.Painted(words.Line(v.Words), paint))
+	a.checks(s, v.Checks, "  ")
+	if v.NeedsApproval.Count > 0 {
+		s.Linef("  It needs %s by %s:", words.Count(v.NeedsApproval.Count, "approval"), words.Plain(v.NeedsApproval.By))
+		for _, why := range v.NeedsApproval.Why {
+			s.Linef("    %s", words.Line(why))
+		}
+	}
+}
+
+func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
+	for _, c := range all {
+		sign, paint := "✓", table.Good
+		switch c.Result {
+		case client.CheckResultWarn:
+			sign, paint = "!", table.Warn
+		case client.CheckResultWait, client.CheckResultAsk:
+			sign, paint = "…", table.Warn
+		case client.CheckResultFail:
+			sign, paint = "✗", table.Bad
+		}
+		fmt.Fprintf(s.Out, "%s%s %s: %s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(c.Words))
+		if c.Result != client.CheckResultPass {
+			for _, more := range []struct{ name, text string }{{"asked", c.Asked}, {"have", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
+				if more.text != "" {
+					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, words.Line(more.text))
+				}
+			}
+		}
+		a.checks(s, c.Checks, indent+"  ")
+	}
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

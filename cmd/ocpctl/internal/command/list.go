@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// pageSize is the largest page there is.
+const pageSize = 500
+
+func (a *app) list() *cobra.Command {
+	var params client.ListClustersParams
+	var all, watch bool
+	var most int
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "Clusters you may see, newest first",
+		Long:    "Clusters you may see, newest first: those that live, or with --all those too that are gone.",
+		Example: "  ocpctl list --team payments\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list --watch",
+		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			params.Live = !all
+			for i, status := range params.Status {
+				params.Status[i] = strings.ToUpper(status)
+			}
+			if most < 0 {
+				return exit.Misused("--limit is how many at most; 0 is all")
+			}
+			if watch {
+				return a.watchClusters(ctx, params)
+			}
+			return a.listClusters(ctx, params, most)
+		}),
+	}
+	f := c.Flags()
+	f.StringSliceVar(&params.Status, "status", nil, "only these `statuses`: PENDING, CREATING, READY, DESTROYING, DESTROYED, FAILED")
+	f.StringVar(&params.Team, "team", "", "only of this `team`")
+	f.StringVar(&params.Owner, "owner", "", "only of this `owner`")
+	f.StringVar(&params.Profile, "profile", "", "only of this `profile`")
+	f.StringVar(&params.Platform, "platform", "", "only on this `platform`: aws or ibmcloud")
+	f.StringVar(&params.Name, "name", "", "only whose `name` begins so")
+	f.BoolVarP(&all, "all", "a", false, "those too that are gone")
+	f.BoolVarP(&watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
+	f.IntVar(&most, "limit", 0, "at most so `many`; 0 is all")
+	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("profile", a.completeProfiles))
+	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
+	return c
+}
+
+func statuses() []string {
+	return []string{string(client.PENDING), string(client.CREATING), string(client.READY), string(client.DESTROYING), string(client.DESTROYED), string(client.FAILED)}
+}
+
+func (a *app) listClusters(ctx context.Context, params client.ListClustersParams, most int) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.ClusterPage], error) {
+		params.Limit, params.Cursor = limit, cursor
+		return connect.Read[client.ClusterPage](api.ListClusters(ctx, &params))
+	}, func(p client.ClusterPage) ([]client.Cluster, string) { return p.Items, p.NextCursor })
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range items {
+		names = append(names, handle(c))
+	}
+	return a.print(raw, names, func(s *table.Screen) {
+		t := clusterColumns(s)
+		for _, c := range items {
+			clusterRow(t, s, c)
+		}
+		t.Write("No clusters. Make one with: ocpctl create --name …")
+	})
+}
+
+// pages reads page after page, as many items as are wanted. Several pages become one document with all their items.
+func pages[P, I any](most int, get func(limit int, cursor string) (connect.Answer[P], error), of func(P) ([]I, string)) (raw []byte, items []I, err error) {
+	var all []json.RawMessage
+	for cursor := ""; ; {
+		limit := pageSize
+		if most > 0 {
+			limit = min(pageSize, most-len(items))
+		}
+		page, err := get(limit, cursor)
+		if err != nil {
+			return nil, nil, err
+		}
+		var next string
+		var these []I
+		these, next = of(page.Value)
+		items = append(items, these...)
+		var said struct{ Items []json.RawMessage }
+		if err := json.Unmarshal(page.Raw, &said); err != nil {
+			return nil, nil, err
+		}
+		all = append(all, said.Items...)
+		if next == "" || most > 0 && len(items) >= most {
+			if len(items) == len(these) {
+				return page.Raw, items, nil
+			}
+			raw, err := json.Marshal(map[string]any{"items": all})
+			return raw, items, err
+		}
+		cursor = next
+	}
+}
+
+func clusterColumns(s *table.Screen) *table.Columns {
+	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+PULL REQUEST", "+PRICE/H", "+SPENT", "+ID")
+}
+
+func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
+	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, words.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
+		pullRequest(c), words.Dollars(int64(c.HourlyCents)), spent(c, s.Now), c.ClusterID)
+}
+
+// watchClusters writes a row for each change. What the server cannot filter in a stream is filtered here; one that was
+// shown is shown once more when it goes.
+func (a *app) watchClusters(ctx context.Context, params client.ListClustersParams) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	t, headed, shown := clusterColumns(a.screen()), false, map[string]string{}
+	f := a.follower(api, &progress.Lines{Out: a.Err, Now: a.Now})
+	return f.Many(ctx, func(state follow.State) {
+		last, before := shown[state.ClusterID]
+		if last == string(state.Raw) || !before && !wanted(state.Cluster, params) {
+			return // a reconnect begins with the present state
+		}
+		shown[state.ClusterID] = string(state.Raw)
+		if !wanted(state.Cluster, params) {
+			delete(shown, state.ClusterID)
+		}
+		_ = a.printOne(state.Raw, []string{handle(state.Cluster)}, func(s *table.Screen) {
+			clusterRow(t, s, state.Cluster)
+			if headed {
+				t.WriteRows()
+				return
+			}
+			t.Write("")
+			headed = true
+		})
+	})
+}
+
+func wanted(c client.Cluster, p client.ListClustersParams) bool {
+	same := func(want, have string) bool { return want == "" || want == have }
+	return (len(p.Status) == 0 || slices.Contains(p.Status, string(c.Status))) && same(p.Team, c.Team) && same(p.Owner, c.Owner) &&
+		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())
+}

@@ -1,0 +1,202 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+func (a *app) login() *cobra.Command {
+	var c connect.Context
+	var name, auth string
+	var blind bool
+	cmd := &cobra.Command{
+		Use: "login --server URL", Short: "Remember a server and how to sign in there; no secret is kept",
+		Long: `Remember a server and how to sign in there, as a context, and see whether that works. No secret is kept: every command
+signs in anew and keeps what it gets in memory.
+
+  aws            the AWS credentials you have (profile, SSO, instance or pod role): a signed question to STS, which only this
+                 server can use and only once, is exchanged for a token of minutes
+  github         the OIDC token of a GitHub Actions job (permissions: id-token: write)
+  token-file     a file that somebody else keeps fresh, e.g. a projected service account token of Kubernetes
+  token-command  what a command prints
+
+In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub Actions, OCPCTL_AUTH=aws or OCPCTL_TOKEN who.`,
+		Example: `  ocpctl login --server https://ocpctl.example.com
+  ocpctl login --server https://ocpctl.example.com --auth token-file --token-file /var/run/secrets/ocpctl/token
+  ocpctl login --name staging --server https://ocpctl.staging.example.com --aws-profile staging`,
+		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			c.Server, c.Auth = orElse(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
+			if auth == "" {
+				c.Auth = a.likely(c)
+			}
+			return a.loginTo(ctx, c, orElse(name, a.want.Context), blind)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "name", "", "the context's `name`; the server's host when left out")
+	f.StringVar(&auth, "auth", "", "`how`: aws, github, token-file or token-command; what fits this machine when left out")
+	f.StringVar(&c.Audience, "audience", "", "whom the proof is `for`, where the server wants another than its own address")
+	f.StringVar(&c.TokenFile, "token-file", "", "the `file` of token-file")
+	f.StringVar(&c.TokenCommand, "token-command", "", "the `command` of token-command, a line for sh")
+	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; the SDK's own choice when left out")
+	f.StringVar(&c.AWSRegion, "aws-region", "", "the `region` whose STS is asked; the SDK's own choice when left out")
+	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the certificate of whom the server's certificate is from")
+	f.BoolVar(&blind, "no-check", false, "do not see whether it works")
+	must(cmd.RegisterFlagCompletionFunc("auth", cobra.FixedCompletions(connect.Methods(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// likely is the way to sign in that fits the flags and the machine.
+func (a *app) likely(c connect.Context) connect.Method {
+	switch {
+	case c.TokenFile != "":
+		return connect.TokenFile
+	case c.TokenCommand != "":
+		return connect.TokenCommand
+	case a.Env("ACTIONS_ID_TOKEN_REQUEST_URL") != "":
+		return connect.GitHub
+	}
+	return connect.AWS
+}
+
+func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind bool) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	for _, file := range []*string{&c.TokenFile, &c.CAFile} {
+		if *file == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*file) // commands run elsewhere
+		if err != nil {
+			return err
+		}
+		*file = whole
+	}
+	if name == "" {
+		u, err := url.Parse(c.Server)
+		if err != nil {
+			return err
+		}
+		name = u.Host
+	}
+	path := connect.Path(a.Env)
+	config, err := connect.Load(path)
+	if err != nil {
+		return err
+	}
+	var me connect.Answer[client.Me]
+	var api *connect.API
+	if !blind {
+		if api, err = a.open(c); err != nil {
+			return err
+		}
+		if me, err = connect.Read[client.Me](api.GetMe(ctx)); err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	config.Contexts[name], config.Current = c, name
+	if err := config.Save(path); err != nil {
+		return err
+	}
+	a.say("Context %q is in %s and is the current one.", name, path)
+	if blind {
+		return nil
+	}
+	return a.me(api, me)
+}
+
+func (a *app) logout() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout [NAME]", Short: "Forget a context, the current one when none is named",
+		Long: "Forget a context, the current one when none is named. There is no secret to forget: every command signs in anew.",
+		Args: between(0, 1), ValidArgsFunction: first(a.completeContexts),
+		RunE: a.run(func(_ context.Context, args []string) error {
+			path := connect.Path(a.Env)
+			config, err := connect.Load(path)
+			if err != nil {
+				return err
+			}
+			name := orElse(a.want.Context, config.Current)
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if err := known(config, name); err != nil {
+				return err
+			}
+			delete(config.Contexts, name)
+			if config.Current == name {
+				config.Current = ""
+			}
+			if err := config.Save(path); err != nil {
+				return err
+			}
+			a.say("Context %q is forgotten.", name)
+			if a.Env("OCPCTL_TOKEN") != "" {
+				a.say("OCPCTL_TOKEN is still set and still counts.")
+			}
+			return nil
+		}),
+	}
+}
+
+func known(c connect.Config, name string) error {
+	if _, ok := c.Contexts[name]; ok {
+		return nil
+	}
+	return exit.With(exit.NotFound, &exit.Problem{Title: "This context is not known.", Fields: []exit.Field{
+		{Name: "NAME", Detail: fmt.Sprintf("There is no %q.", name), Accepted: c.Names()},
+	}})
+}
+
+func (a *app) contexts() *cobra.Command {
+	use := &cobra.Command{
+		Use: "use NAME", Short: "Make a context the current one", Args: between(1, 1), ValidArgsFunction: first(a.completeContexts),
+		RunE: a.run(func(_ context.Context, args []string) error {
+			config, err := connect.Load(connect.Path(a.Env))
+			if err != nil {
+				return err
+			}
+			if err := known(config, args[0]); err != nil {
+				return err
+			}
+			config.Current = args[0]
+			return config.Save(connect.Path(a.Env))
+		}),
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "The contexts that login made", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(context.Context, []string) error {
+			config, err := connect.Load(connect.Path(a.Env))
+			if err != nil {
+				return err
+			}
+			raw, err := contextsJSON(config)
+			if err != nil {
+				return err
+			}
+			return a.print(raw, config.Names(), func(s *table.Screen) {
+				t := s.Columns("CURRENT", "NAME", "SERVER", "SIGNS IN BY", "+WITH")
+				for _, name := range config.Names() {
+					c, mark := config.Contexts[name], table.Cell{}
+					if name == config.Current {
+						mark = table.Cell{Text: "*", Paint: table.Good}
+					}
+					t.Row(mark, name, c.Server, string(c.Auth), orElse(orElse(c.TokenFile, c.TokenCommand), c.AWSProfile))
+				}
+				t.Write("No contexts. Make one with: ocpctl login --server https://…")
+			})
+		}),
+	}
+	return group("context", "The servers that login remembers", "The servers that login remembers, in $XDG_CONFIG_HOME/ocpctl/config.yaml: readable for you alone, and no secret in it.\nOCPCTL_CONFIG names another file.", list, use)
+}

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+const (
+	mostLines   = 5000
+	firstLines  = 200
+	logPatience = 45 * time.Second // the server's comments come every 15 s
+)
+
+func (a *app) logs() *cobra.Command {
+	var on bool
+	var job string
+	var lines int
+	c := &cobra.Command{
+		Use: "logs CLUSTER", Short: "The log of a cluster's newest job, or of one of its jobs",
+		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000",
+	}
+	c.Flags().BoolVarP(&on, "follow", "f", false, "go on until the job has ended")
+	c.Flags().StringVar(&job, "job", "", "the `job`; the newest when left out")
+	c.Flags().IntVar(&lines, "lines", firstLines, "how many of the last lines to begin with, 0 to 5000")
+	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		if lines < 0 || lines > mostLines {
+			return exit.Misused("--lines is 0 to %d", mostLines)
+		}
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		if on {
+			return a.followLog(ctx, api, id, job, lines)
+		}
+		body, err := connect.Stream(api.GetLogs(ctx, id, &client.GetLogsParams{Job: job}, explicit("lines", strconv.Itoa(lines))))
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		scan := bufio.NewScanner(body)
+		scan.Buffer(nil, 4<<20)
+		for scan.Scan() {
+			a.logLine(scan.Text())
+		}
+		return scan.Err()
+	})
+}
+
+// logLine writes a line; on a terminal without what would play with it.
+func (a *app) logLine(line string) {
+	if a.OutTTY {
+		line = words.Clean(line)
+	}
+	fmt.Fprintln(a.Out, line)
+}
+
+// errLogEnds is the job's end.
+var errLogEnds = errors.New("the job has ended")
+
+// followLog follows one job's log to its end, through lost connections. Each time it begins with enough lines to find the
+// last ones that were shown, and goes on behind them.
+func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, lines int) error {
+	found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+	if err != nil {
+		return err
+	}
+	if job == "" {
+		job = found.Value.Cluster.JobID // a job that begins later is another log
+	}
+	at := &place{}
+	for {
+		body, err := connect.Stream(api.GetLogs(ctx, found.Value.ClusterID, &client.GetLogsParams{Job: job, Follow: true}, explicit("lines", strconv.Itoa(lines))))
+		if err == nil {
+			err = connect.Events(body, logPatience, func(e connect.Event) error {
+				switch e.Name {
+				case "log":
+					at.next(e.Data, a.logLine)
+				case "end":
+					return errLogEnds
+				}
+				return nil
+			})
+		}
+		switch {
+		case errors.Is(err, errLogEnds):
+			at.flush(a.logLine)
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case follow.Final(err):
+			return err
+		}
+		if err := a.Sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+		if at.lost(); len(at.tail) > 0 {
+			lines = mostLines
+		}
+	}
+}
+
+// place knows where in a log somebody is: the last lines that were shown.
+type place struct {
+	tail []string
+	held []string // after a break: lines of which it is not known whether they were shown
+	seek bool
+}
+
+// tailLines are enough to know a place again: lines carry times.
+const tailLines = 20
+
+// lost says that the log begins anew somewhere before the place.
+func (p *place) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
+
+// next takes a line and shows it unless it was shown before the break.
+func (p *place) next(line string, show func(string)) {
+	if !p.seek {
+		p.show(line, show)
+		return
+	}
+	p.held = append(p.held, line)
+	if endsWith(p.held, p.tail) {
+		p.held, p.seek = nil, false
+	} else if len(p.held) >= mostLines {
+		p.flush(show)
+	}
+}
+
+// flush shows what was held: the place is not in it, so all of it is new.
+func (p *place) flush(show func(string)) {
+	held := p.held
+	p.held, p.seek = nil, false
+	for _, line := range held {
+		p.show(line, show)
+	}
+}
+
+func (p *place) show(line string, show func(string)) {
+	show(line)
+	if p.tail = append(p.tail, line); len(p.tail) > tailLines {
+		p.tail = p.tail[1:]
+	}
+}
+
+func endsWith(lines, tail []string) bool {
+	if len(lines) < len(tail) {
+		return false
+	}
+	for i, line := range lines[len(lines)-len(tail):] {
+		if line != tail[i] {
+			return false
+		}
+	}
+	return true
+}

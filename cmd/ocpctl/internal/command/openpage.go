@@ -1,0 +1,50 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) openPage() *cobra.Command {
+	var page, only bool
+	c := &cobra.Command{
+		Use: "open CLUSTER", Short: "Open a cluster's console, or its page, in a browser",
+		Long: "Print the address of a cluster's console, or of its ocpctl page while it has none, and open it where you sit at a terminal.",
+	}
+	c.Flags().BoolVar(&page, "page", false, "its ocpctl page: timeline, log, proof")
+	c.Flags().BoolVar(&only, "print", false, "print the address and open nothing")
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		address := api.Context.Server + "/clusters/" + url.PathEscape(found.Value.ClusterID)
+		if !page && found.Value.ConsoleURL != "" && found.Value.ReleasedAt.IsZero() {
+			address = found.Value.ConsoleURL
+		}
+		// A browser is started with it, and other things than pages have addresses too.
+		if u, err := url.Parse(address); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			return exit.With(exit.Other, fmt.Errorf("the server gives %q as an address, which is not opened", words.Line(address)))
+		}
+		fmt.Fprintln(a.Out, words.Line(address))
+		if only || !a.OutTTY {
+			return nil
+		}
+		if err := a.Browse(ctx, address); err != nil {
+			a.say("No browser could be started here (%v); open the address yourself.", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) profiles() *cobra.Command {
+	return &cobra.Command{
+		Use: "profiles [PROFILE]", Short: "What one can ask for, with bounds and prices", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return a.oneProfile(ctx, api, args[0])
+			}
+			answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, p := range answer.Value.Items {
+				names = append(names, p.Name)
+			}
+			return a.print(answer.Raw, names, func(s *table.Screen) {
+				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIVES", "AT MOST", "+WHEN FULL")
+				for _, p := range answer.Value.Items {
+					region, price := defaultRegion(p)
+					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, words.Long(seconds(p.DefaultTTLSeconds)),
+						words.Long(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
+				}
+				t.Write("No profiles.")
+			})
+		}),
+	}
+}
+
+func profileCell(p client.Profile) table.Cell {
+	switch {
+	case !p.Enabled:
+		return table.Cell{Text: p.Name + " (off)", Paint: table.Faint}
+	case p.Default:
+		return table.Cell{Text: p.Name + " (default)"}
+	case p.AdminOnly:
+		return table.Cell{Text: p.Name + " (admins)"}
+	}
+	return table.Cell{Text: p.Name}
+}
+
+func machines(p client.Profile) string {
+	if p.Workers.Replicas == 0 {
+		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
+	}
+	return fmt.Sprintf("%d %s + %d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.Workers.Replicas, p.Workers.InstanceType)
+}
+
+func defaultRegion(p client.Profile) (name, price string) {
+	for _, r := range p.Regions {
+		if r.Default || name == "" {
+			name, price = r.Name, words.Dollars(int64(r.HourlyCents))
+		}
+	}
+	return name, price
+}
+
+func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
+	answer, err := connect.Read[client.Profile](api.GetProfile(ctx, name))
+	if err != nil {
+		return err
+	}
+	p := answer.Value
+	return a.print(answer.Raw, []string{p.Name}, func(s *table.Screen) {
+		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(p.Name), table.Bold), words.Line(p.DisplayName))
+		f := s.Facts()
+		f.Add("what", p.Description)
+		if !p.Enabled {
+			f.Paint("off", orElse(p.DisabledReason, "nobody said why"), table.Warn)
+		}
+		f.Add("platform", p.Platform)
+		f.Add("machines", machines(p))
+		if p.Workers.Most > 0 {
+			f.Add("workers", fmt.Sprintf("%d to %d by scale-workers", p.Workers.Least, p.Workers.Most))
+		}
+		f.Add("versions", listed(p.Versions))
+		f.Add("base domains", listed(p.BaseDomains))
+		f.Add("lives", fmt.Sprintf("%s, at most %s", words.Long(seconds(p.DefaultTTLSeconds)), words.Long(seconds(p.MaxTTLSeconds))))
+		if p.GraceSeconds > 0 {
+			f.Add("grace", words.Long(seconds(p.GraceSeconds))+" after its pull request was closed")
+		}
+		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits for its turn", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
+		if p.AdminOnly {
+			f.Add("who", "platform admins alone")
+		}
+		f.Write()
+		s.Head("Regions, prices as of " + orElse(p.PricesAsOf, "an unknown day"))
+		t := s.Columns("REGION", "ZONES", "PRICE/H")
+		for _, r := range p.Regions {
+			name := r.Name
+			if r.Default {
+				name += " (default)"
+			}
+			t.Row(name, strings.Join(r.Zones, ", "), words.Dollars(int64(r.HourlyCents)))
+		}
+		t.Write("None.")
+	})
+}
+
+func listed(l client.AllowList) string {
+	var out []string
+	for _, one := range l.Allow {
+		if one == l.Default {
+			one += " (default)"
+		}
+		out = append(out, one)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// period is from when to when, as flags.
+type period struct{ from, to string }
+
+func (p *period) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.from, "from", "", "not before this `time`: "+words.Moments+", or how long ago: 7d")
+	c.Flags().StringVar(&p.to, "to", "", "before this `time`")
+	must(c.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions))
+	must(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
+}
+
+func (a *app) period(p period) (from client.From, to client.To, err error) {
+	var wrong []exit.Field
+	if p.from != "" {
+		if from, err = words.Past(p.from, a.Now()); err != nil {
+			wrong = append(wrong, exit.Field{Name: "--from", Detail: err.Error() + "."})
+		}
+	}
+	if p.to != "" {
+		if to, err = words.Past(p.to, a.Now()); err != nil {
+			wrong = append(wrong, exit.Field{Name: "--to", Detail: err.Error() + "."})
+		}
+	}
+	if len(wrong) > 0 {
+		return from, to, exit.With(exit.Usage, &exit.Problem{Title: "This is no period.", Fields: wrong})
+	}
+	return from, to, nil
+}
+
+func (a *app) report() *cobra.Command {
+	var params client.ReportUsageParams
+	var p period
+	usage := &cobra.Command{
+		Use: "usage", Short: "Hours and spend by list prices, by team or tag", Long: "Hours and spend by list prices, by team or tag. An estimate, not an invoice.",
+		Example: "  ocpctl report usage --by costCenter --from 2025-03-01 --to 2025-04-01\n  ocpctl report usage --by tag:RequestSource --from 30d",
+		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.period(p); err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.UsageReport](api.ReportUsage(ctx, &params))
+			if err != nil {
+				return err
+			}
+			return a.usage(answer)
+		}),
+	}
+	usage.Flags().StringVar(&params.By, "by", "team", "a line for each `what`: team, owner, costCenter, profile, environment or tag:<key>")
+	must(usage.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(
+		[]string{"team", "owner", "costCenter", "profile", "environment", "tag:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	p.flags(usage)
+	return group("report", "What was used and what it cost", "", usage)
+}
+
+func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
+	r := answer.Value
+	var names []string
+	for _, line := range r.Items {
+		names = append(names, line.Key)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		s.Linef("%s to %s, by %s", words.Stamp(r.From), words.Stamp(r.To), words.Line(r.By))
+		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND")
+		line := func(l client.UsageLine) {
+			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), words.Dollars(l.Cents))
+		}
+		for _, l := range r.Items {
+			line(l)
+		}
+		if len(r.Items) > 1 {
+			r.Total.Key = "total"
+			line(r.Total)
+		}
+		t.Write("Nothing was used.")
+		if r.Estimate {
+			s.Linef("By list prices: an estimate, not an invoice.")
+		}
+	})
+}

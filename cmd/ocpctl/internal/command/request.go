@@ -1,0 +1,205 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// wish is what the command line of create asks for.
+type wish struct {
+	file, ttl, sshKey string
+	tags              []string
+	client.CreateRequest
+}
+
+func (a *app) wishFlags(c *cobra.Command, w *wish) {
+	f := c.Flags()
+	f.StringVarP(&w.file, "from-file", "f", "", "read the request from a `file` of JSON or YAML, - is the standard input; flags go over it")
+	f.StringVar(&w.Name, "name", "", "its `name`: lower-case letters, digits and dashes, at most 21")
+	f.StringVar(&w.ttl, "ttl", "", "how long it lives: `duration` in whole hours, 24h or 2d; the profile's default when left out")
+	f.StringVar(&w.Team, "team", "", "whose it is: one of your `teams`; your only one when left out")
+	f.StringVar(&w.Owner, "owner", "", "`who` answers for it; you, when left out")
+	f.StringVar(&w.CostCenter, "cost-center", "", "a `cost center` of the team; its first when left out")
+	f.StringVar(&w.Environment, "environment", "", "an `environment` of the team; its first when left out")
+	f.StringVar(&w.Region, "region", "", "a `region` of the profile; its default when left out")
+	f.StringVar(&w.Version, "version", "", "an OpenShift `version` of the profile, e.g. 4.20.3; its default when left out")
+	f.StringVar(&w.BaseDomain, "base-domain", "", "a base `domain` of the profile; its default when left out")
+	f.StringVar(&w.Platform, "platform", "", "the `platform`, which must be the profile's")
+	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with a public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
+	f.StringArrayVar(&w.tags, "tag", nil, "a tag of your own, `key=value`; repeat it for more")
+	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "its workers may be scaled down outside working hours")
+	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
+	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
+	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
+	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
+	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag"} {
+		must(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
+	}
+}
+
+// request is the whole wish: the file's, and over it what the flags say. All that is wrong with it is told at once.
+func (a *app) request(w wish, args []string) (client.CreateRequest, error) {
+	r, wrong := a.fromFile(w.file)
+	readable := len(wrong) == 0
+	flags := w.CreateRequest
+	if len(args) > 0 {
+		flags.Profile = args[0]
+	}
+	for _, over := range []struct{ into, from *string }{
+		{&r.Name, &flags.Name}, {&r.Profile, &flags.Profile}, {&r.Team, &flags.Team}, {&r.Owner, &flags.Owner}, {&r.CostCenter, &flags.CostCenter},
+		{&r.Environment, &flags.Environment}, {&r.Region, &flags.Region}, {&r.Version, &flags.Version}, {&r.BaseDomain, &flags.BaseDomain},
+		{&r.Platform, &flags.Platform},
+	} {
+		if *over.from != "" {
+			*over.into = *over.from
+		}
+	}
+	r.OffhoursOptIn = r.OffhoursOptIn || flags.OffhoursOptIn
+	if w.ttl != "" {
+		hours, err := words.Hours(w.ttl)
+		if err != nil {
+			wrong = append(wrong, exit.Field{Name: "--ttl", Detail: err.Error() + "."})
+		}
+		r.TTLHours = hours
+	}
+	wrong = append(wrong, publicKey(w.sshKey, &r)...)
+	wrong = append(wrong, ownTags(w.tags, &r)...)
+	if r.Name == "" && readable {
+		wrong = append(wrong, exit.Field{Name: "--name", Detail: "It is missing.", Accepted: []string{"lower-case letters, digits and dashes, at most 21, e.g. team-a-smoke-01"}})
+	}
+	if len(wrong) > 0 {
+		return r, exit.With(exit.Usage, &exit.Problem{Title: "This is no request yet.", Fields: wrong})
+	}
+	return r, nil
+}
+
+func publicKey(path string, r *client.CreateRequest) []exit.Field {
+	if path == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	text := strings.TrimSpace(string(raw))
+	switch {
+	case err != nil:
+		return []exit.Field{{Name: "--ssh-key", Detail: fmt.Sprintf("It cannot be read: %v.", errors.Unwrap(err)), Accepted: []string{"a file such as ~/.ssh/id_ed25519.pub"}}}
+	case strings.Contains(text, "PRIVATE KEY"):
+		return []exit.Field{{Name: "--ssh-key", Detail: path + " is a private key. It stays where it is.", Accepted: []string{path + ".pub"}}}
+	case strings.Contains(text, "\n") || len(strings.Fields(text)) < 2:
+		return []exit.Field{{Name: "--ssh-key", Detail: path + " is not one public key.", Accepted: []string{"a file with one line such as ssh-ed25519 AAAA… maya"}}}
+	}
+	r.SSHPublicKey = text
+	return nil
+}
+
+func ownTags(tags []string, r *client.CreateRequest) (wrong []exit.Field) {
+	for _, tag := range tags {
+		key, value, ok := strings.Cut(tag, "=")
+		if !ok || key == "" || value == "" {
+			wrong = append(wrong, exit.Field{Name: "--tag", Detail: fmt.Sprintf("%q is no tag.", tag), Accepted: []string{"key=value"}})
+			continue
+		}
+		if r.ExtraTags == nil {
+			r.ExtraTags = map[string]string{}
+		}
+		r.ExtraTags[key] = value
+	}
+	return wrong
+}
+
+// fileRequest is the request as a file has it. The hours are a pointer, so that 0 is seen and refused; and the tags are
+// the client's, by its names of JSON.
+type fileRequest struct {
+	Name          string            `yaml:"name"`
+	Platform      string            `yaml:"platform"`
+	Version       string            `yaml:"version"`
+	Profile       string            `yaml:"profile"`
+	Region        string            `yaml:"region"`
+	BaseDomain    string            `yaml:"baseDomain"`
+	Owner         string            `yaml:"owner"`
+	Team          string            `yaml:"team"`
+	CostCenter    string            `yaml:"costCenter"`
+	Environment   string            `yaml:"environment"`
+	TTLHours      *int              `yaml:"ttlHours"`
+	SSHPublicKey  string            `yaml:"sshPublicKey"`
+	ExtraTags     map[string]string `yaml:"extraTags"`
+	OffhoursOptIn bool              `yaml:"offhoursOptIn"`
+}
+
+// mostFile is the most the server reads.
+const mostFile = 64 << 10
+
+func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field) {
+	if path == "" {
+		return r, nil
+	}
+	raw, err := a.read(path, mostFile)
+	if err != nil {
+		return r, []exit.Field{{Name: "--from-file", Detail: err.Error() + "."}}
+	}
+	var f fileRequest
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&f); err != nil {
+		return r, misread(err)
+	}
+	if f.TTLHours != nil && *f.TTLHours < 1 {
+		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is no end: every cluster has one.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
+	}
+	r = client.CreateRequest{
+		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
+		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
+	}
+	if f.TTLHours != nil {
+		r.TTLHours = *f.TTLHours
+	}
+	return r, wrong
+}
+
+// misread tells every line that could not be read.
+func misread(err error) (wrong []exit.Field) {
+	var lines *yaml.TypeError
+	if !errors.As(err, &lines) {
+		return []exit.Field{{Name: "--from-file", Detail: strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accepted: []string{"one JSON or YAML object"}}}
+	}
+	for _, e := range lines.Errors {
+		line := strings.TrimSuffix(e, " in type command.fileRequest")
+		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
+	}
+	wrong[len(wrong)-1].Accepted = []string{
+		"name", "profile", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn",
+	}
+	return wrong
+}
+
+// read reads a file, or the standard input for -.
+func (a *app) read(path string, most int64) ([]byte, error) {
+	from := a.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
+	}
+	raw, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err == nil && int64(len(raw)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
+	}
+	return raw, err
+}
+
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

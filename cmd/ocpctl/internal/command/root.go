@@ -1,0 +1,111 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+// The groups of the help.
+const (
+	groupClusters = "clusters"
+	groupAccess   = "access"
+	groupPeople   = "people"
+	groupWhat     = "what"
+	groupAdmin    = "admin"
+	groupSelf     = "self"
+)
+
+const long = `ocpctl asks an ocpctl server for OpenShift clusters that end by themselves.
+
+Sign in once with ocpctl login; no secret is kept. A cluster is named by its name while it lives, or by its id.
+Every command takes -o json or -o yaml for programs, -o name for other commands, and -o wide for more columns.`
+
+// root is the whole command table; docs/cli.md is written from it.
+func (a *app) root() *cobra.Command {
+	cobra.EnableCommandSorting = false // the order below is that of a cluster's life
+	root := &cobra.Command{
+		Use: "ocpctl", Short: "OpenShift clusters that end by themselves", Long: long,
+		SilenceUsage: true, SilenceErrors: true, Version: a.Version,
+		Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(append(table.Formats(), ""), a.format) {
+				return exit.With(exit.Usage, &exit.Problem{Title: "This is no form of output.", Fields: []exit.Field{
+					{Name: "--output", Detail: fmt.Sprintf("%q is not known.", a.format), Accepted: table.Formats()},
+				}})
+			}
+			a.started = true
+			return nil
+		},
+	}
+	root.SetVersionTemplate("ocpctl {{.Version}}\n")
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit.Misused("%w\nSee: %s --help", err, cmd.CommandPath())
+	})
+	for _, g := range []cobra.Group{
+		{ID: groupClusters, Title: "Clusters:"}, {ID: groupAccess, Title: "Getting in:"}, {ID: groupPeople, Title: "Approvals and people:"},
+		{ID: groupWhat, Title: "What there is:"}, {ID: groupAdmin, Title: "Running it:"}, {ID: groupSelf, Title: "This program:"},
+	} {
+		root.AddGroup(&g)
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.want.Server, "server", "", "the server's `address`; OCPCTL_SERVER, or the current context's")
+	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context of ocpctl login; OCPCTL_CONTEXT, or the current one")
+	flags.StringVarP(&a.format, "output", "o", "", "the answer as `form`: json, yaml, name or wide")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "tell each request, never a token")
+	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
+	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
+	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
+	a.add(root, groupClusters, a.create(), a.list(), a.status(), a.wait(), a.explain(), a.timeline(), a.logs(), a.jobs(), a.extend(), a.hold(), a.unhold(),
+		a.scale(), a.transfer(), a.destroy(), a.retry(), a.abandon())
+	a.add(root, groupAccess, a.kubeconfig(), a.shell(), a.openPage(), a.outputs(), a.share(), a.unshare(), a.shares(), a.breakGlass(), a.redeem())
+	a.add(root, groupPeople, a.approvals(), a.approve(), a.refuse(), a.whoami(), a.account())
+	a.add(root, groupWhat, a.catalog(), a.report())
+	a.add(root, groupAdmin, a.audit(), a.admin())
+	a.add(root, groupSelf, a.login(), a.logout(), a.contexts(), a.completion(), a.version())
+	root.SetHelpCommandGroupID(groupSelf)
+	return root
+}
+
+func (a *app) add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = group
+		root.AddCommand(c)
+	}
+}
+
+// must is for what only a mistake in this package can make fail.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// noSuchCommand refuses what is no command, with what was probably meant.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%q is no command of %s.", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += " Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return exit.Misused("%s\nSee: %s --help", text, cmd.CommandPath())
+}
+
+// group is a command that only holds others.
+func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	c.AddCommand(commands...)
+	return c
+}

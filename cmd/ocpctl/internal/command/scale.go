@@ -1,0 +1,147 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) scale() *cobra.Command {
+	var replicas int
+	var waits waiting
+	c := &cobra.Command{
+		Use: "scale-workers CLUSTER --replicas N", Aliases: []string{"scale"}, Short: "Give a ready cluster another number of workers",
+		Long:    "Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.",
+		Example: "  ocpctl scale-workers team-a-smoke-01 --replicas 3 --wait",
+	}
+	c.Flags().IntVar(&replicas, "replicas", -1, "how `many` workers")
+	c.Flags().Lookup("replicas").DefValue = ""
+	waits.flags(c, "scaled", scaleTime)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		if replicas < 0 {
+			return missing("--replicas", "a whole number, 0 or more, within the profile's bounds")
+		}
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, &client.ScaleWorkersParams{}, client.Scale{Replicas: replicas}))
+		if err != nil {
+			return err
+		}
+		if err := a.job(ctx, api, answer, found.Value.Cluster, follow.Scaled, waits); err != nil || !waits.wait {
+			return err
+		}
+		return a.scaledWell(ctx, api, answer.Value.JobID)
+	})
+}
+
+// scaledWell says whether the job reached its number: a scaling that was given up leaves a cluster that wants no other
+// number either.
+func (a *app) scaledWell(ctx context.Context, api *connect.API, job string) error {
+	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, job, &client.GetJobParams{Lines: 1}))
+	if err != nil {
+		return err
+	}
+	if j := answer.Value.Job; j.Status == "FAILED" {
+		return exit.With(exit.Failed, fmt.Errorf("the workers were not scaled: %s (%s). Its log: ocpctl logs %s --job %s",
+			words.Line(j.ErrorMessage), words.Line(j.ErrorCode), j.ClusterID, j.JobID))
+	}
+	return nil
+}
+
+func (a *app) jobs() *cobra.Command {
+	var params client.ListJobsParams
+	var most int
+	c := &cobra.Command{
+		Use: "jobs [JOB]", Short: "Jobs of clusters you may see, newest first; or one with the end of its log",
+		Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
+	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP")
+	c.Flags().StringVar(&params.Status, "status", "", "only with this `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
+	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
+	c.RunE = a.run(func(ctx context.Context, args []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			return a.oneJob(ctx, api, args[0])
+		}
+		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.JobPage], error) {
+			params.Limit, params.Cursor = limit, cursor
+			return connect.Read[client.JobPage](api.ListJobs(ctx, &params))
+		}, func(p client.JobPage) ([]client.Job, string) { return p.Items, p.NextCursor })
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, j := range items {
+			names = append(names, j.JobID)
+		}
+		return a.print(raw, names, func(s *table.Screen) {
+			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
+			for _, j := range items {
+				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, words.Long(s.Now.Sub(j.CreatedAt)), words.Away(j.EndedAt, s.Now), j.ErrorCode)
+			}
+			t.Write("No jobs.")
+		})
+	})
+	return c
+}
+
+func jobStatus(j client.Job) table.Cell {
+	paint := map[string]table.Paint{"SUCCEEDED": table.Good, "FAILED": table.Bad, "RETRYING": table.Warn}[j.Status]
+	return table.Cell{Text: j.Status, Paint: paint}
+}
+
+func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
+	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, id, &client.GetJobParams{}))
+	if err != nil {
+		return err
+	}
+	j := answer.Value
+	return a.print(answer.Raw, []string{j.JobID}, func(s *table.Screen) {
+		fmt.Fprintf(s.Out, "%s  %s %s\n", s.Painted(j.JobID, table.Bold), words.Line(j.Type), s.Painted(jobStatus(j.Job).Text, jobStatus(j.Job).Paint))
+		f := s.Facts()
+		f.Add("cluster", j.ClusterID)
+		f.Add("attempt", fmt.Sprint(j.Attempt))
+		f.Add("asked for", words.When(j.CreatedAt, s.Now))
+		f.Add("began", words.When(j.StartedAt, s.Now))
+		f.Add("ended", words.When(j.EndedAt, s.Now))
+		f.Paint("error", j.ErrorMessage, table.Bad)
+		f.Add("code", j.ErrorCode)
+		f.Write()
+		if len(j.Log) > 0 {
+			s.Head("The end of its log")
+			for _, line := range j.Log {
+				s.Linef("%s", line)
+			}
+		}
+	})
+}
+
+// explicit puts a parameter into a query that the generated client leaves out when it is zero.
+func explicit(name, value string) client.RequestEditorFn {
+	return func(_ context.Context, r *http.Request) error {
+		q := r.URL.Query()
+		q.Set(name, value)
+		r.URL.RawQuery = q.Encode()
+		return nil
+	}
+}

@@ -1,0 +1,114 @@
+package command
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// missing is the error of a flag that has to be given.
+func missing(flag string, accepted ...string) error {
+	return exit.With(exit.Usage, &exit.Problem{Title: "Something is missing.", Fields: []exit.Field{{Name: flag, Detail: "It is missing.", Accepted: accepted}}})
+}
+
+// guest is whom a cluster is shown to.
+type guest struct{ team, principal string }
+
+func (a *app) guestFlags(c *cobra.Command, g *guest) {
+	c.Flags().StringVar(&g.team, "team", "", "a `team`'s name")
+	c.Flags().StringVar(&g.principal, "principal", "", "a principal's `id`, as ocpctl whoami shows it")
+	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
+	must(c.RegisterFlagCompletionFunc("principal", cobra.NoFileCompletions))
+}
+
+// who gives the kind and the name.
+func (g guest) who() (kind, with string, err error) {
+	switch {
+	case (g.team == "") == (g.principal == ""):
+		return "", "", missing("--team or --principal", "one of the two")
+	case g.team != "":
+		return string(client.ShareKindTeam), g.team, nil
+	}
+	return string(client.ShareKindPrincipal), g.principal, nil
+}
+
+func (a *app) share() *cobra.Command {
+	var g guest
+	var access string
+	c := &cobra.Command{
+		Use: "share CLUSTER", Short: "Show a cluster to another team or principal",
+		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --access use",
+	}
+	a.guestFlags(c, &g)
+	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "`what` they may: see it, or use it, which is its kubeconfig too")
+	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
+	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		kind, with, err := g.who()
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(levels, access) {
+			return missing("--access", levels...)
+		}
+		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.ShareCluster(ctx, id, client.ShareRequest{
+				Kind: client.ShareRequestKind(kind), With: with, Access: client.ShareRequestAccess(access)})
+		})
+	})
+}
+
+func (a *app) unshare() *cobra.Command {
+	var g guest
+	c := &cobra.Command{Use: "unshare CLUSTER", Short: "Show a cluster to a team or principal no longer"}
+	a.guestFlags(c, &g)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		kind, with, err := g.who()
+		if err != nil {
+			return err
+		}
+		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.UnshareCluster(ctx, id, &client.UnshareClusterParams{Kind: client.UnshareClusterParamsKind(kind), With: with})
+		})
+	})
+}
+
+func (a *app) shares() *cobra.Command {
+	c := &cobra.Command{Use: "shares CLUSTER", Short: "Whom a cluster is shown to beside its team"}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.ListShares(ctx, id)
+		})
+	})
+}
+
+// sharesAfter shows the shares as they stand after a call.
+func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	answer, err := connect.Read[client.Shares](do(ctx, api, id))
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, share := range answer.Value.Items {
+		names = append(names, share.With)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		t := s.Columns("KIND", "WITH", "ACCESS", "BY", "SINCE")
+		for _, share := range answer.Value.Items {
+			t.Row(string(share.Kind), share.With, string(share.Access), share.By, words.Stamp(share.At))
+		}
+		t.Write("It is shown to its own team alone.")
+	})
+}

@@ -1,0 +1,188 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) status() *cobra.Command {
+	c := &cobra.Command{
+		Use: "status CLUSTER", Aliases: []string{"get"}, Short: "Where a cluster stands, why, and what is next",
+		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
+	}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.detail(s, answer.Value) })
+	})
+}
+
+func (a *app) detail(s *table.Screen, d client.ClusterDetail) {
+	a.clusterFacts(s, d.Cluster, false)
+	a.conditions(s, d.Conditions)
+	if s.Wide {
+		a.attempts(s, d.Attempts)
+		a.proof(s, d.Proof)
+		a.tags(s, d.Tags)
+	}
+	const newest = 6
+	events := d.Timeline
+	if !s.Wide && len(events) > newest {
+		events = events[len(events)-newest:]
+		s.Head(fmt.Sprintf("What happened (the newest %d of %d)", newest, len(d.Timeline)))
+	} else if len(events) > 0 {
+		s.Head("What happened")
+	}
+	a.events(s, events)
+}
+
+func (a *app) conditions(s *table.Screen, all []client.Condition) {
+	if len(all) == 0 {
+		return
+	}
+	s.Head("Conditions")
+	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
+	for _, c := range all {
+		t.Row(c.Type, string(c.Status), c.Reason, words.Away(c.Since, s.Now), c.Message)
+	}
+	t.Write("")
+}
+
+func (a *app) attempts(s *table.Screen, all []client.Attempt) {
+	if len(all) == 0 {
+		return
+	}
+	s.Head("Attempts")
+	t := s.Columns("NUMBER", "KIND", "PHASE", "OUTCOME", "BEGAN", "TOOK", "MESSAGE")
+	for _, at := range all {
+		took := ""
+		if !at.ClosedAt.IsZero() {
+			took = words.Long(at.ClosedAt.Sub(at.OpenedAt))
+		}
+		t.Row(at.Number, string(at.Kind), words.Plain(at.Phase), at.Outcome, words.Stamp(at.OpenedAt), took, at.Message)
+	}
+	t.Write("")
+}
+
+// proof shows what DESTROYED rests on: our own counts.
+func (a *app) proof(s *table.Screen, passes []client.Pass) {
+	if len(passes) == 0 {
+		return
+	}
+	s.Head("Verification")
+	t := s.Columns("ATTEMPT", "PASS", "AT", "RESULT", "QUESTIONS", "LEFT")
+	for _, p := range passes {
+		result := table.Cell{Text: "clean", Paint: table.Good}
+		if !p.Clean {
+			result = table.Cell{Text: "not clean", Paint: table.Bad}
+		}
+		t.Row(p.Attempt, p.Number, words.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
+	}
+	t.Write("")
+	for _, l := range passes[len(passes)-1].Leftovers {
+		s.Linef("  %s", words.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
+	}
+}
+
+func (a *app) tags(s *table.Screen, tags map[string]string) {
+	if len(tags) == 0 {
+		return
+	}
+	s.Head("Tags")
+	f := s.Facts()
+	for _, key := range sorted(tags) {
+		f.Add(key, tags[key])
+	}
+	f.Write()
+}
+
+func (a *app) events(s *table.Screen, all []client.Event) {
+	for _, e := range all {
+		what := words.Plain(e.Action)
+		if e.To != "" && e.To != e.From {
+			what = strings.ToLower(words.Plain(strings.ReplaceAll(e.To, "/", ", ")))
+		}
+		by := ""
+		if e.Actor != "lifecycle" && e.Actor != "" {
+			by = " (" + e.Actor + ")"
+		}
+		text := what + by
+		if e.Message != "" && e.Message != e.Action {
+			text += ": " + e.Message
+		}
+		fmt.Fprintf(s.Out, "  %s  %s\n", s.Painted(e.At.UTC().Format(time.DateTime), table.Faint), words.Line(text))
+	}
+}
+
+func (a *app) timeline() *cobra.Command {
+	c := &cobra.Command{Use: "timeline CLUSTER", Short: "What happened to a cluster and why, oldest first"}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.Timeline](api.GetTimeline(ctx, id))
+		if err != nil {
+			return err
+		}
+		return a.print(answer.Raw, []string{id}, func(s *table.Screen) { a.events(s, answer.Value.Items) })
+	})
+}
+
+func (a *app) explain() *cobra.Command {
+	c := &cobra.Command{Use: "explain CLUSTER", Short: "Why it stands where it stands, when it ends and why, and what can be done"}
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.Explanation](api.ExplainCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.explanation(s, answer.Value) })
+	})
+}
+
+func (a *app) explanation(s *table.Screen, e client.Explanation) {
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
+	paragraphs(s, "Why", e.Why)
+	if len(e.Ends) > 0 {
+		s.Head("Ends, the first that comes in front")
+		t := s.Columns("END", "AT", "WORDS")
+		for _, end := range e.Ends {
+			t.Row(words.Plain(end.Kind), words.When(end.At, s.Now), end.Words)
+		}
+		t.Write("")
+	}
+	if len(e.Verdict.Checks) > 0 {
+		s.Head("How it was judged")
+		a.verdict(s, e.Verdict)
+	}
+	paragraphs(s, "What can be done", e.Next)
+}
+
+func paragraphs(s *table.Screen, head string, sentences []string) {
+	if len(sentences) == 0 {
+		return
+	}
+	s.Head(head)
+	for _, sentence := range sentences {
+		s.Linef("  %s", words.Line(sentence))
+	}
+}

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func (a *app) destroy() *cobra.Command {
+	var waits waiting
+	var yes bool
+	var reason string
+	c := &cobra.Command{
+		Use: "destroy CLUSTER", Aliases: []string{"delete"}, Short: "Take a cluster down now",
+		Long: `Take a cluster down now. On a terminal it asks first; --yes answers. Asking again answers with the same job.
+
+With --wait it ends when nothing is left, as counted by the server and not by an exit code; with 8 when the teardown is
+blocked and somebody has to free something.`,
+		Example: "  ocpctl destroy team-a-smoke-01 --wait\n  ocpctl destroy --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT --yes",
+	}
+	waits.flags(c, "destroyed", destroyTime)
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	reasonFlag(c, &reason, "why it goes")
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		target := found.Value.Cluster
+		question := fmt.Sprintf("Take down %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
+		if err := a.confirm(words.Line(question), yes); err != nil {
+			return err
+		}
+		// By its id: a name may be another cluster's by the time somebody has answered.
+		answer, err := connect.Read[client.Accepted](api.DestroyCluster(ctx, target.ClusterID, &client.DestroyClusterParams{}, client.MaybeReason{Reason: reason}))
+		if err != nil {
+			return err
+		}
+		return a.job(ctx, api, answer, target, follow.Destroyed, waits)
+	})
+}
+
+// job shows a job that was asked for, and waits for it where that is wanted.
+func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[client.Accepted], c client.Cluster, goal follow.Goal, waits waiting) error {
+	told := answer.Value
+	people := func(s *table.Screen) {
+		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
+		f := s.Facts()
+		f.Add("that means", told.Words)
+		f.Add("cluster", c.ClusterID)
+		f.Add("job", told.JobID)
+		f.Add("watch", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
+		f.Add("or", fmt.Sprintf("ocpctl wait %s --for=%s", c.ClusterID, goal))
+		f.Write()
+	}
+	if !waits.wait {
+		return a.print(answer.Raw, []string{handle(c)}, people)
+	}
+	screen := a.screen()
+	screen.Out, screen.Color = a.Err, a.ErrTTY && a.colours()
+	people(screen)
+	return a.awaitAndPrint(ctx, api, c.ClusterID, c.Name, goal, waits.timeout, nil)
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+func (a *app) retry() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "retry CLUSTER", Short: "Bring the next try of a teardown forward to now",
+		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
+	}
+	reasonFlag(c, &reason, "what was freed")
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		if err := needReason(reason); err != nil {
+			return err
+		}
+		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.RetryTeardown(ctx, id, client.Reason{Reason: reason})
+		})
+	})
+}
+
+func (a *app) abandon() *cobra.Command {
+	var yes bool
+	var reason string
+	c := &cobra.Command{
+		Use: "abandon CLUSTER", Short: "Give up waiting for a blocked teardown (platform admins)",
+		Long: `Give up waiting for a blocked teardown. It goes on: name, quota, cost and finding stay until a count of zero.
+On a terminal it asks first; --yes answers.`,
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	reasonFlag(c, &reason, "why nobody can free what is left")
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		if err := needReason(reason); err != nil {
+			return err
+		}
+		if err := a.confirm("Give up waiting for the teardown of "+words.Line(id)+"? What is left goes on costing.", yes); err != nil {
+			return err
+		}
+		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.AbandonCluster(ctx, id, client.Reason{Reason: reason})
+		})
+	})
+}
+
+// stands shows a cluster as it stands after a call.
+func (a *app) stands(ctx context.Context, id string, do ask) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	answer, err := connect.Read[client.Cluster](do(ctx, api, id))
+	if err != nil {
+		return err
+	}
+	return a.print(answer.Raw, []string{handle(answer.Value)}, func(s *table.Screen) { a.clusterFacts(s, answer.Value, true) })
+}

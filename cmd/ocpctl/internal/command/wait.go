@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+func (a *app) wait() *cobra.Command {
+	var goal string
+	var waits waiting
+	c := &cobra.Command{
+		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed or scaled",
+		Long: `Wait until a cluster is ready, destroyed or scaled, with its progress, and print it then.
+
+Waiting for its turn and for an approval is waiting too. It ends early with 8 when the cluster cannot get there any more,
+with 124 when the time ran out, with 7 when it ran out while the cluster waited for an approval. Ctrl-C ends the waiting alone.`,
+		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
+	}
+	c.Flags().StringVar(&goal, "for", string(follow.Ready), "what to wait for: ready, destroyed or scaled")
+	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
+	waits.limit(c, createTime)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		if !slices.Contains(follow.Goals(), goal) {
+			return exit.With(exit.Usage, &exit.Problem{Title: "There is no such thing to wait for.", Fields: []exit.Field{
+				{Name: "--for", Detail: fmt.Sprintf("%q is not known.", goal), Accepted: follow.Goals()},
+			}})
+		}
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		// By its id from here on: a name is somebody else's once the cluster is gone.
+		return a.awaitAndPrint(ctx, api, found.Value.ClusterID, found.Value.Name, follow.Goal(goal), waits.timeout, nil)
+	})
+}
+
+// awaitAndPrint waits, then prints the cluster as it stands, whether it got there or not. more adds what the server does
+// not know to the answer for programs.
+func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, id, name string, goal follow.Goal, most time.Duration, more func([]byte) ([]byte, error)) error {
+	last, err := a.await(ctx, api, id, name, goal, most)
+	if ctx.Err() != nil || last.Raw == nil {
+		return err
+	}
+	raw, broken := last.Raw, error(nil)
+	if detail, fresh := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id)); fresh == nil {
+		raw, last.Cluster = detail.Raw, detail.Value.Cluster
+	}
+	if more != nil {
+		if raw, broken = more(raw); broken != nil {
+			return broken
+		}
+	}
+	if shown := a.print(raw, []string{handle(last.Cluster)}, func(s *table.Screen) { a.clusterFacts(s, last.Cluster, true) }); shown != nil {
+		return shown
+	}
+	return err
+}
+
+// await waits and says how to go on when a person breaks it off.
+func (a *app) await(ctx context.Context, api *connect.API, id, name string, goal follow.Goal, most time.Duration) (follow.State, error) {
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	view := a.view()
+	last, err := follow.Await(bounded, a.follower(api, view), id, goal, view)
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		a.say("%s goes on without you. Wait on with: ocpctl wait %s --for=%s", name, name, goal)
+		return last, exit.Silent(exit.Interrupted)
+	}
+	return last, err
+}

@@ -1,0 +1,135 @@
+package connect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// mostAnswer bounds what is read of an answer that is no stream.
+const mostAnswer = 64 << 20
+
+// Answer is what the server said: read, and as it came.
+type Answer[T any] struct {
+	Value  T
+	Raw    []byte
+	Header http.Header
+}
+
+// Read reads an answer of the generated client. An error answer becomes an error with its code and all its fields.
+func Read[T any](res *http.Response, err error) (Answer[T], error) {
+	var a Answer[T]
+	if a.Raw, err = Body(res, err); err != nil {
+		return a, err
+	}
+	a.Header = res.Header
+	if err := json.Unmarshal(a.Raw, &a.Value); err != nil {
+		return a, fmt.Errorf("read the server's answer: %w; is --server the address of an ocpctl server of this version?", err)
+	}
+	return a, nil
+}
+
+// Body is the whole body of an answer of the generated client that is no error.
+func Body(res *http.Response, err error) ([]byte, error) {
+	body, err := Stream(res, err)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(io.LimitReader(body, mostAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the server's answer: %w", err)
+	}
+	if len(raw) > mostAnswer {
+		return nil, errors.New("read the server's answer: it has no end")
+	}
+	return raw, nil
+}
+
+// Stream is the open body of an answer of the generated client that is no error. The caller closes it.
+func Stream(res *http.Response, err error) (io.ReadCloser, error) {
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode/100 == 2 {
+		return res.Body, nil
+	}
+	defer res.Body.Close()
+	return nil, problem(res)
+}
+
+// codes maps a status to what the program ends with; what is not listed is Other.
+func code(status int) exit.Code {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+		return exit.Usage
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return exit.Denied
+	case http.StatusNotFound, http.StatusGone:
+		return exit.NotFound
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return exit.Conflict
+	case http.StatusUnprocessableEntity:
+		return exit.Refused
+	}
+	return exit.Other
+}
+
+// Status is an error answer of the server.
+type Status struct {
+	Code int // HTTP's
+	said *exit.Problem
+}
+
+func (s *Status) Error() string { return s.said.Error() }
+
+// Is tells whether an error is an answer with this HTTP status.
+func Is(err error, status int) bool {
+	var s *Status
+	return errors.As(err, &s) && s.Code == status
+}
+
+// problem reads an error answer. One that is no problem document comes from something in between.
+func problem(res *http.Response) error {
+	raw, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	var p client.Problem
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
+		return exit.With(code(res.StatusCode), &Status{res.StatusCode, &exit.Problem{Title: strange(res)}})
+	}
+	said := &exit.Problem{Title: words.Clean(p.Detail)}
+	if said.Title == "" {
+		said.Title = words.Clean(p.Title)
+	}
+	for _, f := range p.Errors {
+		field := exit.Field{Name: words.Line(f.Field), Detail: words.Line(f.Detail)}
+		for _, value := range f.Accepted {
+			field.Accepted = append(field.Accepted, words.Line(value))
+		}
+		said.Fields = append(said.Fields, field)
+	}
+	if res.StatusCode == http.StatusUnauthorized {
+		said.Next = "See ocpctl whoami, and ocpctl login for another way to sign in."
+	}
+	return exit.With(code(res.StatusCode), &Status{res.StatusCode, said})
+}
+
+func strange(res *http.Response) string {
+	address := "the server"
+	if res.Request != nil {
+		address = res.Request.URL.Scheme + "://" + res.Request.URL.Host
+	}
+	if to := res.Header.Get("Location"); res.StatusCode/100 == 3 && to != "" {
+		return fmt.Sprintf("%s sends us on to %s. No ocpctl server does that: is it a proxy that wants people to sign in? Give the API's own address with --server.",
+			address, words.Line(strings.SplitN(to, "?", 2)[0]))
+	}
+	return fmt.Sprintf("%s answered %s, and not as an ocpctl server does. Is --server right?", address, words.Line(res.Status))
+}

@@ -1,0 +1,108 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+)
+
+// Options are what a connection needs to know beside its context.
+type Options struct {
+	Env     func(string) string
+	Now     func() time.Time
+	Stderr  io.Writer                                        // where a token command complains
+	Trace   func(format string, args ...any)                 // nil: nobody wants to know of each request
+	Sleep   func(ctx context.Context, d time.Duration) error // nil: the real one
+	Version string                                           // for the User-Agent
+}
+
+// API is a server that knows who we are.
+type API struct {
+	*client.Client
+	Context Context
+}
+
+// Open makes a connection; nothing is sent yet.
+func Open(c Context, o Options) (*API, error) {
+	wire, err := transport(c.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	plain := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	open, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, nil, o}))
+	if err != nil {
+		return nil, exit.Misused("server: %w", err)
+	}
+	keep := &keeper{now: o.Now}
+	switch c.Auth {
+	case given:
+		keep.get = fromEnvironment(o.Env)
+	case TokenFile:
+		keep.get = fromFile(c.TokenFile)
+	case TokenCommand:
+		keep.get = fromCommand(c.TokenCommand, o.Stderr)
+	case GitHub:
+		keep.get = fromGitHub(c.audience(), o.Env, plain)
+	case AWS:
+		keep.get = fromAWS(c, open)
+	default:
+		return nil, exit.With(exit.Usage, &exit.Problem{Title: "The context does not say how to sign in.", Fields: []exit.Field{
+			{Name: "auth", Detail: fmt.Sprintf("There is no way called %q.", c.Auth), Accepted: Methods()},
+		}})
+	}
+	known, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, keep, o}))
+	if err != nil {
+		return nil, exit.Misused("server: %w", err)
+	}
+	return &API{Client: known, Context: c}, nil
+}
+
+func (c Context) audience() string { return first(c.Audience, c.Server) }
+
+// transport is HTTP's own with patience that ends: a server that takes a connection and says nothing.
+func transport(caFile string) (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute,
+	}
+	if caFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the CA file: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read the CA file %s: there is no certificate in it", caFile)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,42 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+)
+
+// fromAWS signs a question to STS with the credentials of the SDK's own chain and has the server exchange it. The
+// credentials themselves go nowhere.
+func fromAWS(c Context, server *client.Client) source {
+	return func(ctx context.Context) (token, error) {
+		var options []func(*config.LoadOptions) error
+		if c.AWSProfile != "" {
+			options = append(options, config.WithSharedConfigProfile(c.AWSProfile))
+		}
+		if c.AWSRegion != "" {
+			options = append(options, config.WithRegion(c.AWSRegion))
+		}
+		cfg, err := config.LoadDefaultConfig(ctx, options...)
+		if err != nil {
+			return token{}, fmt.Errorf("read the AWS configuration: %w", err)
+		}
+		proof, err := awsproof.Sign(ctx, cfg, c.audience())
+		if err != nil {
+			return token{}, fmt.Errorf("%w\nAsk `aws sts get-caller-identity` whether AWS knows you; `aws sso login` or AWS_PROFILE usually mends it", err)
+		}
+		answer, err := Read[client.SessionToken](server.SignInWithAWS(ctx, client.AWSProof{URL: proof.URL, Headers: proof.Headers}))
+		if err != nil {
+			return token{}, err
+		}
+		if answer.Value.Token == "" {
+			return token{}, errors.New("the server answered without a token")
+		}
+		return token{text: answer.Value.Token, expires: answer.Value.ExpiresAt}, nil
+	}
+}

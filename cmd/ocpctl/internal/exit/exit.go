@@ -1,0 +1,126 @@
+// Package exit is what ocpctl ends with: a number that scripts can rely on, and words for people. A number never changes
+// its meaning; docs/cli.md lists them.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code is a process's exit code.
+type Code int
+
+// The codes.
+const (
+	OK          Code = 0
+	Other       Code = 1   // what no other code says: the server's trouble, a file, a chain that is broken
+	Usage       Code = 2   // the command line, or a request the server cannot read
+	Denied      Code = 3   // not signed in, or not allowed
+	NotFound    Code = 4   // no such thing, or none that you may see
+	Conflict    Code = 5   // it is not in a state for this, or somebody was faster
+	Refused     Code = 6   // the request was understood and policy says no
+	Approval    Code = 7   // the time ran out while it waited for a person's word
+	Failed      Code = 8   // the cluster will not get there
+	TimedOut    Code = 124 // the time ran out
+	Interrupted Code = 130 // Ctrl-C, or asked to end
+)
+
+// Meanings lists every code with what it means, for the documentation.
+func Meanings() []struct {
+	Code  Code
+	Words string
+} {
+	return []struct {
+		Code  Code
+		Words string
+	}{
+		{OK, "done; of `create` without `--wait`: accepted"},
+		{Other, "anything else: the server has trouble, a file cannot be written, an audit trail is broken, a catalogue is not valid"},
+		{Usage, "the command line, or a request that cannot be read (400, 413)"},
+		{Denied, "not signed in (401), or not allowed (403)"},
+		{NotFound, "there is no such thing, or none that you may see (404, 410)"},
+		{Conflict, "it is not in a state for this, the name is taken, or somebody was faster (409, 412)"},
+		{Refused, "refused by policy (422), by a person, or a dry run that says so"},
+		{Approval, "the time of `--wait` ran out while the cluster waited for an approval"},
+		{Failed, "the cluster failed, or it goes while you wait for it to be ready"},
+		{TimedOut, "the time of `--wait` or `wait` ran out; the cluster goes on"},
+		{Interrupted, "interrupted; the cluster goes on"},
+	}
+}
+
+// Error is an error that chose its code. Without an Err everything was said already.
+type Error struct {
+	Code Code
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// With gives an error its code.
+func With(code Code, err error) error { return &Error{code, err} }
+
+// Silent ends with a code and prints nothing more.
+func Silent(code Code) error { return &Error{Code: code} }
+
+// CodeOf is the code an error ends the program with.
+func CodeOf(err error) Code {
+	var chosen *Error
+	switch {
+	case err == nil:
+		return OK
+	case errors.As(err, &chosen):
+		return chosen.Code
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	}
+	return Other
+}
+
+// Field is one thing that was given and is wrong, and what would be accepted.
+type Field struct {
+	Name, Detail string
+	Accepted     []string
+}
+
+// Problem is an error with everything that is wrong, a line each, and the next step.
+type Problem struct {
+	Title  string
+	Fields []Field
+	Next   string
+}
+
+// shown is how many accepted values a line lists.
+const shown = 16
+
+// Error is a line for the whole, one a field, and one for the next step.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Title)
+	for _, f := range p.Fields {
+		fmt.Fprintf(&b, "\n  %s: %s", f.Name, f.Detail)
+		switch n := len(f.Accepted); {
+		case n > shown:
+			fmt.Fprintf(&b, " Accepted: %s and %d more.", strings.Join(f.Accepted[:shown], ", "), n-shown)
+		case n > 0:
+			fmt.Fprintf(&b, " Accepted: %s.", strings.TrimSuffix(strings.Join(f.Accepted, ", "), "."))
+		}
+	}
+	if p.Next != "" {
+		b.WriteString("\n" + p.Next)
+	}
+	return b.String()
+}
+
+// Misused is the error of a command line: one sentence, code Usage.
+func Misused(format string, args ...any) error {
+	return With(Usage, fmt.Errorf(format, args...))
+}

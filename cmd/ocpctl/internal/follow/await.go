@@ -1,0 +1,160 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// Goal is what somebody waits for.
+type Goal string
+
+// The goals.
+const (
+	Ready     Goal = "ready"
+	Destroyed Goal = "destroyed"
+	Scaled    Goal = "scaled"
+)
+
+// Goals lists them.
+func Goals() []string { return []string{string(Ready), string(Destroyed), string(Scaled)} }
+
+// View shows a wait to people.
+type View interface {
+	Show(State)           // it changed
+	Tick(now time.Time)   // time passed
+	Note(text string)     // something beside it happened
+	Close()               // it is over
+	Every() time.Duration // how often time passing is worth showing; 0: never
+}
+
+// Await follows a cluster until the goal is reached, cannot be reached any more, or ctx ends. It gives the last state seen
+// in every case. Waiting for an approval counts as waiting; time that runs out then has a code of its own.
+func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (State, error) {
+	defer view.Close()
+	states, ended := make(chan State), make(chan error, 1)
+	following, stop := context.WithCancel(ctx)
+	go func() {
+		ended <- f.One(following, id, func(s State) bool {
+			select {
+			case states <- s:
+				return false
+			case <-following.Done():
+				return true
+			}
+		})
+	}()
+	finish := func(s State, err error) (State, error) {
+		stop()
+		<-ended
+		return s, err
+	}
+	ticks, stopTicks := ticker(view.Every())
+	defer stopTicks()
+	var last State
+	for {
+		select {
+		case now := <-ticks:
+			view.Tick(now)
+		case err := <-ended:
+			stop()
+			return last, over(ctx, err, last, firstOf(last.Name, id), goal)
+		case s := <-states:
+			asked := last.NeedsApproval
+			last = s
+			view.Show(s)
+			if goal.reached(s.Cluster) {
+				return finish(last, nil)
+			}
+			if err := goal.hopeless(s.Cluster, asked); err != nil {
+				return finish(last, err)
+			}
+		}
+	}
+}
+
+func ticker(every time.Duration) (<-chan time.Time, func()) {
+	if every <= 0 {
+		return nil, func() {}
+	}
+	t := time.NewTicker(every)
+	return t.C, t.Stop
+}
+
+// over says how a wait ended that did not end by itself.
+func over(ctx context.Context, err error, last State, name string, goal Goal) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && last.NeedsApproval:
+		return exit.With(exit.Approval, fmt.Errorf("%s still waits for an approval; it waits until %s. ocpctl approvals --cluster %s shows whose word counts",
+			name, words.Stamp(last.ApproveBy), name))
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return exit.With(exit.TimedOut, fmt.Errorf("the time ran out and %s is not %s yet; it goes on. Wait on with: ocpctl wait %s --for=%s", name, goal, name, goal))
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return err
+}
+
+func (g Goal) reached(c client.Cluster) bool {
+	switch g {
+	case Ready:
+		return c.Status == client.READY && c.Wish == client.Present
+	case Destroyed:
+		return c.Status == client.DESTROYED
+	}
+	return c.Status == client.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
+}
+
+// hopeless says why waiting on is no use, with the next step. A teardown that is blocked goes on by itself, but only a
+// person can free what blocks it.
+func (g Goal) hopeless(c client.Cluster, asked bool) error {
+	if g == Destroyed {
+		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
+			return exit.With(exit.Failed, &exit.Problem{
+				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, words.Line(c.Why)), Fields: blockers(c),
+				Next: "It is tried again by itself. Free what is named, then: ocpctl retry " + c.Name + " --reason \"…\"",
+			})
+		}
+		return nil
+	}
+	gone := c.Status == client.FAILED || c.Status == client.DESTROYING || c.Status == client.DESTROYED || c.Wish == client.Absent
+	if !gone {
+		return nil
+	}
+	if asked && c.FailReason == "" && c.ReadyAt.IsZero() {
+		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, words.Line(firstOf(c.WishWhy, c.Why))))
+	}
+	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.WishWhy, c.Why)))}
+	if c.FailWhose != "" {
+		said.Fields = append(said.Fields, exit.Field{Name: "whose turn", Detail: words.Line(c.FailWhose)})
+	}
+	said.Next = words.Line(c.FailNext)
+	if said.Next == "" {
+		said.Next = "See: ocpctl explain " + c.ClusterID
+	}
+	return exit.With(exit.Failed, said)
+}
+
+func blockers(c client.Cluster) []exit.Field {
+	var out []exit.Field
+	for _, b := range c.Blockers {
+		what, how, _ := strings.Cut(words.Line(b), ": ")
+		out = append(out, exit.Field{Name: what, Detail: how})
+	}
+	return out
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return "nobody said why"
+}

@@ -1,0 +1,187 @@
+// Package kube keeps kubeconfigs: merged into the one that kubectl reads, or in a private place that goes away again. A
+// kubeconfig is a credential; every file it writes is readable for its owner alone.
+package kube
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+)
+
+// Default is the kubeconfig that kubectl writes to: the first of KUBECONFIG, or ~/.kube/config.
+func Default(env func(string) string) string {
+	for _, path := range filepath.SplitList(env("KUBECONFIG")) {
+		if path != "" {
+			return path
+		}
+	}
+	return filepath.Join(env("HOME"), ".kube", "config")
+}
+
+// Write puts a kubeconfig into a file at once.
+func Write(path string, raw []byte) error { return connect.WriteFile(path, raw) }
+
+// lists are the parts of a kubeconfig that hold named things.
+func lists() []string { return []string{"clusters", "users", "contexts"} }
+
+// Merge puts a cluster's kubeconfig into a file beside what is there, as the context of this name, and makes it the
+// current one if asked. What had that name before is replaced; everything else, comments too, stays as it is.
+func Merge(path, name string, added []byte, use bool) error {
+	own, err := rename(added, name)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays a link
+	}
+	unlock, err := lock(path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	doc, err := load(path)
+	if err != nil {
+		return err
+	}
+	root := doc.Content[0]
+	for _, list := range lists() {
+		into := member(root, list)
+		if into == nil || into.Kind != yaml.SequenceNode {
+			into = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+			set(root, list, into)
+		}
+		into.Style = 0
+		put(into, member(own, list).Content[0], name)
+	}
+	if current := member(root, "current-context"); use || current == nil || current.Value == "" {
+		set(root, "current-context", text(name))
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := errors.Join(encoder.Encode(doc), encoder.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return Write(path, out.Bytes())
+}
+
+// rename gives the one cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can stand in one
+// file.
+func rename(raw []byte, name string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("read the cluster's kubeconfig: it is none")
+	}
+	root := doc.Content[0]
+	for _, list := range lists() {
+		all := member(root, list)
+		if all == nil || len(all.Content) != 1 || all.Content[0].Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("read the cluster's kubeconfig: it has not exactly one of %s; keep it in a file of its own with -f", list)
+		}
+		set(all.Content[0], "name", text(name))
+	}
+	context := member(member(root, "contexts").Content[0], "context")
+	if context == nil || context.Kind != yaml.MappingNode {
+		return nil, errors.New("read the cluster's kubeconfig: its context is empty")
+	}
+	set(context, "cluster", text(name))
+	set(context, "user", text(name))
+	return root, nil
+}
+
+// load reads a kubeconfig to add to; a file that is not there is an empty one.
+func load(path string) (*yaml.Node, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = []byte("apiVersion: v1\nkind: Config\n")
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, fmt.Errorf("read %s: %w; nothing was changed", path, err)
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("read %s: it is no kubeconfig; nothing was changed", path)
+	}
+	return &doc, nil
+}
+
+// lock is kubectl's own: it does not write while path.lock is there.
+func lock(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL, 0)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w; where nothing else writes it, remove %s.lock", path, err, path)
+	}
+	return func() { file.Close(); os.Remove(file.Name()) }, nil
+}
+
+// put replaces the element with the name, or adds one.
+func put(list, element *yaml.Node, name string) {
+	for i, old := range list.Content {
+		if n := member(old, "name"); n != nil && n.Value == name {
+			list.Content[i] = element
+			return
+		}
+	}
+	list.Content = append(list.Content, element)
+}
+
+func member(of *yaml.Node, name string) *yaml.Node {
+	if of == nil || of.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		if of.Content[i].Value == name {
+			return of.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func set(of *yaml.Node, name string, value *yaml.Node) {
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		if of.Content[i].Value == name {
+			of.Content[i+1] = value
+			return
+		}
+	}
+	of.Content = append(of.Content, text(name), value)
+}
+
+func text(s string) *yaml.Node {
+	var n yaml.Node
+	n.SetString(s)
+	return &n
+}
+
+// Private puts a kubeconfig into a folder of its own that nobody else can enter, in memory where the machine has a place
+// for that. remove takes both away.
+func Private(raw []byte, env func(string) string) (folder string, remove func() error, err error) {
+	folder, err = os.MkdirTemp(env("XDG_RUNTIME_DIR"), "ocpctl-")
+	if err != nil {
+		folder, err = os.MkdirTemp("", "ocpctl-")
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("keep the kubeconfig: %w", err)
+	}
+	remove = func() error { return os.RemoveAll(folder) }
+	if err := os.WriteFile(filepath.Join(folder, "kubeconfig"), raw, 0o600); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("keep the kubeconfig: %w", err), remove())
+	}
+	return folder, remove, nil
+}

@@ -1,0 +1,142 @@
+// Package progress shows a wait: one line that is drawn over and over on a terminal, a line for each change elsewhere.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// Lines writes a line for each change, for logs.
+type Lines struct {
+	Out  io.Writer
+	Now  func() time.Time
+	last string
+}
+
+// Show writes what changed; a time of arrival that merely moved is no change.
+func (l *Lines) Show(s follow.State) {
+	text := strings.Join(parts(s.Cluster), "  ")
+	if text == l.last {
+		return
+	}
+	l.last = text
+	fmt.Fprintf(l.Out, "%s  %s%s\n", l.Now().UTC().Format("15:04:05"), text, arrival(s.Cluster, l.Now()))
+}
+
+// Note writes it.
+func (l *Lines) Note(text string) {
+	fmt.Fprintf(l.Out, "%s  %s\n", l.Now().UTC().Format("15:04:05"), words.Line(text))
+}
+
+// Tick does nothing: a log does not want to know that nothing happened.
+func (l *Lines) Tick(time.Time) {}
+
+// Every says so.
+func (l *Lines) Every() time.Duration { return 0 }
+
+// Close does nothing.
+func (l *Lines) Close() {}
+
+// parts is what matters of a state.
+func parts(c client.Cluster) []string {
+	out := []string{c.Name, Status(c)}
+	moving := c.Status == client.CREATING || c.Status == client.DESTROYING || c.Status == client.PENDING
+	if moving && c.Progress.Percent > 0 {
+		out = append(out, fmt.Sprintf("%d %%", c.Progress.Percent))
+	}
+	switch {
+	case c.NeedsApproval:
+		out = append(out, "waits for an approval")
+	case c.Place > 0:
+		out = append(out, fmt.Sprintf("number %d in line", c.Place))
+	case moving && c.Progress.Step != "":
+		out = append(out, words.Line(c.Progress.Step))
+	}
+	return out
+}
+
+// Status is a cluster's status with the phase where that says more.
+func Status(c client.Cluster) string {
+	if strings.EqualFold(string(c.Status), c.Phase) || c.Phase == "released" || c.Phase == "" {
+		return string(c.Status)
+	}
+	return string(c.Status) + " " + words.Plain(c.Phase)
+}
+
+// arrival says when it should be there, as the server has it from earlier ones.
+func arrival(c client.Cluster, now time.Time) string {
+	switch eta, late := c.Progress.Eta, c.Progress.Late; {
+	case eta.After(now):
+		return "  done in about " + words.Long(eta.Sub(now))
+	case late.After(now):
+		return "  later than usual; nine of ten are done in " + words.Long(late.Sub(now))
+	}
+	return ""
+}
+
+// Bar is one line on a terminal.
+type Bar struct {
+	Out   io.Writer
+	Now   func() time.Time
+	Width func() int
+	Since time.Time
+	state follow.State
+	turn  int
+}
+
+const (
+	cells   = 20
+	erase   = "\r\x1b[K"
+	spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+)
+
+// Show draws the new state.
+func (b *Bar) Show(s follow.State) {
+	b.state = s
+	b.draw(b.Now())
+}
+
+// Tick draws the time that passed.
+func (b *Bar) Tick(now time.Time) {
+	b.turn++
+	b.draw(now)
+}
+
+// Every is often enough to look alive.
+func (b *Bar) Every() time.Duration { return 250 * time.Millisecond }
+
+// Note writes a line above the bar.
+func (b *Bar) Note(text string) {
+	fmt.Fprintf(b.Out, "%s%s\n", erase, words.Line(text))
+	b.draw(b.Now())
+}
+
+// Close takes the bar away; what became of it is said elsewhere.
+func (b *Bar) Close() { fmt.Fprint(b.Out, erase) }
+
+func (b *Bar) draw(now time.Time) {
+	if b.state.ClusterID == "" {
+		return
+	}
+	percent := min(max(b.state.Progress.Percent, 0), 100)
+	full := percent * cells / 100
+	turns := []rune(spinner)
+	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
+		strings.Join(parts(b.state.Cluster), "  "), words.Long(now.Sub(b.Since)), arrival(b.state.Cluster, now))
+	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
+}
+
+// cut keeps a text on one line: what is wrapped cannot be drawn over.
+func cut(text string, width int) string {
+	if width <= 1 || utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}

@@ -1,0 +1,106 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Format is the form of an output.
+type Format string
+
+// The forms.
+const (
+	People Format = ""
+	Wide   Format = "wide"
+	JSON   Format = "json"
+	YAML   Format = "yaml"
+	Name   Format = "name"
+)
+
+// Formats lists what can be asked for.
+func Formats() []string { return []string{"json", "yaml", "name", "wide"} }
+
+// Encode writes an answer as it came, as indented JSON or as YAML, its members in their order.
+func Encode(out io.Writer, format Format, raw []byte) error {
+	if format == JSON {
+		var b bytes.Buffer
+		if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
+			return fmt.Errorf("read the answer as JSON: %w", err)
+		}
+		b.WriteByte('\n')
+		_, err := out.Write(b.Bytes())
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	node, err := read(decoder)
+	if err != nil {
+		return fmt.Errorf("read the answer as JSON: %w", err)
+	}
+	encoder := yaml.NewEncoder(out)
+	encoder.SetIndent(2)
+	return errors.Join(encoder.Encode(node), encoder.Close())
+}
+
+// read makes the next JSON value a YAML node. The order of an object's members is kept, which a map would lose.
+func read(from *json.Decoder) (*yaml.Node, error) {
+	token, err := from.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch value := token.(type) {
+	case json.Delim:
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		if value == '{' {
+			node.Kind = yaml.MappingNode
+		}
+		for from.More() { // an object's names are values like the others here
+			child, err := read(from)
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, child)
+		}
+		if len(node.Content) == 0 {
+			node.Style = yaml.FlowStyle
+		}
+		_, err := from.Token()
+		return node, err
+	case string:
+		var node yaml.Node
+		node.SetString(value) // quotes what would be read as something else
+		return &node, nil
+	case json.Number:
+		tag := "!!int"
+		if strings.ContainsAny(value.String(), ".eE") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value.String()}, nil
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(value)}, nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
+}
+
+// With puts one more member behind those of a JSON object: what ocpctl knows beside what the server said.
+func With(raw []byte, name string, value any) ([]byte, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) < 2 || raw[0] != '{' || raw[len(raw)-1] != '}' {
+		return nil, errors.New("the answer is not a JSON object")
+	}
+	member, err := json.Marshal(map[string]any{name: value})
+	if err != nil {
+		return nil, err
+	}
+	body := bytes.TrimSpace(raw[1 : len(raw)-1])
+	if len(body) == 0 {
+		return member, nil
+	}
+	return append(append(append([]byte{'{'}, body...), ','), member[1:]...), nil
+}

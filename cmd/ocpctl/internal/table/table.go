@@ -1,0 +1,165 @@
+// Package table is how ocpctl shows things to people: aligned columns, facts about one thing, and colour only where it
+// is wanted. What others wrote is cleaned before it is shown. The same answers for programs are in encode.go, unchanged.
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// Paint is a colour; none is the terminal's own.
+type Paint string
+
+// The colours, by what they mean.
+const (
+	Plain Paint = ""
+	Good  Paint = "32"
+	Busy  Paint = "36"
+	Warn  Paint = "33"
+	Bad   Paint = "31"
+	Faint Paint = "2"
+	Bold  Paint = "1"
+)
+
+// Cell is one text in a table.
+type Cell struct {
+	Text  string
+	Paint Paint
+}
+
+// Screen is where people read.
+type Screen struct {
+	Out   io.Writer
+	Color bool
+	Wide  bool // show the columns that seldom matter too
+	Now   time.Time
+}
+
+// Painted is a text in a colour, where colours are wanted.
+func (s *Screen) Painted(text string, p Paint) string {
+	if !s.Color || p == Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
+}
+
+// Linef writes one line; what stands in it is cleaned.
+func (s *Screen) Linef(format string, args ...any) {
+	fmt.Fprintln(s.Out, words.Clean(fmt.Sprintf(format, args...)))
+}
+
+// Head writes a headline with an empty line before it.
+func (s *Screen) Head(text string) { fmt.Fprintf(s.Out, "\n%s\n", s.Painted(words.Clean(text), Bold)) }
+
+// Columns is a table under way.
+type Columns struct {
+	screen *Screen
+	heads  []Cell
+	wide   []bool // columns of the wide form alone
+	widths []int
+	rows   [][]Cell
+}
+
+// Columns begins a table. A head that begins with + is a column of the wide form alone.
+func (s *Screen) Columns(heads ...string) *Columns {
+	c := &Columns{screen: s, widths: make([]int, len(heads))}
+	for _, head := range heads {
+		name, wide := strings.CutPrefix(head, "+")
+		c.heads, c.wide = append(c.heads, Cell{name, Bold}), append(c.wide, wide)
+	}
+	c.measure(c.heads)
+	return c
+}
+
+// Row adds a row: strings and Cells, one for each head.
+func (c *Columns) Row(cells ...any) {
+	row := make([]Cell, 0, len(cells))
+	for _, cell := range cells {
+		made, ok := cell.(Cell)
+		if !ok {
+			made.Text = fmt.Sprint(cell)
+		}
+		made.Text = words.Line(made.Text)
+		if made.Text == "" {
+			made = Cell{"-", Faint}
+		}
+		row = append(row, made)
+	}
+	c.measure(row)
+	c.rows = append(c.rows, row)
+}
+
+func (c *Columns) measure(row []Cell) {
+	for i, cell := range row {
+		c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell.Text))
+	}
+}
+
+// Write writes the table; without a row it says what there is none of.
+func (c *Columns) Write(none string) {
+	if len(c.rows) == 0 {
+		c.screen.Linef("%s", none)
+		return
+	}
+	c.write(c.heads)
+	c.WriteRows()
+}
+
+// WriteRows writes the rows alone and forgets them. Rows that are added later line up with them.
+func (c *Columns) WriteRows() {
+	for _, row := range c.rows {
+		c.write(row)
+	}
+	c.rows = nil
+}
+
+// write puts cells two spaces apart, the last one without spaces behind it.
+func (c *Columns) write(row []Cell) {
+	var b strings.Builder
+	gap := 0
+	for i, cell := range row {
+		if c.wide[i] && !c.screen.Wide {
+			continue
+		}
+		b.WriteString(strings.Repeat(" ", gap) + c.screen.Painted(cell.Text, cell.Paint))
+		gap = c.widths[i] - utf8.RuneCountInString(cell.Text) + 2
+	}
+	fmt.Fprintln(c.screen.Out, b.String())
+}
+
+// Facts is one thing's properties, a line each.
+type Facts struct {
+	screen *Screen
+	names  []string
+	values []Cell
+}
+
+// Facts begins a list of facts.
+func (s *Screen) Facts() *Facts { return &Facts{screen: s} }
+
+// Add adds a fact; one without a value is left out.
+func (f *Facts) Add(name, value string) { f.Paint(name, value, Plain) }
+
+// Paint adds a fact in a colour.
+func (f *Facts) Paint(name, value string, p Paint) {
+	if value = words.Line(value); value != "" {
+		f.names, f.values = append(f.names, name), append(f.values, Cell{value, p})
+	}
+}
+
+// Write writes the facts, their values aligned.
+func (f *Facts) Write() {
+	widest := 0
+	for _, name := range f.names {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	for i, name := range f.names {
+		gap := strings.Repeat(" ", widest-utf8.RuneCountInString(name)+2)
+		fmt.Fprintf(f.screen.Out, "  %s%s%s\n", f.screen.Painted(name, Faint), gap, f.screen.Painted(f.values[i].Text, f.values[i].Paint))
+	}
+}
