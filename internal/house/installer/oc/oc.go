@@ -1,6 +1,8 @@
-// Package oc is the stand-in for the part of the oc tool that takes a release image apart: programs, credentials requests
+// Package oc is the stand-in for two parts of the oc tool. One takes a release image apart: programs, credentials requests
 // and the images of components. It speaks to nobody: the releases it knows are the stand-in installer's versions, and the
-// programs in them are the stand-ins beside it.
+// programs in them are the stand-ins beside it. The other asks a cluster for its machine sets, machines and nodes and scales
+// its workers. There is no cluster: what stands of it in the stand-in AWS answers for it, and its machine API lives in the
+// call that scales.
 package oc
 
 import (
@@ -10,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +30,9 @@ type run struct {
 	from, to, command, registry, installConfig, imageFor, cloud string
 	requests, included                                          bool
 	files                                                       []string
+
+	kubeconfig, namespace, output, patchType, patchText string
+	replicas                                            int
 }
 
 // Main runs the program and returns its exit code. Like the real one it dies of a signal at once.
@@ -34,10 +40,17 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	r := &run{stdout: stdout, stderr: stderr, version: release.VersionOf(args[0])}
 	code, err := r.execute(args[1:])
 	if err != nil {
-		fmt.Fprintf(stderr, "error: %s\n", err)
+		words := err.Error()
+		if !said.MatchString(words) {
+			words = "error: " + words
+		}
+		fmt.Fprintln(stderr, words)
 	}
 	return code
 }
+
+// said is what a server says, or the way to it, in the real one's form.
+var said = regexp.MustCompile(`^(error:|Error from server|Unable to connect)`)
 
 func (r *run) execute(args []string) (code int, err error) {
 	if r.Act, err = act.New(); err != nil {
@@ -91,7 +104,7 @@ func (r *run) commands() *cobra.Command {
 		cmd.Flags().StringVarP(&r.registry, "registry-config", "a", "", "Path to your registry credentials")
 	}
 	version := &cobra.Command{Use: "version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-		_, err := fmt.Fprintf(r.stdout, "Client Version: %s\nstand-in: ocpctl's scripted oc; it speaks to nobody\n", r.version)
+		_, err := fmt.Fprintf(r.stdout, "Client Version: %s\nstand-in: ocpctl's scripted oc; it speaks to no registry and no cluster\n", r.version)
 		return err
 	}}
 	version.Flags().Bool("client", false, "Shows client version only")
@@ -99,6 +112,7 @@ func (r *run) commands() *cobra.Command {
 	adm.AddCommand(rel)
 	image.AddCommand(out)
 	root.AddCommand(adm, image, version)
+	r.clusterCommands(root)
 	return root
 }
 

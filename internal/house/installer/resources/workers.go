@@ -1,0 +1,237 @@
+package resources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+// ErrNoCluster means that nothing answers under a cluster's name.
+var ErrNoCluster = errors.New("no such host")
+
+// Locate finds the cluster that lives under a domain: the private zone tells its infraID and its region.
+func (c *Cloud) Locate(ctx context.Context, domain string) (infraID, region string, err error) {
+	zones, err := c.zones(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	for _, z := range zones {
+		if aws.ToString(z.Name) != domain+"." || z.Config == nil || !z.Config.PrivateZone {
+			continue
+		}
+		id := zoneID(z)
+		tags, err := c.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: r53types.TagResourceTypeHostedzone})
+		if err != nil {
+			return "", "", err
+		}
+		full, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
+		if err != nil {
+			return "", "", err
+		}
+		for _, t := range tags.ResourceTagSet.Tags {
+			if name, ok := strings.CutSuffix(aws.ToString(t.Value), "-int"); ok && aws.ToString(t.Key) == "Name" && len(full.VPCs) > 0 {
+				return name, string(full.VPCs[0].VPCRegion), nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("lookup api.%s: %w", domain, ErrNoCluster)
+}
+
+// Machine is one node of a running cluster.
+type Machine struct {
+	ID, Name, Zone, Type string
+	Master               bool
+	Running              bool // its instance does; one on its way in or out does not
+	Mute                 bool // its node never becomes ready, because a test wants it so
+}
+
+// Living is a cluster that runs: what its own machine API works with.
+type Living struct {
+	*Build
+	Machines []Machine
+	subnets  map[string]types.Subnet // private, by zone
+	network  types.Vpc
+}
+
+// The stand-in has no cluster to keep these in, so they are tags of what goes when the cluster does: of a zone's private
+// subnet how many workers were asked for and what went wrong, of the network whether the control plane takes workloads, of
+// an instance that its node stays mute.
+const (
+	replicasTag    = "ocpctl-standin/replicas"
+	errorTag       = "ocpctl-standin/error"
+	schedulableTag = "ocpctl-standin/masters-schedulable"
+	muteTag        = "ocpctl-standin/mute"
+)
+
+// Living reads a cluster that runs. ErrNoCluster: it has no control plane any more.
+func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
+	l := &Living{Build: c.NewBuild(Spec{InfraID: infraID, UserTags: map[string]string{}}), subnets: map[string]types.Subnet{}}
+	owned := types.Filter{Name: aws.String("tag:" + KubernetesTag(infraID)), Values: []string{"owned"}}
+	vpcs, err := c.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{Filters: []types.Filter{owned}})
+	if err != nil {
+		return nil, err
+	}
+	subnets, err := c.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{owned}})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range subnets.Subnets {
+		if strings.HasPrefix(tag(s.Tags, "Name"), infraID+"-subnet-private-") {
+			zone := aws.ToString(s.AvailabilityZone)
+			l.subnets[zone], l.Spec.Zones = s, append(l.Spec.Zones, zone)
+		}
+	}
+	slices.Sort(l.Spec.Zones)
+	if err := l.readMachines(ctx, owned); err != nil {
+		return nil, err
+	}
+	if len(vpcs.Vpcs) == 0 || l.MasterType == "" {
+		return nil, ErrNoCluster
+	}
+	l.network = vpcs.Vpcs[0]
+	return l, nil
+}
+
+// readMachines takes from the control plane what a new worker needs: its image, its group, and everybody's tags.
+func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
+	out, err := l.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{owned}})
+	if err != nil {
+		return err
+	}
+	for _, r := range out.Reservations {
+		for _, i := range r.Instances {
+			name, state := tag(i.Tags, "Name"), types.InstanceStateName("")
+			if i.State != nil {
+				state = i.State.Name
+			}
+			m := Machine{
+				ID: aws.ToString(i.InstanceId), Name: name, Type: string(i.InstanceType), Running: state == types.InstanceStateNameRunning,
+				Mute: tag(i.Tags, muteTag) != "", Master: strings.HasPrefix(name, l.InfraID+"-master-"),
+			}
+			if i.Placement != nil {
+				m.Zone = aws.ToString(i.Placement.AvailabilityZone)
+			}
+			if state == types.InstanceStateNameTerminated || !m.Master && !strings.HasPrefix(name, l.InfraID+"-worker-") {
+				continue
+			}
+			l.Machines = append(l.Machines, m)
+			if !m.Master {
+				l.WorkerType = m.Type
+				continue
+			}
+			l.MasterType, l.image = m.Type, aws.ToString(i.ImageId)
+			for _, g := range i.SecurityGroups {
+				l.nodeGroup = aws.ToString(g.GroupId)
+			}
+			for _, t := range i.Tags {
+				l.UserTags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+			}
+		}
+	}
+	if l.WorkerType == "" {
+		l.WorkerType = l.MasterType
+	}
+	slices.SortFunc(l.Machines, func(a, b Machine) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// Workers are the machines of a zone's set, those on their way in or out with them.
+func (l *Living) Workers(zone string) (all []Machine) {
+	for _, m := range l.Machines {
+		if !m.Master && m.Zone == zone {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Replicas is how many workers a zone was asked for last.
+func (l *Living) Replicas(zone string) (n int) {
+	if asked := tag(l.subnets[zone].Tags, replicasTag); asked != "" {
+		_, _ = fmt.Sscan(asked, &n)
+		return n
+	}
+	return len(l.Workers(zone))
+}
+
+// Complaint is why a zone's last machine could not be made; empty: it could.
+func (l *Living) Complaint(zone string) string { return tag(l.subnets[zone].Tags, errorTag) }
+
+// Schedulable says whether the control plane takes workloads: as it was set or, before, whether there are no workers.
+func (l *Living) Schedulable() bool {
+	if set := tag(l.network.Tags, schedulableTag); set != "" {
+		return set == "true"
+	}
+	return !slices.ContainsFunc(l.Machines, func(m Machine) bool { return !m.Master })
+}
+
+// SetSchedulable lets the control plane take workloads, or no more.
+func (l *Living) SetSchedulable(ctx context.Context, to bool) error {
+	return l.remember(ctx, aws.ToString(l.network.VpcId), schedulableTag, fmt.Sprint(to))
+}
+
+// Resize does what the machine API does when a zone's set is asked for another number: it makes machines or ends the newest.
+// fails, where it says something, is what the cloud answers instead of a machine; mute machines never get ready.
+func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, mute bool) error {
+	subnet := aws.ToString(l.subnets[zone].SubnetId)
+	if err := l.remember(ctx, subnet, replicasTag, fmt.Sprint(to)); err != nil {
+		return err
+	}
+	have := l.Workers(zone)
+	for n := len(have); n < to; n++ {
+		if fails == "" {
+			if err := l.addWorker(ctx, zone, subnet, mute); err != nil {
+				fails = err.Error()
+			}
+		}
+		if fails != "" {
+			return l.remember(ctx, subnet, errorTag, fmt.Sprintf("%.250s", fails))
+		}
+	}
+	var surplus []string
+	for n := len(have); n > to; n-- {
+		surplus = append(surplus, have[n-1].ID)
+	}
+	if len(surplus) > 0 {
+		if _, err := l.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: surplus}); err != nil {
+			return err
+		}
+	}
+	return l.remember(ctx, subnet, errorTag, "")
+}
+
+func (l *Living) addWorker(ctx context.Context, zone, subnet string, mute bool) error {
+	name := fmt.Sprintf("%s-worker-%s-%s", l.InfraID, zone, RandomSuffix())
+	id, err := l.instance(ctx, name, l.WorkerType, l.InfraID+"-worker-profile", subnet)
+	if err != nil || !mute {
+		return err
+	}
+	return l.remember(ctx, id, muteTag, "true")
+}
+
+// remember sets a tag, or removes it where it is empty.
+func (l *Living) remember(ctx context.Context, id, key, value string) (err error) {
+	if value == "" {
+		_, err = l.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})
+		return err
+	}
+	_, err = l.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key, Value: &value}}})
+	return err
+}
+
+func tag(tags []types.Tag, key string) string {
+	for _, t := range tags {
+		if aws.ToString(t.Key) == key {
+			return aws.ToString(t.Value)
+		}
+	}
+	return ""
+}
