@@ -45,11 +45,10 @@ WITH samples AS (
 UPDATE clusters c SET meter_since = m.since, meter_cents = m.cents, meter_month = m.month, month_cents = coalesce(m.spent, 0)
 FROM metered m WHERE m.cluster_id = c.id;
 
--- Who has what now, and had what this month.
-CREATE INDEX clusters_used ON clusters (destroyed_at);
-CREATE INDEX clusters_used_team ON clusters (team, destroyed_at);
-CREATE INDEX clusters_used_person ON clusters (requested_by, destroyed_at);
-CREATE INDEX clusters_used_repo ON clusters (repo, destroyed_at) WHERE repo IS NOT NULL;
+-- Who has what now, and had what this month, is counted from these alone.
+CREATE INDEX clusters_counted ON clusters (team) INCLUDE (requested_by, repo, wish, status, needs_turn, needs_approval, destroy_at, hourly_cents, nodes,
+    workers, workers_base, workers_wanted, meter_since, meter_cents, meter_nodes, meter_month, month_cents, month_node_hours) WHERE destroyed_at IS NULL;
+CREATE INDEX clusters_ended ON clusters (destroyed_at) INCLUDE (requested_by, team, repo, meter_month, month_cents, month_node_hours);
 
 -- Scaling is a job like the others: its attempts run beside a ready cluster and record nothing.
 ALTER TABLE attempts DROP CONSTRAINT attempts_kind_check;
@@ -285,10 +284,8 @@ ALTER TABLE attempts ADD CONSTRAINT attempts_phase_check CHECK (phase IN ('prefl
     'configuring', 'restoring', 'destroying', 'verifying')) NOT VALID;
 ALTER TABLE attempts DROP CONSTRAINT attempts_kind_check;
 ALTER TABLE attempts ADD CONSTRAINT attempts_kind_check CHECK (kind IN ('create', 'destroy')) NOT VALID;
-DROP INDEX clusters_used;
-DROP INDEX clusters_used_team;
-DROP INDEX clusters_used_person;
-DROP INDEX clusters_used_repo;
+DROP INDEX clusters_counted;
+DROP INDEX clusters_ended;
 ALTER TABLE clusters DROP COLUMN meter_since, DROP COLUMN meter_cents, DROP COLUMN meter_nodes, DROP COLUMN meter_month,
     DROP COLUMN month_cents, DROP COLUMN month_node_hours;
 ALTER TABLE clusters DROP CONSTRAINT clusters_end_within_max;

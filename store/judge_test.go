@@ -62,7 +62,7 @@ func together(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func by(a store.Acceptance, person string) store.Acceptance {
+func wishedBy(a store.Acceptance, person string) store.Acceptance {
 	a.Row.RequestedBy = person
 	return a
 }
@@ -72,7 +72,7 @@ func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 	s, _ := open(t)
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
-		a := by(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		a := wishedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
 		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, false, a), nil)
 	})
 	require.NoError(t, errors.Join(errs...))
@@ -125,7 +125,7 @@ func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
 	_, err = s.Judge(t.Context(), once(wishes(a), "key-1", "b"), mustNotJudge(t), says)
 	require.ErrorIs(t, err, store.ErrKeyReused)
 
-	other := by(granted("shop-2"), "github:will")
+	other := wishedBy(granted("shop-2"), "github:will")
 	theirs, err := s.Judge(t.Context(), once(wishes(other), "key-1", "b"), atMost(3, false, other), says)
 	require.NoError(t, err)
 	require.NotEqual(t, first.Answer, theirs.Answer, "a key belongs to its principal")
@@ -259,7 +259,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	errs := make([]error, 200)
 	together(len(errs), func(i int) {
 		r := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // a test's own dice
-		a := by(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
+		a := wishedBy(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
 		a.Row.Team = fmt.Sprintf("team-%d", r.IntN(3))
 		if r.IntN(2) == 0 {
 			a = fromPR(a, i)

@@ -108,7 +108,7 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words
-		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE `+isWaiting)
+		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND `+isWaiting)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
 	}
@@ -124,7 +124,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
-		WHERE `+isLive)
+		WHERE c.destroyed_at IS NULL AND `+isLive)
 	if err != nil {
 		return nil, fmt.Errorf("read what counts: %w", err)
 	}

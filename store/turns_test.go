@@ -48,7 +48,7 @@ func TestOfFiftyThatMayWaitThreeRunAndEveryoneGetsATurn(t *testing.T) {
 	s, _ := open(t)
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
-		a := by(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		a := wishedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
 		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, true, a), nil)
 	})
 	require.NoError(t, errors.Join(errs...))

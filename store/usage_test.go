@@ -59,7 +59,7 @@ func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
 	s, clock := open(t)
 	queues(t, s, clock, "first", 1)
 	waiting := queues(t, s, clock, "second", 1)
-	a := by(granted("third"), "github:will")
+	a := wishedBy(granted("third"), "github:will")
 	a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	accept(t, s, a)
 	elsewhere := fromPR(granted("fourth"), 7)
@@ -177,7 +177,7 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 			ready(t, s, row, open, "demo-abcde")
 		}
 	}
-	waits := accept(t, s, by(granted("waits"), "github:will"))
+	waits := accept(t, s, wishedBy(granted("waits"), "github:will"))
 	clock.pass(2 * time.Hour)
 	report := func(f store.ReportFilter) []store.ReportLine {
 		lines, err := s.UsageReport(t.Context(), f)
