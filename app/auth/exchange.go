@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"golang.org/x/time/rate"
 
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/internal/secret"
@@ -41,11 +42,17 @@ type Directory interface {
 // Exchange gives a short session for a proof of an AWS identity. Safe for concurrent use.
 type Exchange struct {
 	AWSConfig
-	audience  string
-	endpoints []string
+	endpoints []string // as scheme://host, in lower case
 	client    *http.Client
+	bound     *rate.Limiter
 	now       func() time.Time
 }
+
+// Whoever is not signed in yet can make us ask STS, so this bounds how often.
+const (
+	asksPerSecond = 20
+	asksAtOnce    = 100
+)
 
 // Issued is a session and its bearer token.
 type Issued struct {
@@ -66,7 +73,7 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 	case c.Audience == "" || c.Sessions == nil || c.Verifier == nil || c.Spend == nil:
 		return nil, errors.New("an audience, sessions, a verifier and a place to spend signatures are needed")
 	}
-	e := &Exchange{AWSConfig: c, audience: c.Audience, now: clock(c.Now), client: &http.Client{
+	e := &Exchange{AWSConfig: c, now: clock(c.Now), bound: rate.NewLimiter(asksPerSecond, asksAtOnce), client: &http.Client{
 		Timeout:       timeout(c.Timeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -78,10 +85,13 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 
 // Exchange checks a proof, has STS say whose it is, and signs a session of 15 minutes. A proof is accepted once. Its errors
 // are *Error, with words for people.
-func (e *Exchange) Exchange(ctx context.Context, p awsproof.Proof) (Issued, error) {
+func (e *Exchange) Exchange(ctx context.Context, p Proof) (Issued, error) {
 	c, err := e.check(p)
 	if err != nil {
 		return Issued{}, err
+	}
+	if !e.bound.Allow() {
+		return Issued{}, refuse(Unavailable, "Too many sign in at once. Try again in a few seconds.")
 	}
 	who, err := e.ask(ctx, c)
 	if err != nil {

@@ -352,6 +352,18 @@ func TestAnExchangeForEverybodyIsRefusedAtTheStart(t *testing.T) {
 	require.ErrorContains(t, err, "needed")
 }
 
+func TestManyAtOnceAreBounded(t *testing.T) {
+	d := newDesk(t, func(c *auth.AWSConfig) { c.Timeout = time.Nanosecond })
+	said := map[string]bool{}
+	for range 200 {
+		_, err := d.Exchange.Exchange(t.Context(), d.sign(build))
+		require.Error(t, err)
+		said[err.Error()] = true
+	}
+	require.Contains(t, said, "Too many sign in at once. Try again in a few seconds.")
+	require.Len(t, said, 2)
+}
+
 func TestTheRealSTSsAreKnown(t *testing.T) {
 	d := newDesk(t, func(c *auth.AWSConfig) { c.Timeout = time.Nanosecond }) // nothing leaves this machine
 	for _, region := range []string{"us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1", "ap-southeast-2"} {
@@ -361,6 +373,30 @@ func TestTheRealSTSsAreKnown(t *testing.T) {
 		var said *auth.Error
 		require.ErrorAs(t, err, &said)
 		require.Equal(t, auth.Unavailable, said.Reason, "%s: %s", proof.URL[:40], said.Message)
+	}
+}
+
+func BenchmarkVerifySession(b *testing.B) {
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(b, err)
+	cloud, err := aws.Start(b.Context(), aws.Config{AccessKey: build.AccessKey, SecretKey: build.SecretKey})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, cloud.Stop()) }()
+	sessions := auth.NewSessions(auth.SessionConfig{Key: key, Audience: here})
+	verifier := auth.New(auth.Config{Sessions: sessions})
+	exchange, err := auth.NewExchange(auth.AWSConfig{
+		Audience: here, Accounts: []string{"123456789012"}, Endpoints: []string{cloud.URL()}, Sessions: sessions, Verifier: verifier, Spend: (&spent{}).spend,
+	})
+	require.NoError(b, err)
+	proof, err := awsproof.Sign(b.Context(), sdk.Config{
+		Region: "us-east-1", BaseEndpoint: sdk.String(cloud.URL()), Credentials: credentials.NewStaticCredentialsProvider(build.AccessKey, build.SecretKey, ""),
+	}, here)
+	require.NoError(b, err)
+	issued, err := exchange.Exchange(b.Context(), proof)
+	require.NoError(b, err)
+	for b.Loop() {
+		_, err := verifier.Verify(b.Context(), issued.Token.Reveal())
+		require.NoError(b, err)
 	}
 }
 

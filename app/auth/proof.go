@@ -12,6 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 )
 
+// Proof is a signed question to STS that was not sent; awsproof makes it.
+type Proof = awsproof.Proof
+
 // A proof is somebody else's request that we are asked to send. Before that it must be nothing but the one question there is
 // to ask, to AWS alone, signed for us and just now.
 
@@ -19,8 +22,8 @@ import (
 var stsHost = regexp.MustCompile(`^sts(-fips)?(\.[a-z]{2}(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.com(\.cn)?$`)
 
 var (
-	signatureForm64 = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	nonceForm       = regexp.MustCompile(`^[!-~]{16,128}$`)
+	signatureHex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	nonceForm    = regexp.MustCompile(`^[!-~]{16,128}$`)
 )
 
 // proofFields are the query's parameters, all there are.
@@ -43,7 +46,7 @@ type checked struct {
 }
 
 // check refuses a proof before anything is sent. What it accepts is put together anew from what was checked.
-func (e *Exchange) check(p awsproof.Proof) (checked, error) {
+func (e *Exchange) check(p Proof) (checked, error) {
 	to, err := e.endpoint(p.URL)
 	if err != nil {
 		return checked{}, err
@@ -53,7 +56,7 @@ func (e *Exchange) check(p awsproof.Proof) (checked, error) {
 		return checked{}, err
 	}
 	c := checked{to: to, signature: fields.Get("X-Amz-Signature"), headers: http.Header{}}
-	if !signatureForm64.MatchString(c.signature) {
+	if !signatureHex.MatchString(c.signature) {
 		return checked{}, refuse(Malformed, "The proof's X-Amz-Signature is not 64 hexadecimal digits. %s", howToSign)
 	}
 	if c.until, err = e.inTime(fields); err != nil {
@@ -148,8 +151,8 @@ func (e *Exchange) forUs(signed string, given map[string]string, out http.Header
 		}
 		headers[name] = value
 	}
-	if audience := headers[awsproof.AudienceHeader]; audience != e.audience {
-		return refuse(WrongAudience, "The proof is for %q, and this server is %q. Sign one with that %s.", audience, e.audience, awsproof.AudienceHeader)
+	if audience := headers[awsproof.AudienceHeader]; audience != e.Audience {
+		return refuse(WrongAudience, "The proof is for %q, and this server is %q. Sign one with that %s.", audience, e.Audience, awsproof.AudienceHeader)
 	}
 	if !nonceForm.MatchString(headers[awsproof.NonceHeader]) {
 		return refuse(Malformed, "The proof's %s is not 16 to 128 visible characters. %s", awsproof.NonceHeader, howToSign)

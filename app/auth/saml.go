@@ -34,12 +34,11 @@ type SAMLKey struct {
 
 // service is us, as the identity provider sees us.
 type service struct {
-	sp  crewjam.ServiceProvider // without the identity provider
-	now func() time.Time
+	sp crewjam.ServiceProvider // without the identity provider
 }
 
-func newService(home *url.URL, entity string, key *SAMLKey, now func() time.Time) (service, error) {
-	s := service{now: now, sp: crewjam.ServiceProvider{
+func newService(home *url.URL, entity string, key *SAMLKey) (service, error) {
+	s := service{sp: crewjam.ServiceProvider{
 		EntityID:                    entity,
 		MetadataURL:                 *home.JoinPath(MetadataPath),
 		AcsURL:                      *home.JoinPath(FinishPath),

@@ -55,7 +55,7 @@ func NewSignIn(c SAMLConfig) (*SignIn, error) {
 		c.EntityID = home.JoinPath(MetadataPath).String()
 	}
 	c.Timeout, c.Now = timeout(c.Timeout), clock(c.Now)
-	us, err := newService(home, c.EntityID, c.Key, c.Now)
+	us, err := newService(home, c.EntityID, c.Key)
 	return &SignIn{
 		Provider: c.Provider, us: us, idp: newProvider(c.Metadata, c.Timeout, c.Now), sessions: c.Sessions,
 		verifier: c.Verifier, spent: c.Spend, secure: home.Scheme == "https", now: c.Now,
