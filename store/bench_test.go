@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +55,64 @@ func BenchmarkSaveDelivery(b *testing.B) {
 	}
 }
 
+// BenchmarkAudit writes lines of the trail, each in a transaction of its own that waits for the disk, and beside it the bare
+// rows without chain and guard: eight at once, and one after the other.
+func BenchmarkAudit(b *testing.B) {
+	s := durable(b)
+	_, err := s.Pool().Exec(b.Context(), `CREATE TABLE bare (LIKE audit_events INCLUDING INDEXES INCLUDING IDENTITY)`)
+	require.NoError(b, err)
+	chained := func(ctx context.Context, id string) error {
+		return s.Audit(ctx, store.Deed{Actor: "saml:maya", Door: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
+	}
+	var seq atomic.Int64
+	bare := func(ctx context.Context, id string) error {
+		_, err := s.Pool().Exec(ctx, `INSERT INTO bare (actor, action, door, target_cluster_id, metadata, created_at, seq, previous, hash)
+			VALUES ('saml:maya', 'kubeconfig.read', 'api', $1, '{"why": "a look"}', clock_timestamp(), $2, repeat('0', 64), repeat('0', 64))`, id, seq.Add(1))
+		return err
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context, string) error
+	}{{"chained", chained}, {"bare", bare}} {
+		b.Run(c.name, func(b *testing.B) { parallel(b, "clu", c.do) })
+		b.Run(c.name+" alone", func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, c.do(b.Context(), "clu"))
+			}
+		})
+	}
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			proof, err := s.VerifyAudit(b.Context())
+			require.NoError(b, err)
+			require.True(b, proof.Whole(), proof.Words())
+			b.ReportMetric(float64(proof.Lines), "lines")
+		}
+	})
+}
+
+// BenchmarkFollow has ten thousand follow a cluster each while one of them changes: what an idle one costs, and how long it
+// takes from a commit to the change in hand.
+func BenchmarkFollow(b *testing.B) {
+	s, _ := open(b)
+	row := accept(b, s, granted("shop"))
+	mine := first(b, s, row.ID)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 10_000 {
+		_, stop := s.Follow(b.Context(), fmt.Sprintf("clu_%d", i))
+		b.Cleanup(stop)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for b.Loop() {
+		extended(b, s, row.ID)
+		next(b, mine, named)
+	}
+	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/10_000, "B/idle")
+}
+
 // parallel spreads b.N calls over the senders and reports calls per second and the slowest hundredth.
 func parallel(b *testing.B, run string, do func(context.Context, string) error) {
 	took := make([][]time.Duration, senders)
@@ -86,6 +146,10 @@ func BenchmarkList(b *testing.B) {
 	ctx := context.Background()
 	seed := accept(b, s, fromPR(granted("seed"), 41))
 	crowd(b, s, seed.ID)
+	_, err := s.Pool().Exec(ctx, `
+		INSERT INTO shares SELECT id, 'principal', CASE WHEN pr_number % 10 = 0 THEN 'saml:maya' ELSE 'saml:other' END, 'see', 'x', now()
+		FROM clusters WHERE pr_number % 2 = 0`)
+	require.NoError(b, err)
 	for name, f := range map[string]store.Filter{
 		"live":   {Live: true},
 		"team":   {Live: true, Team: "team-3"},
@@ -93,6 +157,10 @@ func BenchmarkList(b *testing.B) {
 		"teams":  {Live: true, Teams: []string{"team-1", "team-2"}},
 		"pr":     {Live: true, Repo: "acme/shop", Number: 4242},
 		"all":    {},
+		"shared": {Live: true, Teams: []string{"team-1"}, Principal: "saml:maya"},
+		"named":  {Live: true, Teams: []string{"team-1"}, Principal: "saml:maya", Name: "c12"},
+		"owner":  {Live: true, Teams: []string{"team-1", "team-2"}, Owner: "maya", Profile: "aws-minimal-test"},
+		"nobody": {Live: true, Teams: []string{"none"}, Principal: "saml:nobody"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -33,14 +33,18 @@ func next(t testing.TB, changes <-chan store.Change, fits func(store.Change) boo
 
 func everything(c store.Change) bool { return c.All }
 
-// follow returns once the following has begun: from then on each change is named.
+// first follows as the first one: the connection is made then, and each change from now on is named.
+func first(t testing.TB, s *store.Store, clusters ...string) <-chan store.Change {
+	t.Helper()
+	changes, _ := follow(t, s, clusters...)
+	next(t, changes, everything)
+	return changes
+}
+
 func follow(t testing.TB, s *store.Store, clusters ...string) (<-chan store.Change, func()) {
 	t.Helper()
 	changes, stop := s.Follow(t.Context(), clusters...)
 	t.Cleanup(stop)
-	if count(t, s, listening) == 0 {
-		next(t, changes, everything)
-	}
 	return changes, stop
 }
 
@@ -57,26 +61,26 @@ func TestWhoFollowsIsTold(t *testing.T) {
 	s, _ := open(t)
 	one, open := claimed(t, s, "one")
 	two := accept(t, s, granted("two"))
-	all, _ := follow(t, s)
+	all := first(t, s)
 	both, _ := follow(t, s, one.ID, two.ID)
 	second, stop := follow(t, s, two.ID)
 	require.Equal(t, 1, count(t, s, listening), "one connection serves all")
 
 	extended(t, s, one.ID)
-	require.Equal(t, []string{one.ID}, next(t, all, any1).Clusters)
-	require.Equal(t, []string{one.ID}, next(t, both, any1).Clusters)
+	require.Equal(t, []string{one.ID}, next(t, all, named).Clusters)
+	require.Equal(t, []string{one.ID}, next(t, both, named).Clusters)
 	_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 1, Log: "hello\n"})
 	require.NoError(t, err)
 	require.Equal(t, []string{one.ID}, next(t, both, func(c store.Change) bool { return len(c.Logs) > 0 }).Logs)
 	extended(t, s, two.ID)
-	require.Equal(t, []string{two.ID}, next(t, second, any1).Clusters, "of another's changes nothing was told")
+	require.Equal(t, []string{two.ID}, next(t, second, named).Clusters, "of another's changes nothing was told")
 	stop()
 	stop()
 	_, more := <-second
 	require.False(t, more)
 }
 
-func any1(c store.Change) bool { return !c.All }
+func named(c store.Change) bool { return !c.All }
 
 // Whoever takes nothing finds everything since in one change, and holds up nobody.
 func TestASlowFollowerMissesNothing(t *testing.T) {
@@ -86,18 +90,18 @@ func TestASlowFollowerMissesNothing(t *testing.T) {
 	for i := range 5 {
 		ids = append(ids, accept(t, s, granted(fmt.Sprintf("c%d", i))).ID)
 	}
-	slow, _ := follow(t, s)
+	slow := first(t, s)
 	quick, _ := follow(t, s, ids[4])
 	for range 20 {
 		for _, id := range ids {
 			extended(t, s, id)
 		}
 	}
-	next(t, quick, any1)
+	next(t, quick, named)
 	require.Eventually(t, func() bool { return len(slow) == 1 }, patience, time.Millisecond)
 	var seen []string
 	for len(seen) < len(ids) {
-		seen = append(seen, next(t, slow, any1).Clusters...)
+		seen = append(seen, next(t, slow, named).Clusters...)
 	}
 	require.ElementsMatch(t, ids, seen[:len(ids)])
 }
@@ -106,14 +110,14 @@ func TestTooManyChangesAreAll(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	seed := accept(t, s, granted("seed"))
-	changes, _ := follow(t, s)
+	changes := first(t, s)
 	mark, _ := follow(t, s, seed.ID)
 	for i := range 150 {
 		_, err := s.Pool().Exec(t.Context(), `SELECT pg_notify('ocpctl_changes', 'cluster clu_' || $1)`, fmt.Sprint(i))
 		require.NoError(t, err)
 	}
 	extended(t, s, seed.ID)
-	next(t, mark, any1)
+	next(t, mark, named)
 	require.Equal(t, store.Change{All: true}, next(t, changes, everything))
 }
 
@@ -122,16 +126,16 @@ func TestNothingIsMissedWhereTheConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	first, _ := follow(t, s, row.ID)
-	second, _ := follow(t, s)
+	one := first(t, s, row.ID)
+	all, _ := follow(t, s)
 	for range 3 {
 		require.Equal(t, 1, count(t, s, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 			WHERE application_name = 'ocpctl follow' AND datname = current_database()`))
 		extended(t, s, row.ID) // nobody hears this one
-		next(t, first, everything)
-		next(t, second, everything)
+		next(t, one, everything)
+		next(t, all, everything)
 		extended(t, s, row.ID)
-		require.Equal(t, []string{row.ID}, next(t, first, any1).Clusters, "and changes are told again")
+		require.Equal(t, []string{row.ID}, next(t, one, named).Clusters, "and changes are told again")
 	}
 }
 

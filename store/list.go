@@ -79,7 +79,7 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w.add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
 	w.add(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
 	w.add(f.Team != "", "c.team = @team", "team", f.Team)
-	w.add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id = ANY (ARRAY(SELECT s.cluster_id FROM shares s WHERE "+sharedWith+")))", "teams", f.Teams)
+	w.add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+sharedWith+"))", "teams", f.Teams)
 	w.add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
 	w.add(f.Number != 0, "c.pr_number = @number", "number", f.Number)
 	w.add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
