@@ -24,7 +24,7 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request, who policy.Principa
 		p.fail(w, r, who, err)
 		return
 	}
-	p.show(w, r, http.StatusOK, "list", listView{Who: who, Rows: rows, All: all, Older: older})
+	p.show(w, r, who, http.StatusOK, "list", listView{Rows: rows, All: all, Older: older})
 }
 
 func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Principal) {
@@ -33,7 +33,7 @@ func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Princi
 		p.fail(w, r, who, err)
 		return
 	}
-	v := detailOf(who, found)
+	v := detailOf(found)
 	if create := found.Row.Tags["RequestId"]; create != "" && create != found.Job.ID {
 		made, err := p.Desk.Job(r.Context(), who, create, logLines)
 		if err != nil {
@@ -42,13 +42,13 @@ func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Princi
 		}
 		v.CreateLog = made.Log
 	}
-	p.show(w, r, http.StatusOK, "detail", v)
+	p.show(w, r, who, http.StatusOK, "detail", v)
 }
 
 // detailOf puts what people are told of a cluster beside what is known of it, in the words of its comment.
-func detailOf(who policy.Principal, found app.Details) detailView {
+func detailOf(found app.Details) detailView {
 	card := found.Row.Card
-	v := detailView{Who: who, Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
+	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
 	v.Why, v.WishWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.WishWhy)

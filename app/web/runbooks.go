@@ -130,5 +130,5 @@ func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
 		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such runbook. The list of them is at /runbooks/.")
 		return
 	}
-	p.show(w, r, http.StatusOK, "runbook", page)
+	p.show(w, r, policy.Principal{}, http.StatusOK, "runbook", page)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // loginPage has one way in: a link to the identity provider, because a form may not lead to another site.
@@ -52,7 +53,7 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 	if p.SignIn != nil {
 		v.Provider, v.Begin = p.SignIn.Provider, auth.BeginPath
 	}
-	p.show(w, r, status, "login", v)
+	p.show(w, r, policy.Principal{}, status, "login", v)
 }
 
 // logout forgets the session in this browser. The one at the identity provider is the provider's.

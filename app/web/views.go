@@ -22,11 +22,14 @@ var templates embed.FS
 // views are the pages by name, each with the layout around it.
 type views map[string]*template.Template
 
+// frame is what every page has around its view.
 type frame struct {
 	Demo bool
 	Site string // of GitHub, for people
 	Now  time.Time
 	Who  policy.Principal
+	Nav  []way
+	Said *said // the answer to the form that led here; nil: none did
 	View any
 }
 
@@ -37,21 +40,18 @@ type loginView struct {
 }
 
 type problemView struct {
-	Who    policy.Principal
 	Status int
 	Title  string
 	Words  string
 }
 
 type listView struct {
-	Who   policy.Principal
 	Rows  []store.Row
 	All   bool
 	Older string // cursor of the next page
 }
 
 type detailView struct {
-	Who policy.Principal
 	app.Details
 	Steps []step
 
@@ -71,25 +71,19 @@ func parse() views {
 	out := views{}
 	for _, name := range []string{"login", "problem", "list", "detail", "runbook"} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).
-			ParseFS(templates, "templates/layout.html", path.Join("templates", name+".html")))
+			ParseFS(templates, "templates/layout.html", "templates/parts.html", path.Join("templates", name+".html")))
 	}
 	return out
 }
 
 // show renders a page whole before the first byte leaves, so that a failure is never half a page.
-func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
-	f := frame{Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), View: view}
-	switch v := view.(type) {
-	case problemView:
-		f.Who = v.Who
-	case listView:
-		f.Who = v.Who
-	case detailView:
-		f.Who = v.Who
+func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
+	f := frame{
+		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r), View: view,
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {
-		p.Log.Error("page not rendered", "path", r.URL.Path, "err", err)
+		p.Log.Error("page not rendered", "page", r.Pattern, "err", err)
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
@@ -110,6 +104,7 @@ var functions = template.FuncMap{
 	"told":  told,
 	"actor": actor,
 	"cost":  cost,
+	"short": short,
 	"going": func(r store.Row) bool { return r.Wish == lifecycle.Absent },
 
 	"queries": queries,

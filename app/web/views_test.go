@@ -23,7 +23,7 @@ func page(t *testing.T, name string, view any) string {
 
 func shown(t *testing.T, p *pages, name string, view any) string {
 	w := httptest.NewRecorder()
-	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusOK, name, view)
+	p.show(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.Principal{ID: "x", Name: "Maya"}, http.StatusOK, name, view)
 	require.Equal(t, http.StatusOK, w.Code)
 	return w.Body.String()
 }
@@ -41,7 +41,7 @@ func details(change func(*store.Row)) app.Details {
 }
 
 func show(t *testing.T, change func(*store.Row)) string {
-	return page(t, "detail", detailOf(policy.Principal{ID: "x", Name: "Maya"}, details(change)))
+	return page(t, "detail", detailOf(details(change)))
 }
 
 func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
@@ -129,7 +129,7 @@ func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 	})
 	d.Log = []string{evil}
 	d.Timeline = []store.Event{{At: noon, Why: evil}}
-	html := page(t, "detail", detailOf(policy.Principal{ID: "x"}, d))
+	html := page(t, "detail", detailOf(d))
 	require.Contains(t, html, "&lt;script&gt;")
 	require.NotContains(t, html, evil)
 	require.NotContains(t, html, `href="javascript`)

@@ -120,10 +120,10 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 		p.problem(w, r, who, statuses[said.Kind], said.Message)
 		return
 	}
-	p.Log.Error("page failed", "path", r.URL.Path, "err", err)
+	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's ends with a secret
 	p.problem(w, r, who, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, words string) {
-	p.show(w, r, status, "problem", problemView{Who: who, Status: status, Title: http.StatusText(status), Words: words})
+	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Words: words})
 }

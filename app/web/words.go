@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,11 +95,21 @@ func actor(id string) string {
 	if id == store.Lifecycle {
 		return ""
 	}
-	if _, sub, ok := strings.Cut(id, "#"); ok {
+	source, name, ok := strings.Cut(id, ":")
+	if !ok || !slices.Contains(sources, source) {
+		return id
+	}
+	if _, sub, ok := strings.Cut(name, "#"); ok {
 		return sub
 	}
-	return strings.TrimPrefix(id, "github:")
+	return name
 }
+
+// sources are what a principal's id begins with.
+var sources = []string{"saml", "oidc", "aws", "github", "slack"}
+
+// short is the beginning of a hash, enough to tell it from another.
+func short(hash string) string { return hash[:min(len(hash), 12)] }
 
 // query is one question of a verification pass, as the runner reported it.
 type query struct {

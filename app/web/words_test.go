@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -30,6 +29,7 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 func TestPeopleAreCalledByTheirNames(t *testing.T) {
 	for id, want := range map[string]string{
 		"github:maya": "maya", "oidc:http://127.0.0.1:8087#maya": "maya", store.Lifecycle: "", "someone": "someone",
+		"saml:maya@acme.example": "maya@acme.example", "aws:arn:aws:iam::123456789012:role/ci": "arn:aws:iam::123456789012:role/ci",
 	} {
 		require.Equal(t, want, actor(id))
 	}
@@ -44,7 +44,7 @@ func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 	}
 	d := details(func(r *store.Row) { r.PR = &store.PRRef{Repo: "acme/shop", Number: 41} })
 	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://api.github.com/"}, views: parse()}
-	require.Contains(t, shown(t, p, "detail", detailView{Who: policy.Principal{ID: "x"}, Details: d}), `href="https://github.com/acme/shop/pull/41"`)
+	require.Contains(t, shown(t, p, "detail", detailView{Details: d}), `href="https://github.com/acme/shop/pull/41"`)
 }
 
 func TestTheCostIsCountedToItsEnd(t *testing.T) {

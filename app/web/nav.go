@@ -1,0 +1,39 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// way is one entry of the navigation.
+type way struct {
+	To, Words string
+	Here      bool
+}
+
+// ways lists the pages a principal may see; here marks the one that is shown.
+func ways(who policy.Principal, here string) []way {
+	if who.Role() == "" {
+		return nil
+	}
+	var out []way
+	for _, w := range []struct {
+		to, words string
+		act       policy.Act
+	}{
+		{"/", "Clusters", policy.ActSee},
+		{"/new", "New cluster", policy.ActCreate},
+		{"/approvals", "Approvals", policy.ActSee},
+		{"/usage", "Usage", policy.ActReports},
+		{"/limits", "Limits", policy.ActQuotas},
+		{"/findings", "Findings", policy.ActFindings},
+		{"/deliveries", "Deliveries", policy.ActDeliveries},
+		{"/audit", "Audit", policy.ActAudit},
+	} {
+		if who.MayAnywhere(w.act) {
+			out = append(out, way{To: w.to, Words: w.words, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
+		}
+	}
+	return out
+}
