@@ -12,7 +12,11 @@ import (
 // checkFields are the fields of a create request by the policy check that judges them.
 var checkFields = map[string]string{
 	"admin-only": "profile", "platform": "profile", "base-domain": "baseDomain", "ttl": "ttlHours", "tags": "extraTags", "permission": "role",
+	"cost-center": "costCenter",
 }
+
+// many are fields of which several things may be wrong at once, each with words of its own.
+var many = []string{"extraTags", "quota", "budget", "rules"}
 
 // Draft judges a create request and freezes what a runner would be given, by the same code as an acceptance does, and
 // keeps none of it: the ids in it are nobody's. wrong are fields that could not even be read. What is wrong comes back
@@ -67,10 +71,10 @@ func fieldOf(check policy.Check) Field {
 	return f
 }
 
-// told says that the field is known to be wrong already. Several tags may be wrong at once, each with words of its own.
+// told says that the field is known to be wrong already.
 func told(wrong []Field, f Field) bool {
 	for _, w := range wrong {
-		if w.Name == f.Name && f.Name != "extraTags" {
+		if w.Name == f.Name && !slices.Contains(many, f.Name) {
 			return true
 		}
 	}
