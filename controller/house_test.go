@@ -99,6 +99,12 @@ func (h *house) snoozes(args river.JobArgs, since time.Time) time.Duration {
 // accept makes a cluster for the next pull request; the first is 41.
 func (h *house) accept(name string) store.Row {
 	h.t.Helper()
+	return h.acceptAs(name, func(*store.Acceptance) {})
+}
+
+// acceptAs makes a cluster of another kind for the next pull request.
+func (h *house) acceptAs(name string, change func(*store.Acceptance)) store.Row {
+	h.t.Helper()
 	h.number++
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{},
@@ -109,11 +115,13 @@ func (h *house) accept(name string) store.Row {
 	row.Region, row.BaseDomain = "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy = "maya", "platform", "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
+	a := store.Acceptance{Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
+	change(&a)
 	judged, err := h.store.Judge(h.ctx, store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Door: row.Door,
 	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+		return store.Judgement{Accept: &a}, nil
 	}, nil)
 	require.NoError(h.t, err)
 	return judged.Row
@@ -141,7 +149,13 @@ func (h *house) open(id string) store.LaunchSpec {
 // installing brings a new cluster to where its runner claimed the attempt and recorded what it will make.
 func (h *house) installing(name string) (store.Row, store.LaunchSpec) {
 	h.t.Helper()
-	row := h.accept(name)
+	return h.install(h.accept(name))
+}
+
+// install is installing of a cluster that was accepted.
+func (h *house) install(row store.Row) (store.Row, store.LaunchSpec) {
+	h.t.Helper()
+	name := row.Name
 	h.reconcile(row.ID)
 	open := h.open(row.ID)
 	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
