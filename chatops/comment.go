@@ -54,7 +54,8 @@ func ETA(c lifecycle.Card) string {
 	return ""
 }
 
-// Line says where in line it is for room in its account and region, and since when; empty while it does not wait.
+// Line says where in line it is, for its turn or for room in its account and region, since when, and when its turn may come;
+// empty while it does not wait.
 func Line(c lifecycle.Card) string {
 	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
 		return ""
@@ -65,6 +66,9 @@ func Line(c lifecycle.Card) string {
 	}
 	if !c.WaitsSince.IsZero() {
 		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))
+	}
+	if !c.TurnETA.IsZero() {
+		text += fmt.Sprintf(" Its turn may come at about %s.", moment(c.TurnETA, life(c)))
 	}
 	return text
 }
@@ -187,6 +191,9 @@ func facts(c lifecycle.Card) string {
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", price(c)},
 	}
+	if count := crew(c); count != "" {
+		rows = append(rows, [2]string{"Workers", count})
+	}
 	if c.Status == lifecycle.Destroyed {
 		rows = append(rows, [2]string{"Lived", fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))})
 	} else if wanted(c) {
@@ -198,6 +205,28 @@ func facts(c lifecycle.Card) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
 	}
 	return b.String()
+}
+
+// crew is how many workers a ready cluster has, where that is not what its profile gives or is about to change.
+func crew(c lifecycle.Card) string {
+	if c.Status != lifecycle.Ready || c.Workers == nil && c.WorkersWanted == nil {
+		return ""
+	}
+	there := c.Workers
+	if there == nil {
+		there = c.WorkersBase
+	}
+	var parts []string
+	if there != nil {
+		parts = append(parts, fmt.Sprintf("%d", *there))
+	}
+	if c.WorkersBase != nil && there != nil && *there != *c.WorkersBase {
+		parts = append(parts, fmt.Sprintf("its profile gives %d", *c.WorkersBase))
+	}
+	if c.WorkersWanted != nil {
+		parts = append(parts, fmt.Sprintf("%d asked for", *c.WorkersWanted))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // price is an estimate by list price. While it runs only whole hours count, so that the words stand still in between.
@@ -227,6 +256,8 @@ func end(c lifecycle.Card) string {
 		text = fmt.Sprintf("**%s**", precise(at))
 	}
 	switch {
+	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
+		return text + fmt.Sprintf(", held until then: %s. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because the pull request was closed. Reopen it to keep the cluster"
 	case at.Equal(c.Ends.LabelRemoved):
@@ -244,6 +275,13 @@ func ending(c lifecycle.Card) time.Time {
 		return at
 	}
 	return c.DestroyAt
+}
+
+// unheld is when it would go without its hold.
+func unheld(c lifecycle.Card) time.Time {
+	ends := c.Ends
+	ends.Hold = time.Time{}
+	return ends.DestroyAt()
 }
 
 // brought says that something beside its own time brings its end nearer.

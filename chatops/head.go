@@ -1,6 +1,7 @@
 package chatops
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -27,7 +28,7 @@ var faces = map[lifecycle.Phase]face{
 
 	lifecycle.PhaseReady: {"🟢", "is ready", ""},
 	lifecycle.Degraded:   {"🟠", "is up, but not well", ""},
-	lifecycle.ScaledDown: {"🟢", "is ready, with its workers off", ""},
+	lifecycle.ScaledDown: {"🟢", "is ready, with fewer workers", ""},
 	lifecycle.Expiring:   {"🟡", "is ready, and ends soon", ""},
 
 	lifecycle.Stopping:       {"🟠", "is being taken down", "Nothing is deleted beside a running install, so that one ends first."},
@@ -47,6 +48,12 @@ func faceOf(c lifecycle.Card) face {
 	f, known := faces[c.Phase]
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
+	}
+	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
+		f.head, f.doing = "is waiting for its turn", "It begins as soon as its quota has room and those before it had their turn."
+	}
+	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
+		f.doing = fmt.Sprintf("Nothing runs before a person has approved it; without one it ends at %s.", moment(c.ApproveBy, life(c)))
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)

@@ -73,6 +73,16 @@ func lives() map[string]lifecycle.Card {
 	late.Progress.ETA = time.Time{}
 	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for room in the cloud account: Elastic IPs: 3 are needed, 5 of 5 are in use or set aside")
 	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
+	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for its turn: team platform has 5 of 5 clusters")
+	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
+	approval := at(card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
+	approval.NeedsApproval, approval.ApproveBy = true, start.Add(4*time.Hour)
+	scaling := at(ready(), lifecycle.Ready, lifecycle.PhaseReady, "scaling from 3 to 1 worker")
+	scaling.WorkersBase, scaling.WorkersWanted = new(3), new(1)
+	scaled := at(ready(), lifecycle.Ready, lifecycle.ScaledDown, "it runs with 1 of its profile's 3 workers")
+	scaled.WorkersBase, scaled.Workers = new(3), new(1)
+	held := ready()
+	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = start.Add(2*time.Hour), start.Add(30*time.Hour), "a demo on Friday"
 	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt made is removed and counted before the next one")
 	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	closed := ready()
@@ -100,6 +110,7 @@ func lives() map[string]lifecycle.Card {
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
 	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin gave up on it; it stays counted until a count of zero")
 	return map[string]lifecycle.Card{
+		"awaiting-turn": turn, "awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
@@ -234,8 +245,10 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	failed := lives()["create-failed"]
 	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil
+	held := lives()["held"]
+	held.HoldWhy = evil
 	for _, body := range []string{
-		Answer(evil, evil[:0]), Comment(c, ui, start), Check(c, ui, start).Summary, Comment(failed, ui, start), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
+		Comment(held, ui, start), Answer(evil, evil[:0]), Comment(c, ui, start), Check(c, ui, start).Summary, Comment(failed, ui, start), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
 		Accepted(evil, policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
 	} {
