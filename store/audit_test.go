@@ -129,6 +129,12 @@ func TestATrailWrittenAnewIsSeenByAnEarlierProof(t *testing.T) {
 	proof, err = s.VerifyAudit(t.Context(), before.Head)
 	require.NoError(t, err)
 	require.Equal(t, auditchain.Cut, proof.Breaks[0].Kind)
+	for range 3 {
+		require.NoError(t, s.Audit(t.Context(), maya(""), "another", "", nil))
+	}
+	proof, err = s.VerifyAudit(t.Context(), before.Head)
+	require.NoError(t, err)
+	require.Equal(t, []any{auditchain.Rewritten, before.Head.Seq}, []any{proof.Breaks[0].Kind, proof.Breaks[0].Seq}, "as many lines, but others")
 }
 
 func TestManyWritersMakeOneChain(t *testing.T) {

@@ -54,9 +54,9 @@ func (p Proof) Words() string {
 // Verifier takes the lines in order.
 type Verifier struct {
 	last  Head
-	any   bool // the first line may stand anywhere
-	doubt bool // the last line did not fit itself: whether the next follows it says nothing
-	known map[int64]string
+	any   bool               // the first line may stand anywhere
+	doubt bool               // the last line did not fit itself: whether the next follows it says nothing
+	known map[int64][]string // hashes, by seq
 	proof Proof
 	gaps  []gap
 }
@@ -68,16 +68,16 @@ type gap struct {
 }
 
 // After begins behind a head that is trusted: Start for a whole trail.
-func After(h Head) *Verifier { return &Verifier{last: h, known: map[int64]string{}} }
+func After(h Head) *Verifier { return &Verifier{last: h, known: map[int64][]string{}} }
 
 // Anywhere begins with the first line there is, whatever was before it: for a part of a trail.
-func Anywhere() *Verifier { return &Verifier{any: true, known: map[int64]string{}} }
+func Anywhere() *Verifier { return &Verifier{any: true, known: map[int64][]string{}} }
 
 // Know adds a head that is known from elsewhere, e.g. from an earlier proof: the trail has to reach and match it.
 func (v *Verifier) Know(heads ...Head) {
 	for _, h := range heads {
 		if h.Seq > 0 {
-			v.known[h.Seq] = h.Hash
+			v.known[h.Seq] = append(v.known[h.Seq], h.Hash)
 		}
 	}
 }
@@ -100,8 +100,7 @@ func (v *Verifier) Add(l Line) {
 	case fits && !v.doubt && l.Previous != v.last.Hash:
 		v.tell(l.Seq, Rewritten, "it fits itself but does not follow line %d: one of them was written anew", v.last.Seq)
 	}
-	if hash, known := v.known[l.Seq]; known {
-		delete(v.known, l.Seq)
+	for _, hash := range v.known[l.Seq] {
 		if hash != l.Hash {
 			v.tell(l.Seq, Rewritten, "its hash is known to be %s", hash)
 		}
