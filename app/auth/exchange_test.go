@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -301,13 +302,13 @@ func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
 }
 
 func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
-	var followed bool
+	var followed atomic.Bool
+	var answer atomic.Pointer[http.HandlerFunc]
 	mux := http.NewServeMux()
 	sts := httptest.NewServer(mux)
 	t.Cleanup(sts.Close)
-	mux.HandleFunc("/other", func(w http.ResponseWriter, _ *http.Request) { followed = true })
-	answer := func(w http.ResponseWriter, _ *http.Request) {}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { answer(w, r) })
+	mux.HandleFunc("/other", func(w http.ResponseWriter, _ *http.Request) { followed.Store(true) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*answer.Load())(w, r) })
 	d := newDesk(t, func(c *auth.AWSConfig) { c.Endpoints, c.Timeout = []string{sts.URL}, 200*time.Millisecond })
 	cfg := d.config(build)
 	cfg.BaseEndpoint = sdk.String(sts.URL)
@@ -333,12 +334,13 @@ func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
 		"silence": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, auth.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer = c.answer
+			answer.Store(&c.answer)
 			(&desk{T: t, Exchange: d.Exchange}).refused(sign(), c.reason, "")
 		})
 	}
-	require.False(t, followed, "a signed request was carried on")
-	answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(identity)) }
+	require.False(t, followed.Load(), "a signed request was carried on")
+	good := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(identity)) })
+	answer.Store(&good)
 	_, err := d.Exchange.Exchange(t.Context(), sign())
 	require.NoError(t, err)
 }
