@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,40 +11,36 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// accept writes what a granted wish comes to: the cluster, its CREATE job, what has to be approved, its place among those
-// that wait, the audit line, the places that show it and the wake-up.
-func (c *change) accept(ctx context.Context, row Row, a Acceptance) error {
-	if err := c.insertCluster(ctx, row, a.UserTags); err != nil {
-		return err
-	}
-	if err := c.insertJob(ctx, row.JobID, row.ID, lifecycle.JobCreate); err != nil {
-		return err
-	}
+// accept writes what a granted wish comes to: the wish, the cluster, its CREATE job, what has to be approved, its place among
+// those that wait, its first usage sample, the audit line, the places that show it and the wake-up.
+func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judged, error) {
+	var b batch
+	var written rowRecord
+	kept := c.queueRequest(&b, a, g.Verdict, row.ID)
+	c.queueCluster(&b, row, g.UserTags)
+	b.do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.now)
+	b.do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
+		row.ID, c.now, row.Status, row.WorkersBase)
 	if row.PR != nil {
-		if err := c.subscribe(ctx, row.ID, *row.PR); err != nil {
-			return err
-		}
+		c.queueSubscribers(&b, row.ID, *row.PR)
 	}
-	if a.Reply != nil {
-		if err := c.reply(ctx, *a.Reply); err != nil {
-			return err
-		}
+	if g.Approval != nil {
+		c.queueApproval(&b, row, *g.Approval)
 	}
-	if a.Approval != nil {
-		if err := c.askApproval(ctx, row, *a.Approval); err != nil {
-			return err
-		}
+	if g.Turn != nil {
+		c.queueTurn(&b, row, *g.Turn)
 	}
-	if a.Turn != nil {
-		if err := c.takePlace(ctx, row, *a.Turn); err != nil {
-			return err
-		}
+	b.ask("read the cluster", into(&written), `SELECT `+rowColumns+rowSources+`WHERE c.id = $1`, row.ID)
+	if err := c.send(ctx, &b); err != nil {
+		return Judged{}, err
 	}
-	if err := c.sample(ctx, row.ID, row.Status, row.HourlyCents); err != nil {
-		return err
+	if g.Reply != nil {
+		if err := c.reply(ctx, *g.Reply); err != nil {
+			return Judged{}, err
+		}
 	}
 	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	return c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
+	return Judged{Row: written.row(), Request: kept.ID}, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
 		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Door: row.Door,
 	})
 }
@@ -79,7 +74,7 @@ func (c *change) fill(a Acceptance) Row {
 	return row
 }
 
-func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]string) error {
+func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 	if asked == nil {
 		asked = map[string]string{}
 	}
@@ -99,7 +94,7 @@ func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]st
 	if pr := row.PR; pr != nil {
 		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}
-	_, err := c.Exec(ctx, `
+	b.do("insert the cluster", `
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
@@ -110,42 +105,30 @@ func (c *change) insertCluster(ctx context.Context, row Row, asked map[string]st
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
 			@nodes, @workers_base, @workers_least, @workers_most,
 			@end_ttl, @end_max, @end_pr_closed, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
-	if err != nil {
-		return fmt.Errorf("insert cluster %s: %w", row.ID, err)
-	}
-	return nil
 }
 
-// askApproval writes what has to be approved before the cluster begins.
-func (c *change) askApproval(ctx context.Context, row Row, a ApprovalAsk) error {
-	_, err := c.Exec(ctx, `
+// queueApproval writes what has to be approved before the cluster begins.
+func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
+	b.do("ask for an approval", `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @head, @needs, @role, @now, @expires)`,
 		pgx.NamedArgs{
 			"id": cmp.Or(a.ID, NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
 			"head": a.Head, "needs": a.Needs, "role": a.By, "now": c.now, "expires": row.ApproveBy,
 		})
-	if err != nil {
-		return fmt.Errorf("ask for the approval of %s: %w", row.ID, err)
-	}
-	return nil
 }
 
-// subscribe adds the places a pull request shows a cluster at, and asks to post there.
-func (c *change) subscribe(ctx context.Context, cluster string, pr PRRef) error {
+// queueSubscribers adds the places a pull request shows a cluster at, and asks to post there.
+func (c *change) queueSubscribers(b *batch, cluster string, pr PRRef) {
 	for _, kind := range []string{KindComment, KindCheck} {
 		id := NewID("sub")
-		_, err := c.Exec(ctx, `
+		b.do("add a place that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
 			pgx.NamedArgs{"id": id, "cluster": cluster, "kind": kind, "installation": pr.Installation, "repo": pr.Repo,
 				"number": pr.Number, "head": pr.Head, "nudge": c.now.Add(nudgeSoon)})
-		if err != nil {
-			return fmt.Errorf("subscribe %s: %w", pr.Repo, err)
-		}
 		c.enqueue(PublishArgs{Subscriber: id, Version: 1})
 	}
-	return nil
 }
 
 // move is the metadata of an audit line: what happened, from where to where, and why.

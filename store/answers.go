@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,24 +12,24 @@ import (
 // answerKept is how long an answer is kept where nothing else is said.
 const answerKept = 24 * time.Hour
 
-// answered returns the kept answer to a request; nil: it was never answered, or too long ago. Its key must be locked.
-func (c *change) answered(ctx context.Context, principal string, o Once) (*Answer, error) {
-	type record struct {
-		Answer
-		Request string
-	}
-	kept, err := one[record](ctx, c, `
-		SELECT request, status, headers, body FROM answers WHERE principal = @principal AND key = @key AND expires_at > @now`,
-		pgx.NamedArgs{"principal": principal, "key": o.Key, "now": c.now})
+// earlierAnswer is what a principal's request with a key was answered with.
+const earlierAnswer = `SELECT request, status, headers, body, expires_at FROM answers WHERE principal = $1 AND key = $2`
+
+type answerRecord struct {
+	Answer
+	Request   string
+	ExpiresAt time.Time
+}
+
+// to is the answer to the same request; nil: it expired. ErrKeyReused: it answered another one.
+func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case !r.ExpiresAt.After(now):
 		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look for the answer to %s: %w", o.Key, err)
-	case kept.Request != o.Request:
+	case r.Request != o.Request:
 		return nil, ErrKeyReused
 	}
-	return &kept.Answer, nil
+	return &r.Answer, nil
 }
 
 // keepAnswer keeps what a request is answered with, over one that expired, and returns it as it will be read again.

@@ -22,10 +22,10 @@ func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	return job, nil
 }
 
+const insertJob = `INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)`
+
 func (c *change) insertJob(ctx context.Context, id, cluster string, kind lifecycle.JobType) error {
-	_, err := c.Exec(ctx, `INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)`,
-		id, cluster, kind, c.now)
-	if err != nil {
+	if _, err := c.Exec(ctx, insertJob, id, cluster, kind, c.now); err != nil {
 		return fmt.Errorf("insert the %s job of %s: %w", kind, cluster, err)
 	}
 	return nil

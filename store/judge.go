@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/jackc/pgx/v5"
+	"time"
 )
 
 // Judge has a wish judged while nobody else's is for the same person, team, repository or, where Scope says so, anybody,
@@ -24,9 +22,6 @@ import (
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
 	var out Judged
 	err := s.write(ctx, func(c *change) (err error) {
-		if err := c.lockFor(ctx, a); err != nil {
-			return err
-		}
 		if out, err = c.replay(ctx, a); err != nil || out.Replayed {
 			return err
 		}
@@ -54,67 +49,79 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 	return out, nil
 }
 
-// lockFor takes the wish's locks in one order everywhere, each until the transaction ends: of the request's key, of the
-// wish's key, then of those it counts for.
-func (c *change) lockFor(ctx context.Context, a Ask) error {
-	var keys []string
-	if a.Once != nil {
-		keys = append(keys, "answer "+a.Principal+" "+a.Once.Key)
+// wait takes the locks one after the other, each until the transaction ends, and makes now the time behind them.
+func (c *change) wait(ctx context.Context, locks []string) error {
+	var b batch
+	now := c.queueLocks(&b, locks)
+	if err := c.send(ctx, &b); err != nil {
+		return err
 	}
-	if a.Key != "" {
-		keys = append(keys, "wish "+a.Principal+" "+a.Key)
-	}
-	keys = append(keys, a.Scope.locks()...)
-	if len(keys) > 0 {
-		if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest($1::text[]) AS t (key)`, keys); err != nil {
-			return fmt.Errorf("wait for the locks: %w", err)
-		}
-	}
-	return c.readClock(ctx)
-}
-
-// locks are the names of what is locked, in order.
-func (s Scope) locks() (keys []string) {
-	for kind, key := range map[string]string{"person": s.Person, "team": s.Team, "repository": s.Repo} {
-		if key != "" {
-			keys = append(keys, "quota "+kind+" "+key)
-		}
-	}
-	if s.Everywhere {
-		keys = append(keys, "quota everywhere")
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// readClock makes now the time behind the locks.
-func (c *change) readClock(ctx context.Context) error {
-	if err := c.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, c.store.fixed()).Scan(&c.now); err != nil {
-		return fmt.Errorf("ask the clock: %w", err)
-	}
+	c.now = now.Clock
 	return nil
 }
 
-// replay finds what came of the same request, or of the same wish, before.
-func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
+// behind is the time behind the locks.
+type behind struct{ Clock time.Time }
+
+func (c *change) queueLocks(b *batch, locks []string) *behind {
+	b.do("wait for the locks", `SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS t (name)`, locks)
+	var now behind
+	b.ask("ask the clock", into(&now), `SELECT coalesce($1::timestamptz, clock_timestamp()) AS clock`, c.store.fixed())
+	return &now
+}
+
+// locks are the names of a wish's locks, in one order everywhere: of the request's key, of the wish's key, then of those it
+// counts for.
+func (a Ask) locks() (names []string) {
 	if a.Once != nil {
-		said, err := c.answered(ctx, a.Principal, *a.Once)
-		if err != nil || said != nil {
-			return Judged{Answer: said, Replayed: said != nil}, err
+		names = append(names, "answer "+a.Principal+" "+a.Once.Key)
+	}
+	if a.Key != "" {
+		names = append(names, "wish "+a.Principal+" "+a.Key)
+	}
+	return append(names, a.Scope.locks()...)
+}
+
+func (s Scope) locks() (names []string) {
+	for kind, key := range map[string]string{"person": s.Person, "team": s.Team, "repository": s.Repo} {
+		if key != "" {
+			names = append(names, "quota "+kind+" "+key)
 		}
 	}
-	if a.Key == "" {
-		return Judged{}, nil
+	if s.Everywhere {
+		names = append(names, "quota everywhere")
 	}
-	row, err := one[rowRecord](ctx, c, `SELECT `+rowColumns+rowSources+`
-		WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, a.Principal, a.Key)
-	switch {
-	case errors.Is(err, ErrNotFound): // never asked, or refused, which gives way
-		return Judged{}, nil
-	case err != nil:
-		return Judged{}, fmt.Errorf("look for the cluster of %s: %w", a.Key, err)
+	slices.Sort(names)
+	return names
+}
+
+// replay takes the wish's locks and finds what came of the same request, or of the same wish, before.
+func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
+	var b batch
+	now := c.queueLocks(&b, a.locks())
+	var answers []answerRecord
+	if a.Once != nil {
+		b.ask("look for an earlier answer", list(&answers), earlierAnswer, a.Principal, a.Once.Key)
 	}
-	return Judged{Row: row.row(), Replayed: true}, nil
+	var rows []rowRecord
+	if a.Key != "" { // a wish that was refused gives way
+		b.ask("look for an earlier cluster", list(&rows), `SELECT `+rowColumns+rowSources+`
+			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, a.Principal, a.Key)
+	}
+	if err := c.send(ctx, &b); err != nil {
+		return Judged{}, err
+	}
+	c.now = now.Clock
+	for _, kept := range answers {
+		said, err := kept.to(*a.Once, c.now)
+		if err != nil || said != nil {
+			return Judged{Answer: said, Replayed: true}, err
+		}
+	}
+	if len(rows) > 0 {
+		return Judged{Row: rows[0].row(), Replayed: true}, nil
+	}
+	return Judged{}, nil
 }
 
 // conclude keeps the wish with its verdict, and what follows from it.
@@ -130,18 +137,7 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, erro
 	if counted := (Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return Judged{}, fmt.Errorf("%w: counted for %+v and accepted for %+v", ErrConflict, a.Scope, counted)
 	}
-	id, _, err := c.keepRequest(ctx, a, j.Accept.Verdict, row.ID)
-	if err != nil {
-		return Judged{}, err
-	}
-	if err := c.accept(ctx, row, *j.Accept); err != nil {
-		return Judged{}, err
-	}
-	written, err := one[rowRecord](ctx, c, `SELECT `+rowColumns+rowSources+`WHERE c.id = @id`, pgx.NamedArgs{"id": row.ID})
-	if err != nil {
-		return Judged{}, fmt.Errorf("read cluster %s: %w", row.ID, err)
-	}
-	return Judged{Row: written.row(), Request: id}, nil
+	return c.accept(ctx, a, row, *j.Accept)
 }
 
 func (r Row) repo() string {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -11,8 +10,9 @@ import (
 // refuse keeps a wish that policy refused, with its verdict, and the answer to post. A repeated key returns the id of the
 // first time, and writes no second line.
 func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err error) {
-	id, fresh, err := c.keepRequest(ctx, a, r.Verdict, "")
-	if err != nil {
+	var b batch
+	kept := c.queueRequest(&b, a, r.Verdict, "")
+	if err := c.send(ctx, &b); err != nil {
 		return "", err
 	}
 	if r.Reply != nil {
@@ -20,33 +20,36 @@ func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err e
 			return "", err
 		}
 	}
-	if !fresh {
-		return id, nil
+	if !kept.Fresh {
+		return kept.ID, nil
 	}
-	return id, c.audit(ctx, a.Principal, "refused", "", move{Request: id, Door: a.Door, Checks: r.Failed})
+	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Door: a.Door, Checks: r.Failed})
 }
 
-// keepRequest writes a wish and its verdict; an empty cluster means that it was refused. With a key that the principal used
-// before, the earlier row stays and its id is returned, and fresh is false; only a refusal gives way, to a grant.
-func (c *change) keepRequest(ctx context.Context, a Ask, verdict json.RawMessage, cluster string) (id string, fresh bool, err error) {
+// keptRequest is a wish that is kept.
+type keptRequest struct {
+	ID    string
+	Fresh bool // it was not there before
+}
+
+// queueRequest writes a wish and its verdict; an empty cluster means that it was refused. With a key that the principal used
+// before, the earlier row stays; only a refusal gives way, to a grant.
+func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}
-	mine := NewID("req")
-	err = c.QueryRow(ctx, `
+	var kept keptRequest
+	b.ask("keep the wish", into(&kept), `
 		INSERT INTO cluster_requests AS q (id, principal_id, door, idempotency_key, allowed, verdict, request, cluster_id, created_at)
 		VALUES (@id, @principal, @door, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
 			allowed = q.allowed OR excluded.allowed,
 			cluster_id = coalesce(q.cluster_id, excluded.cluster_id),
 			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
-		RETURNING id`,
+		RETURNING id, id = @id AS fresh`,
 		pgx.NamedArgs{
-			"id": mine, "principal": a.Principal, "door": a.Door, "key": a.Key, "allowed": cluster != "",
+			"id": NewID("req"), "principal": a.Principal, "door": a.Door, "key": a.Key, "allowed": cluster != "",
 			"verdict": verdict, "asked": a.Request, "cluster": cluster, "now": c.now,
-		}).Scan(&id)
-	if err != nil {
-		return "", false, fmt.Errorf("keep the wish: %w", err)
-	}
-	return id, id == mine, nil
+		})
+	return &kept
 }

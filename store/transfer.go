@@ -62,7 +62,7 @@ func (c *change) roomIn(ctx context.Context, team string, judge func(Usage) erro
 	if judge == nil {
 		return nil
 	}
-	if err := c.lockFor(ctx, Ask{Scope: Scope{Team: team}}); err != nil {
+	if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
 		return err
 	}
 	used, err := c.usage(ctx, Scope{Team: team})

@@ -11,24 +11,20 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// takePlace adds an accepted cluster to those that wait for their turn.
-func (c *change) takePlace(ctx context.Context, row Row, t TurnAsk) error {
+// queueTurn adds an accepted cluster to those that wait for their turn.
+func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a place once it is approved"
 	}
-	_, err := c.Exec(ctx, `
+	b.do("give it a place in line", `
 		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
 		VALUES (@cluster, @team, @weight, @limits, @since, @place, @words)`,
 		pgx.NamedArgs{
 			"cluster": row.ID, "team": row.Team, "weight": max(t.Weight, 1), "limits": append([]lifecycle.Limit{}, t.Limits...),
 			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
 		})
-	if err != nil {
-		return fmt.Errorf("give %s its place: %w", row.ID, err)
-	}
 	c.nextTurns()
-	return nil
 }
 
 // stopsCounting reports a move after which a limit may have room again, or a place in line is free.
@@ -45,10 +41,7 @@ func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) 
 // wait, so both together never pass a limit. It returns how many had their turn.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	err = s.write(ctx, func(c *change) error {
-		if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('turns', 0))`); err != nil {
-			return fmt.Errorf("wait for the pass before: %w", err)
-		}
-		if err := c.readClock(ctx); err != nil {
+		if err := c.wait(ctx, []string{"turns"}); err != nil {
 			return err
 		}
 		line, err := c.waitingLine(ctx)

@@ -85,7 +85,10 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 	a := sized("shop")
 	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
 	row := accept(t, s, a)
-	money := func() []int64 { u := used(t, s).Team; return []int64{u.SpentCents, u.CommittedCents, int64(u.NodeHours)} }
+	money := func() []int64 {
+		u := used(t, s).Team
+		return []int64{u.SpentCents, u.CommittedCents, int64(u.NodeHours)}
+	}
 	require.Equal(t, []int64{0, 400 * 70, 400 * 6}, money(), "nothing spent, all of it to come")
 	clock.pass(10 * time.Hour)
 	require.Equal(t, []int64{0, 390 * 70, 390 * 6}, money(), "what has not begun costs nothing")

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// batch is statements that go to the database in one trip, one after the other: whoever waits for the locks of this change
+// waits for every trip it makes.
+type batch struct {
+	pgx.Batch
+	statements []statement
+}
+
+type statement struct {
+	what string               // said of its error
+	read func(pgx.Rows) error // nil: it returns nothing of interest
+}
+
+// do adds a statement.
+func (b *batch) do(what, sql string, args ...any) { b.ask(what, nil, sql, args...) }
+
+// ask adds a statement whose rows are read.
+func (b *batch) ask(what string, read func(pgx.Rows) error, sql string, args ...any) {
+	b.Queue(sql, args...)
+	b.statements = append(b.statements, statement{what, read})
+}
+
+// into reads the only row into a value, by the names of its columns. ErrNotFound: there is none.
+func into[T any](to *T) func(pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*to, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+		return plain(err)
+	}
+}
+
+// list reads every row into a list, likewise.
+func list[T any](to *[]T) func(pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*to, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
+		return plain(err)
+	}
+}
+
+// send has the statements done. The first error ends it.
+func (c *change) send(ctx context.Context, b *batch) (err error) {
+	results := c.SendBatch(ctx, &b.Batch)
+	for _, s := range b.statements {
+		if s.read == nil {
+			_, err = results.Exec()
+		} else {
+			rows, _ := results.Query() // the rows give its error again
+			err = s.read(rows)
+		}
+		if err != nil {
+			results.Close() //nolint:errcheck // the first error tells
+			return fmt.Errorf("%s: %w", s.what, err)
+		}
+	}
+	return results.Close()
+}
