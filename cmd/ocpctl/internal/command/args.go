@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
@@ -58,6 +60,25 @@ func counted(cmd *cobra.Command, args []string, least, most int) error {
 // between is counted as cobra wants it.
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error { return counted(cmd, args, least, most) }
+}
+
+// fileFlag is -f, --output: in the commands that have it a file, and not the form of the answer.
+func fileFlag(c *cobra.Command, into *string, what string) {
+	c.Flags().VarP((*file)(into), "output", "f", what)
+}
+
+// file is the name of a file to write.
+type file string
+
+func (f *file) String() string { return string(*f) }
+func (f *file) Type() string   { return "file" }
+
+func (f *file) Set(path string) error {
+	if path == "" || slices.Contains(table.Formats(), path) {
+		return fmt.Errorf("%q is a form, and here it is the file to write; give ./%s for a file of that name", path, path)
+	}
+	*f = file(path)
+	return nil
 }
 
 func reasonFlag(c *cobra.Command, into *string, what string) {

@@ -106,7 +106,7 @@ func (a *app) auditExport() *cobra.Command {
 		}),
 	}
 	a.trailFlags(c, &t)
-	c.Flags().StringVarP(&file, "output", "f", "", "write it to this `file`, once it is whole")
+	fileFlag(c, &file, "write it to this `file`, once it is whole")
 	return c
 }
 

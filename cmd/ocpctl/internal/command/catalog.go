@@ -126,8 +126,8 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 			f.Add("in force", c.Hash)
 			f.Add("since", words.When(c.LoadedAt, s.Now))
 			f.Add("from", c.Source)
-			f.Add("holds", fmt.Sprintf("%s, %s, %s, %d policies, %d identities", words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
-				words.Count(c.Quotas, "quota"), c.Policies, c.Identities))
+			f.Add("holds", strings.Join([]string{words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
+				words.Count(c.Quotas, "quota"), words.Count(c.Policies, "policy"), words.Count(c.Identities, "identity")}, ", "))
 			f.Paint("not in force", c.Problem, table.Bad)
 			f.Write()
 		})

@@ -89,7 +89,7 @@ func workers(c client.Cluster) string {
 
 // end is when it goes and why then.
 func end(c client.Cluster, now time.Time) string {
-	if !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
+	if c.Wish == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
 		return ""
 	}
 	text := words.When(c.DestroyAt, now)
@@ -122,7 +122,9 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	f.Add("API", c.APIURL)
 	f.Add("ends", end(c, s.Now))
 	f.Add("held until", words.When(c.HoldUntil, s.Now))
-	f.Add("at the latest", words.Stamp(c.MaxDestroyAt))
+	if c.Wish == client.Present {
+		f.Add("at the latest", words.Stamp(c.MaxDestroyAt))
+	}
 	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
 	f.Add("workers", workers(c))
 	if !brief {

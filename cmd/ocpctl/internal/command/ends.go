@@ -54,7 +54,7 @@ func (a *app) extend() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ExtendCluster(ctx, id, &client.ExtendClusterParams{}, client.Extend{Hours: s.Hours, Until: s.Until})
+			return api.ExtendCluster(ctx, id, nil, client.Extend{Hours: s.Hours, Until: s.Until})
 		})
 	})
 }
@@ -77,7 +77,7 @@ func (a *app) hold() *cobra.Command {
 			return err
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.HoldCluster(ctx, id, &client.HoldClusterParams{}, client.Hold{Hours: s.Hours, Until: s.Until, Reason: reason})
+			return api.HoldCluster(ctx, id, nil, client.Hold{Hours: s.Hours, Until: s.Until, Reason: reason})
 		})
 	})
 }
@@ -86,7 +86,7 @@ func (a *app) unhold() *cobra.Command {
 	c := &cobra.Command{Use: "unhold CLUSTER", Short: "Lift a hold; the other ends count again"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.ReleaseHold(ctx, id, &client.ReleaseHoldParams{})
+			return api.ReleaseHold(ctx, id, nil)
 		})
 	})
 }
@@ -107,7 +107,7 @@ func (a *app) transfer() *cobra.Command {
 			return missing("--team", "a team of yours; ocpctl catalog teams lists them")
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
-			return api.TransferCluster(ctx, id, &client.TransferClusterParams{}, t)
+			return api.TransferCluster(ctx, id, nil, t)
 		})
 	})
 }

@@ -33,7 +33,7 @@ It is a credential: on a terminal it is not shown unless --print says so. ocpctl
   ocpctl kubeconfig team-a-smoke-01 > kubeconfig`,
 	}
 	f := c.Flags()
-	f.StringVarP(&k.file, "output", "f", "", "write it to this `file`, readable for you alone, all at once")
+	fileFlag(c, &k.file, "write it to this `file`, readable for you alone, all at once")
 	f.BoolVar(&k.merge, "merge", false, "add it to your own kubeconfig (the first of KUBECONFIG, or ~/.kube/config) as a context of the cluster's name, and use it")
 	f.BoolVar(&k.keep, "keep-context", false, "with --merge: leave the current context as it is")
 	f.BoolVar(&k.print, "print", false, "show it on the terminal")

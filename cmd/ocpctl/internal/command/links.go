@@ -62,7 +62,7 @@ from then on. - reads the link from the standard input, where no list of process
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], file) }),
 	}
-	c.Flags().StringVarP(&file, "output", "f", "", "write a kubeconfig to this `file`, readable for you alone")
+	fileFlag(c, &file, "write a kubeconfig to this `file`, readable for you alone")
 	return c
 }
 

@@ -38,7 +38,7 @@ func (a *app) scale() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := connect.Read[client.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, &client.ScaleWorkersParams{}, client.Scale{Replicas: replicas}))
+		answer, err := connect.Read[client.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, nil, client.Scale{Replicas: replicas}))
 		if err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func (a *app) events(s *table.Screen, all []client.Event) {
 	for _, e := range all {
 		what := words.Plain(e.Action)
 		if e.To != "" && e.To != e.From {
-			what = strings.ToLower(words.Plain(strings.ReplaceAll(e.To, "/", ", ")))
+			what = moved(e.To)
 		}
 		by := ""
 		if e.Actor != "lifecycle" && e.Actor != "" {
@@ -127,6 +127,15 @@ func (a *app) events(s *table.Screen, all []client.Event) {
 		}
 		fmt.Fprintf(s.Out, "  %s  %s\n", s.Painted(e.At.UTC().Format(time.DateTime), table.Faint), words.Line(text))
 	}
+}
+
+// moved is where a cluster came to, PENDING/queued or READY/ready, in words.
+func moved(to string) string {
+	status, phase, _ := strings.Cut(to, "/")
+	if strings.EqualFold(status, phase) || phase == "" {
+		return strings.ToLower(status)
+	}
+	return strings.ToLower(status) + ", " + words.Plain(phase)
 }
 
 func (a *app) timeline() *cobra.Command {

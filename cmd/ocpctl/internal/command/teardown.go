@@ -44,7 +44,7 @@ blocked and somebody has to free something.`,
 			return err
 		}
 		// By its id: a name may be another cluster's by the time somebody has answered.
-		answer, err := connect.Read[client.Accepted](api.DestroyCluster(ctx, target.ClusterID, &client.DestroyClusterParams{}, client.MaybeReason{Reason: reason}))
+		answer, err := connect.Read[client.Accepted](api.DestroyCluster(ctx, target.ClusterID, nil, client.MaybeReason{Reason: reason}))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
@@ -62,11 +63,24 @@ func Open(c Context, o Options) (*API, error) {
 			{Name: "auth", Detail: fmt.Sprintf("There is no way called %q.", c.Auth), Accepted: Methods()},
 		}})
 	}
-	known, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, keep, o}))
+	known, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, keep, o}), client.WithRequestEditorFn(tidy))
 	if err != nil {
 		return nil, exit.Misused("server: %w", err)
 	}
 	return &API{Client: known, Context: c}, nil
+}
+
+// tidy leaves out of a query what nobody gave: the generated client writes every parameter, and limit=0 or a time of the
+// year 1 is something else than none. Whoever means a zero adds it behind this.
+func tidy(_ context.Context, r *http.Request) error {
+	query := r.URL.Query()
+	for name, values := range query {
+		if len(values) == 1 && slices.Contains([]string{"", "0", "false", "0001-01-01T00:00:00Z"}, values[0]) {
+			query.Del(name)
+		}
+	}
+	r.URL.RawQuery = query.Encode()
+	return nil
 }
 
 func (c Context) audience() string { return first(c.Audience, c.Server) }

@@ -33,6 +33,8 @@ func Away(t, now time.Time) string {
 	switch d := t.Sub(now); {
 	case t.IsZero():
 		return ""
+	case d.Abs() < time.Second:
+		return "now"
 	case d < 0:
 		return Long(-d) + " ago"
 	default:
@@ -72,10 +74,13 @@ func Dollars(cents int64) string {
 // Plain spells a state with spaces.
 func Plain[T ~string](state T) string { return strings.ReplaceAll(string(state), "_", " ") }
 
-// Count is a number with its noun: 1 cluster, 2 clusters.
+// Count is a number with its noun: 1 cluster, 2 clusters, 3 policies.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,0 +1,123 @@
+package command_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func compact(into *bytes.Buffer, raw []byte) error { return json.Compact(into, raw) }
+
+// trail is a whole audit trail of two lines.
+const trail = `{"seq":1,"at":"2025-03-01T10:00:00Z","actor":"maya","action":"accepted","metadata":"{}","previous":"0000000000000000000000000000000000000000000000000000000000000000","hash":"HASH1"}
+`
+
+// typed are the lines that people type: each is run for people, and as JSON where it answers with something.
+var typed = map[string][]string{
+	"create":      {"create aws-minimal-test --name team-a-smoke-01 --ttl 2d --owner team-a --cost-center cc-1234 --environment test --region us-east-1 --version 4.20.3 --base-domain labs.example.com --team team-a --tag RequestSource=cli"},
+	"dry-run":     {"create --name team-a-smoke-01 --ttl 48h --dry-run"},
+	"create-wait": {"create --name team-a-smoke-01 --wait"},
+	"list":        {"list", "list -o wide", "list -o name", "list --all --status ready --team team-a --limit 2", "list -o yaml"},
+	"status":      {"status team-a-smoke-01", "get --cluster-id " + cluster, "status team-a-smoke-01 -o wide"},
+	"wait":        {"wait team-a-smoke-01"},
+	"explain":     {"explain team-a-smoke-01"},
+	"timeline":    {"timeline team-a-smoke-01"},
+	"logs":        {"logs team-a-smoke-01 --lines 0", "logs team-a-smoke-01 -f"},
+	"jobs":        {"jobs --status FAILED", "jobs job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV"},
+	"extend":      {"extend team-a-smoke-01 4h", "extend --cluster-id " + cluster + " --until 2025-03-02T14:00:00Z"},
+	"hold":        {"hold team-a-smoke-01 8h --reason debugging", "unhold team-a-smoke-01"},
+	"scale":       {"scale-workers team-a-smoke-01 --replicas 3", "scale-workers --cluster-id " + cluster + " --replicas 0 --wait"},
+	"transfer":    {"transfer team-a-smoke-01 --team payments --owner ana --reason handover"},
+	"destroy":     {"destroy team-a-smoke-01 --reason done", "delete --cluster-id " + cluster},
+	"retry":       {"retry pr41-shop --reason freed", "abandon pr41-shop --reason INC-1234"},
+	"kubeconfig":  {"kubeconfig team-a-smoke-01", "kubeconfig team-a-smoke-01 --link"},
+	"open":        {"open team-a-smoke-01", "open team-a-smoke-01 --page"},
+	"outputs":     {"outputs team-a-smoke-01"},
+	"share":       {"share team-a-smoke-01 --team payments --access use", "unshare team-a-smoke-01 --principal https://issuer.example.com#ana", "shares team-a-smoke-01"},
+	"break-glass": {"break-glass pr41-shop --reason INC-1234", "break-glass pr41-shop --link", "redeem https://ocpctl.example.com/links/cXV1eHF1dXg"},
+	"approvals":   {"approvals", "approvals apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve team-a-smoke-01", "refuse team-a-smoke-01 --reason later"},
+	"whoami":      {"whoami", "account unlink github:maya"},
+	"catalog":     {"catalog profiles", "catalog profiles aws-minimal-test", "catalog teams", "catalog quotas", "catalogue status"},
+	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01"},
+	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
+	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue"},
+	"context":     {"context list", "version"},
+}
+
+func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
+	asked := map[string]bool{}
+	for name, lines := range typed {
+		t.Run(name, func(t *testing.T) {
+			var told strings.Builder
+			for _, line := range lines {
+				d := newDesk(t)
+				d.tell(&told, asked, strings.Fields(line))
+				if !strings.Contains(line, " -o ") && !slices.Contains([]string{"logs", "kubeconfig", "open", "break-glass"}, name) {
+					d.tell(&told, asked, append(strings.Fields(line), "-o", "json"))
+				}
+			}
+			golden(t, name+".txt", told.String())
+		})
+	}
+	t.Run("and so every operation of the document is asked", func(t *testing.T) {
+		d := newDesk(t)
+		d.delivers(asked)
+		for path, item := range d.Doc.Paths.Map() {
+			for _, operation := range item.Operations() {
+				if !slices.Contains(operation.Tags, "status") {
+					require.True(t, asked[operation.OperationID], "no command asks %s %s", operation.OperationID, path)
+				}
+			}
+		}
+	})
+}
+
+// delivers runs what stands in files of its own: its golden words would be paths.
+func (d *desk) delivers(asked map[string]bool) {
+	delete(d.env, "OCPCTL_TOKEN")
+	d.env["OCPCTL_AUTH"] = "aws"
+	d.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+	d.Setenv("AWS_SECRET_ACCESS_KEY", "demo-secret")
+	d.Setenv("AWS_REGION", "us-east-1")
+	d.Setenv("AWS_CONFIG_FILE", filepath.Join(d.TempDir(), "none"))
+	require.EqualValues(d, 0, d.run("audit", "export"), d.err.String())
+	dir := d.TempDir()
+	require.NoError(d, os.MkdirAll(filepath.Join(dir, "profiles"), 0o755))
+	require.NoError(d, os.WriteFile(filepath.Join(dir, "profiles", "new.yaml"), []byte("name: new\n"), 0o644))
+	require.EqualValues(d, 1, d.run("catalog", "validate", dir))
+	require.Contains(d, d.out.String(), "profiles/new.yaml:3: regions[0].name: there is no us-esat-1; did you mean us-east-1?\n")
+	for _, a := range d.Asked() {
+		asked[a.Operation] = true
+	}
+}
+
+// tell runs a line and writes down what was typed, said and asked.
+func (d *desk) tell(told *strings.Builder, asked map[string]bool, args []string) {
+	if slices.Contains(args, "redeem") {
+		d.env["OCPCTL_SERVER"] = d.URL
+		args[1] = d.URL + "/links/cXV1eHF1dXg"
+	}
+	code := d.run(args...)
+	fmt.Fprintf(told, "$ ocpctl %s\n%s", d.plain(strings.Join(args, " ")), d.plain(d.out.String()))
+	if text := d.plain(d.err.String()); text != "" {
+		fmt.Fprintf(told, "--- beside it\n%s", text)
+	}
+	fmt.Fprintf(told, "--- %d\n", code)
+	for _, a := range d.Asked() {
+		asked[a.Operation] = true
+		fmt.Fprintln(told, strings.TrimSpace(a.Method+" "+a.Path+" "+a.Body))
+		for _, name := range []string{"Idempotency-Key", "If-Match"} {
+			if value, given := a.Header[name]; given {
+				fmt.Fprintf(told, "  %s: %s\n", name, value[0])
+			}
+		}
+	}
+	told.WriteString("\n")
+}

@@ -1,0 +1,196 @@
+// Package stand is a server for ocpctl's tests. It has no clusters; it speaks openapi.yaml: what it is asked and what it
+// answers are held against the document, and what does not fit fails the test.
+package stand
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/stretchr/testify/require"
+)
+
+//go:embed answers.json
+var answers []byte
+
+// Token is the one it knows.
+const Token = "good-token"
+
+// Asked is one request as it came.
+type Asked struct {
+	Operation, Method, Path, Body string
+	Header                        http.Header
+}
+
+// Server is the stand-in. Its answers are those of answers.json until a test says otherwise.
+type Server struct {
+	URL string
+	Doc *openapi3.T
+
+	t        testing.TB
+	router   routers.Router
+	answers  map[string]json.RawMessage
+	mu       sync.Mutex
+	handlers map[string]http.HandlerFunc
+	asked    []Asked
+}
+
+// New starts one that ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile(document(t))
+	require.NoError(t, err)
+	router, err := legacy.NewRouter(doc)
+	require.NoError(t, err)
+	s := &Server{t: t, Doc: doc, router: router, handlers: map[string]http.HandlerFunc{}}
+	require.NoError(t, json.Unmarshal(answers, &s.answers))
+	on := httptest.NewServer(s)
+	t.Cleanup(on.Close)
+	s.URL = on.URL
+	return s
+}
+
+// document finds openapi.yaml above the test.
+func document(t testing.TB) string {
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "app", "api", "openapi.yaml")
+		}
+		dir = filepath.Dir(dir)
+	}
+	require.Fail(t, "there is no go.mod above the test")
+	return ""
+}
+
+// Handle answers an operation itself from now on. What it answers is not held against the document: it may be a stream,
+// or a fault.
+func (s *Server) Handle(operation string, h http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handlers[operation] = h
+}
+
+// Answer gives an operation another answer from now on.
+func (s *Server) Answer(operation string, body any) {
+	raw, err := json.Marshal(body)
+	require.NoError(s.t, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[operation] = raw
+}
+
+// Refuse answers an operation with a problem document from now on.
+func (s *Server) Refuse(operation string, status int, problem any) {
+	s.Handle(operation, func(w http.ResponseWriter, _ *http.Request) { Problem(w, status, problem) })
+}
+
+// Problem writes a problem document.
+func Problem(w http.ResponseWriter, status int, problem any) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(problem)
+}
+
+// Body is the answer an operation gives.
+func (s *Server) Body(operation string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answers[operation]
+}
+
+// Asked is what it was asked since the last time.
+func (s *Server) Asked() []Asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.asked
+	s.asked = nil
+	return all
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	route, params, err := s.router.FindRoute(r)
+	if err != nil {
+		s.t.Errorf("%s %s is no operation of openapi.yaml: %v", r.Method, r.URL.Path, err)
+		http.NotFound(w, r)
+		return
+	}
+	operation := route.Operation.OperationID
+	s.mu.Lock()
+	s.asked = append(s.asked, Asked{operation, r.Method, r.URL.RequestURI(), string(body), r.Header.Clone()})
+	answer, own := s.answers[operation], s.handlers[operation]
+	s.mu.Unlock()
+
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: &openapi3filter.Options{
+		MultiError: true, AuthenticationFunc: signedIn,
+	}}
+	switch err := openapi3filter.ValidateRequest(r.Context(), input); {
+	case errors.As(err, new(*openapi3filter.SecurityRequirementsError)):
+		Problem(w, http.StatusUnauthorized, map[string]any{"title": "Unauthorized", "status": 401, "detail": "The token is not known."})
+		return
+	case err != nil:
+		s.t.Errorf("%s %s does not fit openapi.yaml: %v", r.Method, r.URL, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if own != nil {
+		own(w, r)
+		return
+	}
+	s.reply(w, input, answer)
+}
+
+func signedIn(_ context.Context, in *openapi3filter.AuthenticationInput) error {
+	if in.RequestValidationInput.Request.Header.Get("Authorization") != "Bearer "+Token {
+		return errors.New("not known")
+	}
+	return nil
+}
+
+// reply answers as the document says for an operation that went well.
+func (s *Server) reply(w http.ResponseWriter, input *openapi3filter.RequestValidationInput, answer []byte) {
+	status, kind := 0, ""
+	for code, response := range input.Route.Operation.Responses.Map() {
+		if strings.HasPrefix(code, "2") {
+			status = map[string]int{"200": 200, "201": 201, "202": 202}[code]
+			for mime := range response.Value.Content {
+				if kind == "" || mime == "application/json" {
+					kind = mime
+				}
+			}
+		}
+	}
+	if kind != "application/json" || answer == nil {
+		s.t.Errorf("%s has no answer here", input.Route.Operation.OperationID)
+	}
+	header := http.Header{"Content-Type": {kind}}
+	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: status, Header: header, Body: io.NopCloser(bytes.NewReader(answer)),
+	})
+	if err != nil {
+		s.t.Errorf("the answer of %s does not fit openapi.yaml: %v", input.Route.Operation.OperationID, err)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(answer)
+}
