@@ -76,7 +76,7 @@ type Timings struct {
 	OC            time.Duration // one question to the cluster itself: 30 s
 	Reach         time.Duration // how long its API may be away: 5 min
 	Scale         time.Duration // how long workers may take to come and go: 30 min
-	ScalePoll     time.Duration // how often they are counted meanwhile: 10 s
+	ScalePoll     time.Duration // the longest between two counts of them: 10 s
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 }
 

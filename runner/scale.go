@@ -140,7 +140,7 @@ func (a *attempt) setReplicas(ctx context.Context, set string, replicas int) err
 // awaitWorkers waits until every set has what it was asked for, all of it ready and no machine more.
 func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until time.Time) error {
 	began, total := 0, a.spec.Scale.Workers
-	for first := true; ; first = false {
+	for wait, first := a.cfg.Timings.RetryMin, true; ; wait, first = min(2*wait, a.cfg.Timings.ScalePoll), false {
 		sets, err := a.machineSets(ctx)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 		if time.Now().After(until) {
 			return a.notReady(ctx, sets)
 		}
-		if err := sleep(ctx, a.cfg.Timings.ScalePoll); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 	if err := a.setSchedulable(ctx, true); err != nil {
 		return err
 	}
-	for {
+	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
 		nodes, err := a.nodes(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -35,7 +35,7 @@ func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 			}
 		}
 		a.say.Step(12, "letting the control plane take workloads")
-		if err := sleep(ctx, a.cfg.Timings.ScalePoll); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
