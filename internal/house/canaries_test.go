@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/house"
 	"github.com/ocpctl/ocpctl/internal/house/installer"
+	"github.com/ocpctl/ocpctl/internal/house/saml"
 )
 
 // A whole life with a unique value in every secret, an install that fails with a log bundle and prints what it should not,
@@ -42,6 +45,8 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	hunt.addKey("ssh key", l.Dir+"/secrets/ssh-key")
 	hunt.addKey("status key", l.Dir+"/secrets/status-key.pem")
 	hunt.addKey("GitHub App's key", l.Dir+"/github-app.pem")
+	hunt.addKey("session key", l.Dir+"/secrets/session-key.pem")
+	hunt.addSession("maya")
 	stop := hunt.watch()
 
 	pr, err := l.GitHub.Open("Has secrets", "maya")
@@ -83,6 +88,20 @@ func (h *hunt) addKey(what, path string) {
 	raw, err := os.ReadFile(path)
 	require.NoError(h.l.t, err)
 	h.add(what, keyLine(string(raw)))
+}
+
+// addSession signs somebody in to the pages: what the browser is given is nobody else's. Of a token it is the signature that
+// makes it one.
+func (h *hunt) addSession(login string) {
+	jar, err := cookiejar.New(nil)
+	require.NoError(h.l.t, err)
+	require.NoError(h.l.t, saml.SignIn(h.l.ctx, &http.Client{Jar: jar}, h.l.PrivateURL(), login, "demo-"+login, "/"))
+	home, err := url.Parse(h.l.PrivateURL())
+	require.NoError(h.l.t, err)
+	require.NotEmpty(h.l.t, jar.Cookies(home))
+	for _, c := range jar.Cookies(home) {
+		h.add(login+"'s session", c.Value[strings.LastIndexByte(c.Value, '.')+1:])
+	}
 }
 
 func keyLine(pem string) string {
