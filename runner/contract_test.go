@@ -58,8 +58,13 @@ func TestProgramsAreRunExactlyAsAgreed(t *testing.T) {
 	require.NoError(t, destroyed.run(t.Context()))
 	require.Equal(t, "succeeded", destroyed.result().Outcome, destroyed.result().Message)
 
+	scaled := newScaling(t, 0, 1, 1)
+	scaled.cfg.Env = crowded(scaled)
+	require.NoError(t, scaled.run(t.Context()))
+	require.Equal(t, "succeeded", scaled.result().Outcome, scaled.result().Message)
+
 	name := record.Identity.CCOName
-	got := "# create\n" + created.called(name) + "\n# destroy\n" + destroyed.called(name)
+	got := "# create\n" + created.called(name) + "\n# destroy\n" + destroyed.called(name) + "\n# scale\n" + scaled.called(name)
 	golden := filepath.Join("testdata", "contract.golden")
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))

@@ -47,3 +47,15 @@ func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Bad\uFFFD why\uFFFD", result.Reason+" "+result.Message)
 }
+
+func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
+	row, err := Result(contract.Result{Outcome: "succeeded", Workers: new(3)})
+	require.NoError(t, err)
+	require.Equal(t, 3, *row.Workers)
+	for _, n := range []int{-1, maxWorkers + 1} {
+		_, err := Result(contract.Result{Outcome: "succeeded", Workers: &n})
+		require.ErrorContains(t, err, "workers: nobody has so many; accepted: 0 to 5000")
+	}
+	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"})
+	require.NoError(t, err)
+}
