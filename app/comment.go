@@ -115,8 +115,11 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 	if c.Verb == chatops.VerbCreate {
 		return d.createByComment(ctx, c)
 	}
-	if c.Verb == chatops.VerbHelp {
+	switch c.Verb {
+	case chatops.VerbHelp:
 		return chatops.Help(d.profiles()...), "help", nil
+	case chatops.VerbLink:
+		return d.linkByComment(ctx, c)
 	}
 	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
 		return chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict), nil
@@ -128,6 +131,8 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 		return d.extendByComment(ctx, c)
 	case chatops.VerbDestroy:
 		return d.destroyByComment(ctx, c)
+	case chatops.VerbApprove:
+		return d.approveByComment(ctx, c)
 	}
 	return "", "", fail(Invalid, "`/ocp %s` is not available yet.\n\n%s", c.Verb, chatops.Help(d.profiles()...))
 }
@@ -150,17 +155,17 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 		return d.exists(ctx, c, newest)
 	}
 	r.Generation = newest.Generation + 1
-	row, verdict, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause, line: c.Line})
+	made, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause, line: c.Line})
 	if err != nil {
 		return "", "", err
 	}
-	if !verdict.Allowed {
-		return "", refusedNote(r.Profile, verdict), nil
+	if made.Row.ID == "" {
+		return "", refusedNote(r.Profile, made.Verdict), nil
 	}
 	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
 		return "", "", err
 	}
-	return "", fmt.Sprintf("accepted %s as %s", r.Profile, row.ID), nil
+	return "", fmt.Sprintf("accepted %s as %s", r.Profile, made.Row.ID), nil
 }
 
 // pullRequest is the comment's pull request as last seen; one never seen is asked from GitHub.

@@ -23,6 +23,7 @@ type CreateRequest struct {
 	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, every cluster has an end
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
+	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
 }
 
 // mostHours keeps every lifetime far from the longest time.Duration; policy's maximum is far below.
@@ -58,7 +59,7 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "offhoursOptIn")
 	slices.Sort(names)
 	return names
 }
@@ -84,6 +85,10 @@ func (r *CreateRequest) read(root *yaml.Node) (wrong []Field) {
 			r.TTLHours = &hours
 		case name == "extraTags":
 			wrong = append(wrong, r.readTags(value)...)
+		case name == "offhoursOptIn":
+			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
+				wrong = append(wrong, Field{Name: name, Detail: "It is neither true nor false" + asWritten(value) + ".", Accept: []string{"false"}})
+			}
 		default:
 			wrong = append(wrong, unknown(name))
 		}
@@ -136,14 +141,16 @@ func shortened(key string) bool {
 	return strings.HasPrefix(key, "ssh-") && (strings.HasSuffix(key, "...") || strings.HasSuffix(key, "…"))
 }
 
+// noSchedule is why nobody may opt in to off-hours.
+const noSchedule = "This installation has no off-hours schedule: nothing scales workers down at night yet. Leave it out, or ask for fewer workers by hand with scale-workers."
+
 // check looks at what policy does not see, or sees only in the words of another door.
-func (r CreateRequest) check(p profiles.Profile, known bool) (wrong []Field) {
+func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
 		wrong = append(wrong, Field{Name: "platform", Detail: fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), Accept: []string{p.Platform}})
 	}
-	for _, f := range []struct{ name, value string }{{"owner", r.Owner}, {"team", r.Team}, {"costCenter", r.CostCenter}, {"environment", r.Environment}} {
+	for _, f := range []struct{ name, value string }{{"owner", own.Owner}, {"team", own.Team}, {"costCenter", own.CostCenter}, {"environment", own.Environment}} {
 		switch problem := profiles.TagProblem(f.name, f.value); {
-		case f.name == "team" && r.Owner == "": // it would have been the owner's name
 		case f.value == "":
 			wrong = append(wrong, Field{Name: f.name, Detail: "It is missing; every cluster carries it as a tag.", Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
 		case problem != "":
@@ -156,12 +163,15 @@ func (r CreateRequest) check(p profiles.Profile, known bool) (wrong []Field) {
 			break
 		}
 	}
+	if r.OffhoursOptIn {
+		wrong = append(wrong, Field{Name: "offhoursOptIn", Detail: noSchedule, Accept: []string{"false"}})
+	}
 	return wrong
 }
 
-// filled takes the environment from the tag of that name, which people may not set but may well mean, and the team from
-// the owner or the only team of the one who asks.
-func (r CreateRequest) filled(who policy.Principal) (CreateRequest, []Field) {
+// filled takes the environment from the tag of that name, which people may not set but may well mean; the team from the owner,
+// where that is one the caller may create for; and the names that other documents have for profiles.
+func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (CreateRequest, []Field) {
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
@@ -170,23 +180,46 @@ func (r CreateRequest) filled(who policy.Principal) (CreateRequest, []Field) {
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")
 	}
-	if r.Owner == "" {
-		r.Owner = who.Name
-	}
-	if teams, _ := who.Teams(policy.Requester, policy.PlatformAdmin); r.Team == "" && len(teams) == 1 {
-		r.Team = teams[0]
-	}
 	if r.Team == "" {
-		r.Team = r.Owner
+		r.Team = teamOf(r, who, c)
 	}
+	r.Profile = profileAlias(r.Profile, c)
 	return r, wrong
 }
 
+// teamOf is the caller's only team, or the owner where that names one of several.
+func teamOf(r CreateRequest, who policy.Principal, c profiles.Catalogue) string {
+	teams, every := who.Teams(policy.RolesFor(policy.ActCreate)...)
+	if !every && len(teams) == 1 {
+		return teams[0]
+	}
+	owner := r.Owner
+	if owner == "" {
+		owner = who.Name
+	}
+	if _, known, declared := c.Team(owner); slices.Contains(teams, owner) || every && (known || !declared) {
+		return owner
+	}
+	return ""
+}
+
+// profileAlias understands ibmcloud-… where the catalogue says ibm-….
+func profileAlias(name string, c profiles.Catalogue) string {
+	rest, other := strings.CutPrefix(name, "ibmcloud-")
+	if _, known := c.Get(name); known || !other {
+		return name
+	}
+	if _, known := c.Get("ibm-" + rest); known {
+		return "ibm-" + rest
+	}
+	return name
+}
+
 // wish is the request as policy judges it.
-func (r CreateRequest) wish(who policy.Principal) policy.Request {
+func (r CreateRequest) wish(who policy.Principal, door policy.Door) policy.Request {
 	w := policy.Request{
-		Principal: who, Door: policy.DoorAPI, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Ownership: policy.Ownership{Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment}, Tags: r.ExtraTags,
+		Principal: who, Door: door, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
 	}
 	if r.TTLHours != nil {
 		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -22,10 +22,17 @@ type Artifacts interface {
 	Read(ctx context.Context, ref string) ([]byte, error)
 }
 
-// Config wires a desk. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
+// Keeper keeps the catalogue and takes another when its files changed.
+type Keeper interface {
+	Status() book.Status
+	Reload() (changed bool, err error)
+}
+
+// Config wires a desk. Store, Book, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
 	Store        *store.Store
-	Catalogue    profiles.Catalogue
+	Book         func() book.Book // the catalogue in force
+	Keeper       Keeper           // nil: the catalogue never changes
 	Policy       policy.Settings
 	Repositories []Repository // which repositories may ask, and whose their clusters are; the first match counts
 	GitHub       GitHub
@@ -49,7 +56,8 @@ type Runs struct {
 // Desk answers the doors. Safe for concurrent use.
 type Desk struct {
 	store     *store.Store
-	catalogue profiles.Catalogue
+	book      func() book.Book
+	keeper    Keeper
 	policy    policy.Settings
 	repos     []Repository
 	github    GitHub
@@ -65,8 +73,11 @@ func New(c Config) *Desk {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	if c.Book == nil {
+		c.Book = func() book.Book { return book.Book{} } // nothing is allowed to anybody
+	}
 	return &Desk{
-		store: c.Store, catalogue: c.Catalogue, policy: c.Policy, repos: c.Repositories,
+		store: c.Store, book: c.Book, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
 		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log,
 	}
 }
@@ -75,7 +86,7 @@ func New(c Config) *Desk {
 func (d *Desk) profiles() []string {
 	first := d.defaultProfile()
 	names := []string{first}
-	for _, p := range d.catalogue.All() {
+	for _, p := range d.book().All() {
 		if p.Enabled && !p.AdminOnly && p.Name != first {
 			names = append(names, p.Name)
 		}
@@ -87,6 +98,6 @@ func (d *Desk) defaultProfile() string {
 	if d.runs.DefaultProfile != "" {
 		return d.runs.DefaultProfile
 	}
-	p, _ := d.catalogue.Default() // an empty name is refused by policy, in words
+	p, _ := d.book().Default() // an empty name is refused by policy, in words
 	return p.Name
 }

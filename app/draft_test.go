@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -23,9 +24,9 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0wKz7lEfhqE8VfUMLxVdIYS
 
 // drafts is a desk that judges and keeps nothing.
 func drafts(t testing.TB) *app.Desk {
-	catalogue, err := profiles.Embedded()
+	terms, err := book.Embedded()
 	require.NoError(t, err)
-	return app.New(app.Config{Catalogue: catalogue, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
+	return app.New(app.Config{Book: func() book.Book { return terms }, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
 }
 
 var requester = policy.As("cli", "maya", policy.Requester)
@@ -36,7 +37,7 @@ func TestTheSpecificationsOwnRequestIsDrafted(t *testing.T) {
 	row, notes, err := drafts(t).Draft(requester, request, wrong, time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "its key is cut for show")
-	require.Equal(t, "ssh-ed25519 AAAA...", row.Spec.SSHKey)
+	require.Equal(t, "ssh-rsa ours", row.Spec.SSHKey, "so the nodes get the installation's")
 	require.Equal(t, "team-a-smoke-01", row.Name)
 	require.Equal(t, 24*time.Hour, row.TTL)
 	require.Equal(t, []string{"team-a", "team-a", "sandbox", "test"}, []string{row.Owner, row.Team, row.CostCenter, row.Environment})

@@ -14,6 +14,7 @@ const (
 	Denied   Kind = "denied"
 	NotFound Kind = "not_found"
 	Conflict Kind = "conflict"
+	Stale    Kind = "stale" // it is no longer as the caller saw it
 	Busy     Kind = "busy"
 )
 

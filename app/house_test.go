@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -90,10 +90,10 @@ func newHouse(t *testing.T) *house {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	h.store = s
-	catalogue, err := profiles.Embedded()
+	terms, err := book.Embedded()
 	require.NoError(t, err)
 	h.desk = app.New(app.Config{
-		Store: s, Catalogue: catalogue, GitHub: h.github, Artifacts: h.shelf,
+		Store: s, Book: func() book.Book { return terms }, GitHub: h.github, Artifacts: h.shelf,
 		Policy: policy.Settings{Grace: grace, Installation: "test"},
 		Repositories: []app.Repository{
 			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},

@@ -18,7 +18,7 @@ func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) 
 	if !ours {
 		return nil, nil
 	}
-	profile, known := d.catalogue.Get(name)
+	profile, known := d.book().Get(name)
 	if !known {
 		reply := store.Reply{
 			Cause:        fmt.Sprintf("label:%s#%d:%s", e.PR.Repo, e.PR.Number, label),
@@ -80,16 +80,16 @@ func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, profile s
 		return "", err
 	}
 	request.Profile, request.Generation = profile, generation
-	row, verdict, err := d.create(ctx, wish{request: request, pr: e.PR, actor: e.Actor, key: key, cause: key})
+	made, err := d.create(ctx, wish{request: request, pr: e.PR, actor: e.Actor, key: key, cause: key})
 	switch {
 	case KindOf(err) == Conflict:
 		return d.sayConflict(ctx, e.PR, key, err)
 	case err != nil:
 		return "", err
-	case !verdict.Allowed:
-		return refusedNote(profile, verdict), nil
+	case made.Row.ID == "":
+		return refusedNote(profile, made.Verdict), nil
 	}
-	return fmt.Sprintf("accepted %s as %s", profile, row.ID), nil
+	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), nil
 }
 
 // request is what every wish from a pull request has in common; the actor's permission is asked now, not believed.
@@ -99,11 +99,15 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", actor, pr.Repo, err)
 	}
 	own := d.ownership(pr.Repo)
-	principal := policy.As(principalID(actor), actor, policy.Requester, own.Team)
+	who, err := d.onGitHub(ctx, actor, permission, pr.Repo, own.Team)
+	if err != nil {
+		return policy.Request{}, err
+	}
 	return policy.Request{
-		Principal: principal, Door: door, Permission: permission, Ownership: own,
+		Principal: who, Door: door, Permission: permission, Ownership: own,
 		PR: &policy.PullRequest{
-			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base, Labels: pr.Labels,
+			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
+			Labels: pr.Labels,
 		},
 	}, nil
 }

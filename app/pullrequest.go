@@ -52,6 +52,11 @@ func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note st
 			return "", err
 		}
 		notes = append(notes, moved...)
+		moved, err = d.rebind(ctx, row, e.PR.Head)
+		if err != nil {
+			return "", err
+		}
+		notes = append(notes, moved...)
 	}
 	if e.PR.Open {
 		for _, label := range e.PR.Labels {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -30,21 +29,26 @@ type JobDetails struct {
 
 // List returns a page of the clusters the principal may see, newest first, and the next page's cursor.
 func (d *Desk) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
-	teams, err := visible(p)
-	if err != nil {
-		return nil, "", err
-	}
-	f.Teams = teams
+	cut := sight(p)
+	f.Teams, f.Principal = cut.Teams, cut.Principal
 	rows, next, err := d.store.List(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
+	if len(rows) == 0 && len(p.Seats) == 0 { // somebody may have shared one all the same
+		return nil, "", seatless()
+	}
 	return rows, next, nil
 }
 
+// Cluster returns one cluster's row, by id or by the name of one that lives.
+func (d *Desk) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+	return d.seen(ctx, p, ref)
+}
+
 // Get returns one cluster with its newest job. Another team's cluster is not found.
-func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int) (Details, error) {
-	row, err := d.seen(ctx, p, id)
+func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
+	row, err := d.seen(ctx, p, ref)
 	if err != nil {
 		return Details{}, err
 	}
@@ -52,16 +56,16 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int
 	if out.Job, err = d.store.Job(ctx, row.JobID); err != nil {
 		return Details{}, fmt.Errorf("read job %s: %w", row.JobID, err)
 	}
-	if out.Attempts, err = d.store.Attempts(ctx, id); err != nil {
+	if out.Attempts, err = d.store.Attempts(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read attempts: %w", err)
 	}
-	if out.Verifications, err = d.store.Verifications(ctx, id); err != nil {
+	if out.Verifications, err = d.store.Verifications(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
 	}
-	if out.Conditions, err = d.store.Conditions(ctx, id); err != nil {
+	if out.Conditions, err = d.store.Conditions(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read conditions: %w", err)
 	}
-	if out.Timeline, err = d.store.Timeline(ctx, id); err != nil {
+	if out.Timeline, err = d.store.Timeline(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read timeline: %w", err)
 	}
 	if lines > 0 {
@@ -72,19 +76,44 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, id string, lines int
 	return out, nil
 }
 
+// Timeline returns what happened to a cluster and why, oldest first.
+func (d *Desk) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	events, err := d.store.Timeline(ctx, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read timeline: %w", err)
+	}
+	return events, nil
+}
+
+// Jobs returns a page of the jobs of clusters the principal may see, newest first.
+func (d *Desk) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
+	if f.Cluster != "" {
+		row, err := d.seen(ctx, p, f.Cluster)
+		if err != nil {
+			return nil, "", err
+		}
+		f.Cluster = row.ID
+	}
+	cut := sight(p)
+	f.Teams, f.Principal = cut.Teams, cut.Principal
+	jobs, next, err := d.store.Jobs(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("list jobs: %w", err)
+	}
+	if len(jobs) == 0 && len(p.Seats) == 0 {
+		return nil, "", seatless()
+	}
+	return jobs, next, nil
+}
+
 // Job returns a job and the last lines of its log. The job of another team's cluster is not found.
 func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
-	missing := fail(NotFound, "There is no job %s that you may see. The list of clusters shows yours.", id)
-	job, err := d.store.Job(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return JobDetails{}, missing
-	}
+	job, _, err := d.job(ctx, p, id)
 	if err != nil {
-		return JobDetails{}, fmt.Errorf("read job: %w", err)
-	}
-	if _, err := d.seen(ctx, p, job.Cluster); KindOf(err) == NotFound {
-		return JobDetails{}, missing
-	} else if err != nil {
 		return JobDetails{}, err
 	}
 	log, err := d.store.LogTail(ctx, id, lines)
@@ -94,66 +123,52 @@ func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-// Outputs returns where a cluster is, as references. It is a conflict while there is nothing to show.
-func (d *Desk) Outputs(ctx context.Context, p policy.Principal, id string) (store.Row, error) {
-	row, err := d.seen(ctx, p, id)
-	if err != nil {
-		return store.Row{}, err
+func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
+	missing := fail(NotFound, "There is no job %s that you may see. The list of jobs shows yours.", id)
+	job, err := d.store.Job(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		if len(p.Seats) == 0 {
+			return store.Job{}, store.Row{}, seatless()
+		}
+		return store.Job{}, store.Row{}, missing
 	}
-	return row, reachable(row)
+	if err != nil {
+		return store.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
+	}
+	row, err := d.seen(ctx, p, job.Cluster)
+	if KindOf(err) == NotFound {
+		return store.Job{}, store.Row{}, missing
+	}
+	return job, row, err
 }
 
-// Kubeconfig hands out a cluster's kubeconfig to its team or an admin. The audit line is written before the file is
-// read, so nothing is ever handed out that was not written down.
-func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, id string) ([]byte, error) {
-	row, err := d.seen(ctx, p, id)
+// Outputs returns where a cluster is, as references; the reading is written down. It is a conflict while there is nothing
+// to show.
+func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+	row, err := d.seen(ctx, p, ref) // every role may, and a share shows addresses too
 	if err != nil {
-		return nil, err
-	}
-	if !p.May(policy.ActKubeconfig, row.Team) {
-		return nil, fail(Denied, "A kubeconfig is for the cluster's team and for admins; your role is %s. "+
-			"Ask team %s.", p.Role(), row.Team)
+		return store.Row{}, err
 	}
 	if err := reachable(row); err != nil {
-		return nil, err
-	}
-	meta := map[string]string{"why": "the kubeconfig was handed out", "ref": row.Outputs.KubeconfigRef}
-	if err := d.store.Audit(ctx, store.Deed{Actor: p.ID}, "kubeconfig.read", id, meta); err != nil {
-		return nil, fmt.Errorf("write down the reading: %w", err)
-	}
-	raw, err := d.artifacts.Read(ctx, row.Outputs.KubeconfigRef)
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig of %s: %w", id, err)
-	}
-	return raw, nil
-}
-
-func (d *Desk) seen(ctx context.Context, p policy.Principal, id string) (store.Row, error) {
-	teams, err := visible(p)
-	if err != nil {
 		return store.Row{}, err
 	}
-	row, err := d.store.Cluster(ctx, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return store.Row{}, fmt.Errorf("read cluster: %w", err)
-	}
-	if err != nil || teams != nil && !slices.Contains(teams, row.Team) {
-		return store.Row{}, fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", id)
+	if err := d.store.Audit(ctx, deed.by(p), "outputs.read", row.ID, map[string]string{"why": "addresses and references were read"}); err != nil {
+		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
 }
 
-// visible lists the teams whose clusters the principal may see; nil means all.
-func visible(p policy.Principal) ([]string, error) {
-	teams, every := p.Teams()
-	switch {
-	case every:
-		return nil, nil
-	case len(teams) > 0:
-		return teams, nil
+// Kubeconfig hands out a cluster's kubeconfig to its team, an admin, or whom it is shared with to use. The audit line is
+// written before the file is read, so nothing is ever handed out that was not written down.
+func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed Deed) ([]byte, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActKubeconfig)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fail(Denied, "You are known, but without a role: the token's ocpctl_role claim is missing. "+
-		"Ask a platform admin for requester, platform_admin or auditor.")
+	if err := reachable(row); err != nil {
+		return nil, err
+	}
+	return d.handOut(ctx, row, "kubeconfig.read", row.Outputs.KubeconfigRef, deed.by(p))
 }
 
 // reachable is an error as long as, or once, the cluster cannot be used.

@@ -11,13 +11,13 @@ import (
 )
 
 // approval is what has to be approved of a granted wish; nil: nothing. What is approved is exactly what was asked.
-func approval(w wish, v policy.Verdict, asked []byte) *store.ApprovalAsk {
+func approval(w wish, v policy.Verdict, id string, asked []byte) *store.ApprovalAsk {
 	a := v.Approval
 	if a == nil {
 		return nil
 	}
 	return &store.ApprovalAsk{
-		Why: a.Why, Needs: a.Count, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head,
+		ID: id, Why: a.Why, Needs: a.Count, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head,
 	}
 }
 

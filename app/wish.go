@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -17,48 +19,86 @@ import (
 // wish is a cluster somebody asked for, before policy judged it.
 type wish struct {
 	request policy.Request
+	book    book.Book      // that judges it, the same from beginning to end
+	notes   []policy.Check // what a person should know beside what policy says
+	sshKey  string         // public, for the nodes; empty: the installation's
 	pr      store.PullRequest
 	actor   string // login
-	key     string // idempotency key
-	cause   string // what a refusal answers
+	key     string // what makes two wishes one: a label and its generation, a comment
+	cause   string // what a refusal answers; empty: nobody is answered
 	line    string // the command as typed; empty: not typed
+
+	once   *store.Once // a request that may be sent again; nil: it is not
+	answer func(Created) (store.Answer, error)
+}
+
+// Created is what became of a wish for a cluster.
+type Created struct {
+	Row      store.Row // the zero value when it was refused, and where the answer is an earlier one
+	Verdict  policy.Verdict
+	Approval string        // id of what has to be approved first; empty: nothing
+	Answer   *store.Answer // as it was given the first time; nil where nobody asked for one
+	Replayed bool          // it was asked before
 }
 
 // create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
-// name or under the fallback name when the first is taken. The returned row is empty on a refusal, which is a result and
-// not an error.
-func (d *Desk) create(ctx context.Context, w wish) (store.Row, policy.Verdict, error) {
-	// Whose it will be is settled by the request alone; what they have is counted when everybody else's wishes wait.
+// name or under the fallback name when the first is taken. A refusal is a result and not an error.
+func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
+	if w.book.Hash == "" {
+		w.book = d.book()
+	}
 	ask, err := d.ask(w)
 	if err != nil {
-		return store.Row{}, policy.Verdict{}, err
+		return Created{}, err
 	}
-	var verdict policy.Verdict
-	fallback := false
+	var out Created
+	fallback, approval := false, store.NewID("apr")
 	judge := func(u store.Usage) (store.Judgement, error) {
-		verdict = d.evaluate(w, used(u), u.At)
+		out.Verdict = d.evaluate(w, used(u), u.At)
 		if fallback {
-			verdict.Grant.Name = verdict.Grant.FallbackName
+			out.Verdict.Grant.Name = out.Verdict.Grant.FallbackName
 		}
-		return d.judgement(w, ask.Request, verdict, u)
+		return d.judgement(w, ask.Request, approval, out.Verdict, u)
 	}
-	judged, err := d.store.Judge(ctx, ask, judge, nil)
-	if errors.Is(err, store.ErrNameTaken) && verdict.Grant.FallbackName != "" {
+	answer := func(row store.Row, j store.Judgement) (store.Answer, error) {
+		out.Row = row
+		if j.Accept != nil && j.Accept.Approval != nil {
+			out.Approval = approval
+		}
+		return w.answer(out)
+	}
+	judged, err := d.store.Judge(ctx, ask, judge, answer)
+	if errors.Is(err, store.ErrNameTaken) && out.Verdict.Grant.FallbackName != "" {
 		fallback = true
-		judged, err = d.store.Judge(ctx, ask, judge, nil)
+		judged, err = d.store.Judge(ctx, ask, judge, answer)
 	}
 	switch {
 	case errors.Is(err, store.ErrNameTaken):
-		return store.Row{}, verdict, fail(Conflict, "The name %s is taken on %s. Ask again with another one: --name <name>.",
-			verdict.Grant.Name, verdict.Grant.BaseDomain)
+		return Created{}, nameTaken(w, out.Verdict.Grant)
+	case errors.Is(err, store.ErrKeyReused):
+		return Created{}, fail(Conflict, "This Idempotency-Key was used for another request. Send the same request, or take a new key.")
 	case err != nil:
-		return store.Row{}, policy.Verdict{}, fmt.Errorf("create a cluster: %w", err)
+		return Created{}, fmt.Errorf("create a cluster: %w", err)
 	}
-	return judged.Row, verdict, nil
+	out.Row, out.Answer, out.Replayed = judged.Row, judged.Answer, judged.Replayed
+	if out.Approval = ""; judged.Row.NeedsApproval && !judged.Replayed {
+		out.Approval = approval
+	}
+	return out, nil
+}
+
+func nameTaken(w wish, g policy.Grant) error {
+	how := "Ask again with another one."
+	if w.pr.Repo != "" {
+		how = "Ask again with another one: --name <name>."
+	}
+	return fail(Conflict, "The name %s is taken on %s. %s", g.Name, g.BaseDomain, how)
 }
 
 func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
-	return policy.Evaluate(w.request, u, policy.Terms{Catalogue: d.catalogue, Now: now}, d.policy)
+	v := policy.Evaluate(w.request, u, w.book.Terms(now), d.policy)
+	v.Checks = append(v.Checks, w.notes...)
+	return v
 }
 
 func used(u store.Usage) policy.Usage {
@@ -68,23 +108,27 @@ func used(u store.Usage) policy.Usage {
 	}
 }
 
-// ask says what is asked and for whom it counts.
+// ask says what is asked and for whom it counts. Whose it will be is settled by the request alone; what they have is
+// counted when everybody else's wishes wait.
 func (d *Desk) ask(w wish) (store.Ask, error) {
 	asked, err := json.Marshal(w.request)
 	if err != nil {
 		return store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
 	return store.Ask{
-		Scope: store.Scope{
-			Person: w.request.Principal.ID, Repo: w.pr.Repo, Team: policy.TeamOf(w.request, d.catalogue),
-			Everywhere: slices.ContainsFunc(d.catalogue.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }),
-		},
-		Principal: w.request.Principal.ID, Door: string(w.request.Door), Request: asked, Key: w.key,
+		Scope:     scope(w.request.Principal.ID, policy.TeamOf(w.request, w.book.Catalogue), w.pr.Repo, w.book.Catalogue),
+		Principal: w.request.Principal.ID, Door: string(w.request.Door), Request: asked, Key: w.key, Once: w.once,
 	}, nil
 }
 
+// scope says for whom is counted; everybody is locked only where a quota counts everybody.
+func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
+	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere })
+	return store.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
+}
+
 // judgement is what the verdict comes to.
-func (d *Desk) judgement(w wish, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
 	said, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -94,10 +138,7 @@ func (d *Desk) judgement(w wish, asked []byte, v policy.Verdict, u store.Usage) 
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: &store.Reply{
-			Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
-			Body: chatops.Answer(w.line, chatops.Refusal(w.actor, v)),
-		}}}, nil
+		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v)}}, nil
 	}
 	row, err := d.draft(w, v.Grant, u.At)
 	if err != nil {
@@ -105,15 +146,26 @@ func (d *Desk) judgement(w wish, asked []byte, v policy.Verdict, u store.Usage) 
 	}
 	return store.Judgement{Accept: &store.Acceptance{
 		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said,
-		Approval: approval(w, v, asked), Turn: turn(v, used(u)),
+		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)),
 	}}, nil
+}
+
+// refusal is the answer to post; nil where nobody waits for one.
+func (w wish) refusal(v policy.Verdict) *store.Reply {
+	if w.cause == "" {
+		return nil
+	}
+	return &store.Reply{
+		Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
+		Body: chatops.Answer(w.line, chatops.Refusal(w.actor, v)),
+	}
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
 func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	cluster, job := store.NewID("clu"), store.NewID("job")
 	tags := policy.EffectiveTags(w.request, g, cluster, job, now, d.policy.Installation)
-	profile, ok := d.catalogue.Get(g.Profile)
+	profile, ok := w.book.Get(g.Profile)
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}
@@ -129,8 +181,8 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],
-			PullSecretRef: d.runs.PullSecretRef, SSHKey: d.runs.SSHKey, SSHKeyRef: d.runs.SSHKeyRef, CloudCredsRef: d.runs.CloudCredsRef,
-			Account:        d.runs.Account,
+			PullSecretRef: d.runs.PullSecretRef, SSHKey: cmp.Or(w.sshKey, d.runs.SSHKey), SSHKeyRef: d.runs.SSHKeyRef,
+			CloudCredsRef: d.runs.CloudCredsRef, Account: d.runs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}

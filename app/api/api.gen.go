@@ -15,18 +15,93 @@ import (
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
+// Defines values for ApprovalKind.
+const (
+	ApprovalKindCreate    ApprovalKind = "create"
+	ApprovalKindKubeadmin ApprovalKind = "kubeadmin"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalKind enum.
+func (e ApprovalKind) Valid() bool {
+	switch e {
+	case ApprovalKindCreate:
+		return true
+	case ApprovalKindKubeadmin:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApprovalState.
+const (
+	ApprovalStateApproved ApprovalState = "approved"
+	ApprovalStateExpired  ApprovalState = "expired"
+	ApprovalStatePending  ApprovalState = "pending"
+	ApprovalStateRefused  ApprovalState = "refused"
+	ApprovalStateUsed     ApprovalState = "used"
+	ApprovalStateVoid     ApprovalState = "void"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalState enum.
+func (e ApprovalState) Valid() bool {
+	switch e {
+	case ApprovalStateApproved:
+		return true
+	case ApprovalStateExpired:
+		return true
+	case ApprovalStatePending:
+		return true
+	case ApprovalStateRefused:
+		return true
+	case ApprovalStateUsed:
+		return true
+	case ApprovalStateVoid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AttemptKind.
 const (
-	Create  AttemptKind = "create"
-	Destroy AttemptKind = "destroy"
+	AttemptKindCreate  AttemptKind = "create"
+	AttemptKindDestroy AttemptKind = "destroy"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
 func (e AttemptKind) Valid() bool {
 	switch e {
-	case Create:
+	case AttemptKindCreate:
 		return true
-	case Destroy:
+	case AttemptKindDestroy:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CheckResult.
+const (
+	CheckResultAsk  CheckResult = "ask"
+	CheckResultFail CheckResult = "fail"
+	CheckResultPass CheckResult = "pass"
+	CheckResultWait CheckResult = "wait"
+	CheckResultWarn CheckResult = "warn"
+)
+
+// Valid indicates whether the value is a known member of the CheckResult enum.
+func (e CheckResult) Valid() bool {
+	switch e {
+	case CheckResultAsk:
+		return true
+	case CheckResultFail:
+		return true
+	case CheckResultPass:
+		return true
+	case CheckResultWait:
+		return true
+	case CheckResultWarn:
 		return true
 	default:
 		return false
@@ -72,6 +147,204 @@ func (e ConditionStatus) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryState.
+const (
+	Done     DeliveryState = "done"
+	Failed   DeliveryState = "failed"
+	Received DeliveryState = "received"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryState enum.
+func (e DeliveryState) Valid() bool {
+	switch e {
+	case Done:
+		return true
+	case Failed:
+		return true
+	case Received:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindingKind.
+const (
+	Blocked FindingKind = "blocked"
+	Orphan  FindingKind = "orphan"
+	Overdue FindingKind = "overdue"
+	Stuck   FindingKind = "stuck"
+)
+
+// Valid indicates whether the value is a known member of the FindingKind enum.
+func (e FindingKind) Valid() bool {
+	switch e {
+	case Blocked:
+		return true
+	case Orphan:
+		return true
+	case Overdue:
+		return true
+	case Stuck:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProfileWhenFull.
+const (
+	ProfileWhenFullRefuse ProfileWhenFull = "refuse"
+	ProfileWhenFullWait   ProfileWhenFull = "wait"
+)
+
+// Valid indicates whether the value is a known member of the ProfileWhenFull enum.
+func (e ProfileWhenFull) Valid() bool {
+	switch e {
+	case ProfileWhenFullRefuse:
+		return true
+	case ProfileWhenFullWait:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuotaScope.
+const (
+	QuotaScopeEverywhere QuotaScope = "everywhere"
+	QuotaScopePerson     QuotaScope = "person"
+	QuotaScopeRepository QuotaScope = "repository"
+	QuotaScopeTeam       QuotaScope = "team"
+)
+
+// Valid indicates whether the value is a known member of the QuotaScope enum.
+func (e QuotaScope) Valid() bool {
+	switch e {
+	case QuotaScopeEverywhere:
+		return true
+	case QuotaScopePerson:
+		return true
+	case QuotaScopeRepository:
+		return true
+	case QuotaScopeTeam:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RedeemedKind.
+const (
+	RedeemedKindAccount   RedeemedKind = "account"
+	RedeemedKindKubeadmin RedeemedKind = "kubeadmin"
+)
+
+// Valid indicates whether the value is a known member of the RedeemedKind enum.
+func (e RedeemedKind) Valid() bool {
+	switch e {
+	case RedeemedKindAccount:
+		return true
+	case RedeemedKindKubeadmin:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SeatRole.
+const (
+	Auditor       SeatRole = "auditor"
+	PlatformAdmin SeatRole = "platform_admin"
+	Requester     SeatRole = "requester"
+)
+
+// Valid indicates whether the value is a known member of the SeatRole enum.
+func (e SeatRole) Valid() bool {
+	switch e {
+	case Auditor:
+		return true
+	case PlatformAdmin:
+		return true
+	case Requester:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareAccess.
+const (
+	ShareAccessSee ShareAccess = "see"
+	ShareAccessUse ShareAccess = "use"
+)
+
+// Valid indicates whether the value is a known member of the ShareAccess enum.
+func (e ShareAccess) Valid() bool {
+	switch e {
+	case ShareAccessSee:
+		return true
+	case ShareAccessUse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareKind.
+const (
+	ShareKindPrincipal ShareKind = "principal"
+	ShareKindTeam      ShareKind = "team"
+)
+
+// Valid indicates whether the value is a known member of the ShareKind enum.
+func (e ShareKind) Valid() bool {
+	switch e {
+	case ShareKindPrincipal:
+		return true
+	case ShareKindTeam:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareRequestAccess.
+const (
+	ShareRequestAccessSee ShareRequestAccess = "see"
+	ShareRequestAccessUse ShareRequestAccess = "use"
+)
+
+// Valid indicates whether the value is a known member of the ShareRequestAccess enum.
+func (e ShareRequestAccess) Valid() bool {
+	switch e {
+	case ShareRequestAccessSee:
+		return true
+	case ShareRequestAccessUse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareRequestKind.
+const (
+	ShareRequestKindPrincipal ShareRequestKind = "principal"
+	ShareRequestKindTeam      ShareRequestKind = "team"
+)
+
+// Valid indicates whether the value is a known member of the ShareRequestKind enum.
+func (e ShareRequestKind) Valid() bool {
+	switch e {
+	case ShareRequestKindPrincipal:
+		return true
+	case ShareRequestKindTeam:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Status.
 const (
 	CREATING   Status = "CREATING"
@@ -102,8 +375,114 @@ func (e Status) Valid() bool {
 	}
 }
 
+// Defines values for UnshareClusterParamsKind.
+const (
+	UnshareClusterParamsKindPrincipal UnshareClusterParamsKind = "principal"
+	UnshareClusterParamsKindTeam      UnshareClusterParamsKind = "team"
+)
+
+// Valid indicates whether the value is a known member of the UnshareClusterParamsKind enum.
+func (e UnshareClusterParamsKind) Valid() bool {
+	switch e {
+	case UnshareClusterParamsKindPrincipal:
+		return true
+	case UnshareClusterParamsKindTeam:
+		return true
+	default:
+		return false
+	}
+}
+
+// AWSProof defines model for AWSProof.
+type AWSProof struct {
+	// Headers The headers that were signed beside host.
+	Headers map[string]string `json:"headers"`
+
+	// URL The presigned request.
+	URL string `json:"url"`
+}
+
+// Accepted defines model for Accepted.
+type Accepted struct {
+	// ApprovalID What has to be approved first.
+	ApprovalID string `json:"approvalId,omitempty,omitzero"`
+
+	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	ClusterID string    `json:"clusterId"`
+	DestroyAt time.Time `json:"destroyAt,omitempty,omitzero"`
+
+	// JobID Example: job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV
+	JobID string `json:"jobId"`
+	Name  string `json:"name,omitempty,omitzero"`
+
+	// Place Place in line where a quota is full.
+	Place  int    `json:"place,omitempty,omitzero"`
+	Status Status `json:"status"`
+
+	// URL Where to watch it.
+	URL string `json:"url,omitempty,omitzero"`
+
+	// Words The same in words.
+	Words string `json:"words,omitempty,omitzero"`
+}
+
+// AllowList defines model for AllowList.
+type AllowList struct {
+	Allow   []string `json:"allow"`
+	Default string   `json:"default"`
+}
+
 // Answer Answer of package runner/contract.
 type Answer = contract.Answer
+
+// Approval defines model for Approval.
+type Approval struct {
+	ApprovalID string `json:"approvalId"`
+
+	// By Whose votes count.
+	By          string    `json:"by"`
+	ClusterID   string    `json:"clusterId"`
+	ClusterName string    `json:"clusterName,omitempty,omitzero"`
+	CreatedAt   time.Time `json:"createdAt"`
+	DecidedAt   time.Time `json:"decidedAt,omitempty,omitzero"`
+	DecidedWhy  string    `json:"decidedWhy,omitempty,omitzero"`
+	ExpiresAt   time.Time `json:"expiresAt"`
+
+	// Head Commit of the pull request it is bound to.
+	Head string       `json:"head,omitempty,omitzero"`
+	Kind ApprovalKind `json:"kind"`
+
+	// MayVote Your vote would count.
+	MayVote bool `json:"mayVote,omitempty,omitzero"`
+
+	// Needs Votes it takes.
+	Needs       int           `json:"needs"`
+	RequestedBy string        `json:"requestedBy"`
+	State       ApprovalState `json:"state"`
+	Team        string        `json:"team"`
+	Votes       []Vote        `json:"votes"`
+	Why         []string      `json:"why"`
+}
+
+// ApprovalKind defines model for Approval.Kind.
+type ApprovalKind string
+
+// ApprovalState defines model for Approval.State.
+type ApprovalState string
+
+// ApprovalPage defines model for ApprovalPage.
+type ApprovalPage struct {
+	Items      []Approval `json:"items"`
+	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
+}
+
+// ApprovalTerms defines model for ApprovalTerms.
+type ApprovalTerms struct {
+	By            string   `json:"by"`
+	Count         int      `json:"count"`
+	Why           []string `json:"why"`
+	WithinSeconds int64    `json:"withinSeconds,omitempty,omitzero"`
+}
 
 // Attempt defines model for Attempt.
 type Attempt struct {
@@ -138,6 +517,113 @@ type Attempt struct {
 // AttemptKind defines model for Attempt.Kind.
 type AttemptKind string
 
+// AuditEvent defines model for AuditEvent.
+type AuditEvent struct {
+	Action    string    `json:"action"`
+	Actor     string    `json:"actor"`
+	At        time.Time `json:"at"`
+	ClusterID string    `json:"clusterId,omitempty,omitzero"`
+	Door      string    `json:"door,omitempty,omitzero"`
+
+	// Hash SHA-256 over seq, previous, actor, action, door, clusterId, metadata and time, each as its length in bytes, a colon and itself.
+	Hash string `json:"hash"`
+
+	// Metadata Verdict, before, after and the rest: a JSON object as text, byte for byte what the hash is taken over.
+	Metadata string `json:"metadata"`
+
+	// Previous Hash of the line before.
+	Previous string `json:"previous"`
+	Seq      int64  `json:"seq"`
+}
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	Items      []AuditEvent `json:"items"`
+	NextCursor string       `json:"nextCursor,omitempty,omitzero"`
+}
+
+// AuditProof defines model for AuditProof.
+type AuditProof struct {
+	// BrokenAt First line that does not fit.
+	BrokenAt int64 `json:"brokenAt,omitempty,omitzero"`
+
+	// Head Hash of the last line.
+	Head  string `json:"head"`
+	Lines int64  `json:"lines"`
+	Whole bool   `json:"whole"`
+	Words string `json:"words,omitempty,omitzero"`
+}
+
+// CatalogueFiles defines model for CatalogueFiles.
+type CatalogueFiles struct {
+	// Files Path, e.g. profiles/aws-minimal-test.yaml, to content.
+	Files map[string]string `json:"files"`
+}
+
+// CatalogueProblem defines model for CatalogueProblem.
+type CatalogueProblem struct {
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty,omitzero"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+}
+
+// CatalogueProblems defines model for CatalogueProblems.
+type CatalogueProblems struct {
+	Hash     string             `json:"hash,omitempty,omitzero"`
+	Problems []CatalogueProblem `json:"problems"`
+	Valid    bool               `json:"valid"`
+}
+
+// CatalogueState defines model for CatalogueState.
+type CatalogueState struct {
+	Hash       string    `json:"hash"`
+	Identities int       `json:"identities,omitempty,omitzero"`
+	LoadedAt   time.Time `json:"loadedAt"`
+	Policies   int       `json:"policies,omitempty,omitzero"`
+
+	// Problem Why what is in the directory now is not in force.
+	Problem  string `json:"problem,omitempty,omitzero"`
+	Profiles int    `json:"profiles,omitempty,omitzero"`
+	Quotas   int    `json:"quotas,omitempty,omitzero"`
+
+	// Source embedded, or the directory.
+	Source string `json:"source"`
+	Teams  int    `json:"teams,omitempty,omitzero"`
+}
+
+// Change defines model for Change.
+type Change struct {
+	// Capped The profile's maximum cut it short.
+	Capped  bool    `json:"capped,omitempty,omitzero"`
+	Cluster Cluster `json:"cluster"`
+
+	// Words What changed, in words.
+	Words string `json:"words"`
+}
+
+// Check defines model for Check.
+type Check struct {
+	// Accept What would be accepted.
+	Accept string `json:"accept,omitempty,omitzero"`
+
+	// Asked What was asked for.
+	Asked  string  `json:"asked,omitempty,omitzero"`
+	Checks []Check `json:"checks,omitempty,omitzero"`
+
+	// Have What is there already.
+	Have string `json:"have,omitempty,omitzero"`
+	Name string `json:"name"`
+
+	// Next What to do.
+	Next   string      `json:"next,omitempty,omitzero"`
+	Result CheckResult `json:"result"`
+	Words  string      `json:"words"`
+}
+
+// CheckResult defines model for Check.Result.
+type CheckResult string
+
 // Claim Claim of package runner/contract.
 type Claim = contract.Claim
 
@@ -148,6 +634,7 @@ type Claimed = contract.Claimed
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
+	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
 
 	// Blockers What the last verification still counted.
@@ -175,15 +662,27 @@ type Cluster struct {
 	FailWhose  string `json:"failWhose,omitempty,omitzero"`
 	Generation int    `json:"generation"`
 
+	// HoldUntil No end but the maximum comes before it.
+	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
+
 	// HourlyCents List price in US cents per hour.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
 	Identities []string `json:"identities,omitempty,omitzero"`
 	JobID      string   `json:"jobId"`
-	Name       string   `json:"name"`
-	Owner      string   `json:"owner"`
-	Phase      string   `json:"phase"`
+
+	// MaxDestroyAt Nothing extends it past this.
+	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
+	Name         string    `json:"name"`
+
+	// NeedsApproval It waits for a person's word.
+	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
+
+	// Nodes Machines at its acceptance; absent when they were not counted.
+	Nodes int    `json:"nodes,omitempty,omitzero"`
+	Owner string `json:"owner"`
+	Phase string `json:"phase"`
 
 	// Place Place in line for room in the cloud account, 1 is next; absent while it does not wait.
 	Place       int         `json:"place,omitempty,omitzero"`
@@ -211,6 +710,12 @@ type Cluster struct {
 	Why     string      `json:"why"`
 	Wish    ClusterWish `json:"wish"`
 	WishWhy string      `json:"wishWhy,omitempty,omitzero"`
+
+	// Workers Workers as last seen; absent until they were scaled.
+	Workers *int `json:"workers,omitempty"`
+
+	// WorkersWanted Workers it is being scaled to.
+	WorkersWanted *int `json:"workersWanted,omitempty"`
 }
 
 // ClusterWish defines model for Cluster.Wish.
@@ -256,8 +761,98 @@ type Condition struct {
 // ConditionStatus defines model for Condition.Status.
 type ConditionStatus string
 
+// CreateRequest Unknown fields are refused. What is left out takes the profile's default or what a policy fills in.
+type CreateRequest struct {
+	// BaseDomain Of the profile's list.
+	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
+
+	// CostCenter Of the team's list; its first when left out.
+	CostCenter string `json:"costCenter,omitempty,omitzero"`
+
+	// Environment Of the team's list; its first when left out. A tag Environment means the same.
+	Environment string `json:"environment,omitempty,omitzero"`
+
+	// ExtraTags Tags of your own beside ours.
+	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
+
+	// Name Lower-case letters, digits and dashes, at most 21.
+	//
+	// Example: team-a-smoke-01
+	Name string `json:"name"`
+
+	// OffhoursOptIn Workers may be scaled down outside working hours. Only false is accepted where the installation has no such schedule.
+	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
+
+	// Owner Who answers for it; you, when left out.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Platform Must be the profile's.
+	Platform string `json:"platform,omitempty,omitzero"`
+
+	// Profile Example: aws-minimal-test
+	Profile string `json:"profile,omitempty,omitzero"`
+
+	// Region Of the profile's list.
+	Region string `json:"region,omitempty,omitzero"`
+
+	// SSHPublicKey A public key for the nodes.
+	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
+
+	// Team Whose it is: one of yours; your only one when left out.
+	Team string `json:"team,omitempty,omitzero"`
+
+	// TTLHours Whole hours, above 0, at most the profile's maximum.
+	TTLHours int `json:"ttlHours,omitempty,omitzero"`
+
+	// Version Of the profile's list.
+	//
+	// Example: 4.20.3
+	Version string `json:"version,omitempty,omitzero"`
+}
+
+// Delivery defines model for Delivery.
+type Delivery struct {
+	DeliveryID string        `json:"deliveryId"`
+	Event      string        `json:"event"`
+	FinishedAt time.Time     `json:"finishedAt,omitempty,omitzero"`
+	ID         string        `json:"id"`
+	Note       string        `json:"note,omitempty,omitzero"`
+	ReceivedAt time.Time     `json:"receivedAt"`
+	Size       int           `json:"size,omitempty,omitzero"`
+	Source     string        `json:"source"`
+	State      DeliveryState `json:"state"`
+	Topic      string        `json:"topic,omitempty,omitzero"`
+}
+
+// DeliveryState defines model for Delivery.State.
+type DeliveryState string
+
+// DeliveryDetail defines model for DeliveryDetail.
+type DeliveryDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Delivery)
+	Delivery `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Body As it was sent.
+	Body string `json:"body"`
+}
+
+// DeliveryPage defines model for DeliveryPage.
+type DeliveryPage struct {
+	Items      []Delivery `json:"items"`
+	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
+}
+
 // Demand Demand of package runner/contract.
 type Demand = contract.Demand
+
+// End defines model for End.
+type End struct {
+	At time.Time `json:"at"`
+
+	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
+	Kind  string `json:"kind"`
+	Words string `json:"words"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -273,12 +868,66 @@ type Event struct {
 	To string `json:"to,omitempty,omitzero"`
 }
 
+// Explanation defines model for Explanation.
+type Explanation struct {
+	Cluster Cluster `json:"cluster"`
+
+	// Ends Every end there is, the one that comes first in front.
+	Ends []End `json:"ends"`
+
+	// Next What can be done now.
+	Next    []string `json:"next"`
+	Verdict Verdict  `json:"verdict,omitempty,omitzero"`
+
+	// Why Why it stands where it stands, sentence by sentence.
+	Why []string `json:"why"`
+}
+
+// Extend One of the two.
+type Extend struct {
+	// Hours Hours to add, above 0.
+	Hours int `json:"hours,omitempty,omitzero"`
+
+	// Until The new end.
+	Until time.Time `json:"until,omitempty,omitzero"`
+}
+
 // FieldError defines model for FieldError.
 type FieldError struct {
 	// Accepted What would be accepted.
 	Accepted []string `json:"accepted,omitempty,omitzero"`
 	Detail   string   `json:"detail"`
 	Field    string   `json:"field"`
+}
+
+// Finding defines model for Finding.
+type Finding struct {
+	ClusterID   string      `json:"clusterId,omitempty,omitzero"`
+	Evidence    []string    `json:"evidence"`
+	FirstSeenAt time.Time   `json:"firstSeenAt"`
+	Identity    string      `json:"identity,omitempty,omitzero"`
+	Kind        FindingKind `json:"kind"`
+	LastSeenAt  time.Time   `json:"lastSeenAt"`
+	ResolvedAt  time.Time   `json:"resolvedAt,omitempty,omitzero"`
+	Since       time.Time   `json:"since"`
+	TimesSeen   int         `json:"timesSeen"`
+	Why         string      `json:"why"`
+}
+
+// FindingKind defines model for Finding.Kind.
+type FindingKind string
+
+// Findings defines model for Findings.
+type Findings struct {
+	Items []Finding `json:"items"`
+}
+
+// Hold One of hours and until.
+type Hold struct {
+	// Hours From now on, above 0.
+	Hours  int       `json:"hours,omitempty,omitzero"`
+	Reason string    `json:"reason"`
+	Until  time.Time `json:"until,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
@@ -304,6 +953,12 @@ type JobDetail struct {
 	Log []string `json:"log"`
 }
 
+// JobPage defines model for JobPage.
+type JobPage struct {
+	Items      []Job  `json:"items"`
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
 // Leftover defines model for Leftover.
 type Leftover struct {
 	// Free Who can free it and how.
@@ -311,6 +966,43 @@ type Leftover struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty,omitzero"`
 	Type string `json:"type"`
+}
+
+// Link defines model for Link.
+type Link struct {
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// URL Sign in as yourself there; it works once.
+	URL string `json:"url"`
+}
+
+// Machines defines model for Machines.
+type Machines struct {
+	InstanceType string `json:"instanceType"`
+	Least        int    `json:"least,omitempty,omitzero"`
+	Most         int    `json:"most,omitempty,omitzero"`
+	Replicas     int    `json:"replicas"`
+}
+
+// MaybeReason defines model for MaybeReason.
+type MaybeReason struct {
+	// Reason Why, for the audit trail.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// Me defines model for Me.
+type Me struct {
+	// Accounts Accounts elsewhere that are yours, e.g. github:maya.
+	Accounts []string `json:"accounts,omitempty,omitzero"`
+
+	// ExpiresAt When your token ends.
+	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
+	ID        string    `json:"id"`
+
+	// May What you may do in at least one team, one word each.
+	May   []string `json:"may"`
+	Name  string   `json:"name"`
+	Seats []Seat   `json:"seats"`
 }
 
 // Outputs defines model for Outputs.
@@ -353,6 +1045,47 @@ type Problem struct {
 	Type string `json:"type,omitempty,omitzero"`
 }
 
+// Profile defines model for Profile.
+type Profile struct {
+	AdminOnly     bool      `json:"adminOnly"`
+	AllowUserTags bool      `json:"allowUserTags,omitempty,omitzero"`
+	BaseDomains   AllowList `json:"baseDomains"`
+	ControlPlane  Machines  `json:"controlPlane"`
+
+	// Default It is taken when a request names none.
+	Default           bool            `json:"default"`
+	DefaultTTLSeconds int64           `json:"defaultTtlSeconds"`
+	Description       string          `json:"description"`
+	DisabledReason    string          `json:"disabledReason,omitempty,omitzero"`
+	DisplayName       string          `json:"displayName"`
+	Enabled           bool            `json:"enabled"`
+	GraceSeconds      int64           `json:"graceSeconds,omitempty,omitzero"`
+	MaxTTLSeconds     int64           `json:"maxTtlSeconds"`
+	Name              string          `json:"name"`
+	Platform          string          `json:"platform"`
+	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
+	Regions           []ProfileRegion `json:"regions"`
+	Versions          AllowList       `json:"versions"`
+	WhenFull          ProfileWhenFull `json:"whenFull"`
+	Workers           Machines        `json:"workers"`
+}
+
+// ProfileWhenFull defines model for Profile.WhenFull.
+type ProfileWhenFull string
+
+// ProfileRegion defines model for ProfileRegion.
+type ProfileRegion struct {
+	Default     bool     `json:"default"`
+	HourlyCents int      `json:"hourlyCents"`
+	Name        string   `json:"name"`
+	Zones       []string `json:"zones"`
+}
+
+// Profiles defines model for Profiles.
+type Profiles struct {
+	Items []Profile `json:"items"`
+}
+
 // Progress defines model for Progress.
 type Progress struct {
 	// Eta Half of the like ones were done by then. Absent once it is past.
@@ -382,6 +1115,29 @@ type Query struct {
 	Service string    `json:"service"`
 }
 
+// Quota defines model for Quota.
+type Quota struct {
+	Creating Used `json:"creating,omitempty,omitzero"`
+
+	// Key Whose; empty for everywhere.
+	Key       string     `json:"key"`
+	Live      Used       `json:"live,omitempty,omitzero"`
+	Name      string     `json:"name"`
+	NodeHours Used       `json:"nodeHours,omitempty,omitzero"`
+	Scope     QuotaScope `json:"scope"`
+
+	// Waiting Clusters that wait for their turn.
+	Waiting int `json:"waiting,omitempty,omitzero"`
+}
+
+// QuotaScope defines model for Quota.Scope.
+type QuotaScope string
+
+// Quotas defines model for Quotas.
+type Quotas struct {
+	Items []Quota `json:"items"`
+}
+
 // Reason defines model for Reason.
 type Reason struct {
 	// Reason Why, for the audit trail: what was freed, or which ticket says that it cannot be.
@@ -390,6 +1146,17 @@ type Reason struct {
 
 // Record Record of package runner/contract.
 type Record = contract.Record
+
+// Redeemed defines model for Redeemed.
+type Redeemed struct {
+	Account  string       `json:"account,omitempty,omitzero"`
+	Kind     RedeemedKind `json:"kind"`
+	Password string       `json:"password,omitempty,omitzero"`
+	Username string       `json:"username,omitempty,omitzero"`
+}
+
+// RedeemedKind defines model for Redeemed.Kind.
+type RedeemedKind string
 
 // Report Report of package runner/contract.
 type Report = contract.Report
@@ -400,11 +1167,258 @@ type Reservation = contract.Reservation
 // Result Result of package runner/contract.
 type Result = contract.Result
 
+// Scale defines model for Scale.
+type Scale struct {
+	// Replicas Workers, within the profile's bounds; 0 is possible where they say so.
+	Replicas int `json:"replicas"`
+}
+
+// Seat defines model for Seat.
+type Seat struct {
+	Role SeatRole `json:"role"`
+
+	// Team * is every team.
+	Team string `json:"team"`
+}
+
+// SeatRole defines model for Seat.Role.
+type SeatRole string
+
+// SessionToken defines model for SessionToken.
+type SessionToken struct {
+	ExpiresAt time.Time `json:"expiresAt"`
+	Me        Me        `json:"me"`
+
+	// Token For the Authorization header.
+	Token string `json:"token"`
+}
+
+// Share defines model for Share.
+type Share struct {
+	Access ShareAccess `json:"access"`
+	At     time.Time   `json:"at"`
+	By     string      `json:"by"`
+	Kind   ShareKind   `json:"kind"`
+	With   string      `json:"with"`
+}
+
+// ShareAccess defines model for Share.Access.
+type ShareAccess string
+
+// ShareKind defines model for Share.Kind.
+type ShareKind string
+
+// ShareRequest defines model for ShareRequest.
+type ShareRequest struct {
+	// Access use: the kubeconfig too.
+	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
+	Kind   ShareRequestKind   `json:"kind"`
+
+	// With The team's name or the principal's id.
+	With string `json:"with"`
+}
+
+// ShareRequestAccess use: the kubeconfig too.
+type ShareRequestAccess string
+
+// ShareRequestKind defines model for ShareRequest.Kind.
+type ShareRequestKind string
+
+// Shares defines model for Shares.
+type Shares struct {
+	Items []Share `json:"items"`
+}
+
 // Status defines model for Status.
 type Status string
 
+// Team defines model for Team.
+type Team struct {
+	// BudgetCents A month's; absent where there is none.
+	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
+	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
+
+	// CommittedCents What the living clusters will still cost.
+	CommittedCents int64    `json:"committedCents,omitempty,omitzero"`
+	CostCenters    []string `json:"costCenters"`
+	DisplayName    string   `json:"displayName,omitempty,omitzero"`
+	Environments   []string `json:"environments"`
+	Name           string   `json:"name"`
+	Owner          string   `json:"owner,omitempty,omitzero"`
+
+	// SpentCents This month so far, by list prices.
+	SpentCents int64 `json:"spentCents,omitempty,omitzero"`
+	Weight     int   `json:"weight,omitempty,omitzero"`
+}
+
+// Teams defines model for Teams.
+type Teams struct {
+	Items []Team `json:"items"`
+}
+
+// Timeline defines model for Timeline.
+type Timeline struct {
+	Items []Event `json:"items"`
+}
+
+// Transfer defines model for Transfer.
+type Transfer struct {
+	// Owner You, when left out.
+	Owner  string `json:"owner,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero"`
+	Team   string `json:"team"`
+}
+
+// UsageLine defines model for UsageLine.
+type UsageLine struct {
+	Cents        int64   `json:"cents"`
+	ClusterHours float32 `json:"clusterHours"`
+	Clusters     int     `json:"clusters"`
+	Key          string  `json:"key"`
+	NodeHours    float32 `json:"nodeHours"`
+
+	// Ready Of these became ready.
+	Ready int `json:"ready,omitempty,omitzero"`
+}
+
+// UsageReport defines model for UsageReport.
+type UsageReport struct {
+	By string `json:"by"`
+
+	// Estimate True: by list prices, not by an invoice.
+	Estimate bool        `json:"estimate"`
+	From     time.Time   `json:"from"`
+	Items    []UsageLine `json:"items"`
+	To       time.Time   `json:"to"`
+	Total    UsageLine   `json:"total,omitempty,omitzero"`
+}
+
+// Used defines model for Used.
+type Used struct {
+	Most int     `json:"most"`
+	Used float32 `json:"used"`
+}
+
+// Verdict defines model for Verdict.
+type Verdict struct {
+	// Allowed It would be accepted; it may still wait or need an approval.
+	Allowed    bool   `json:"allowed"`
+	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
+
+	// Catalogue Hash of the catalogue that judged.
+	Catalogue     string            `json:"catalogue,omitempty,omitzero"`
+	Checks        []Check           `json:"checks"`
+	CostCenter    string            `json:"costCenter,omitempty,omitzero"`
+	Environment   string            `json:"environment,omitempty,omitzero"`
+	HourlyCents   int               `json:"hourlyCents,omitempty,omitzero"`
+	MaxSeconds    int64             `json:"maxSeconds,omitempty,omitzero"`
+	Name          string            `json:"name,omitempty,omitzero"`
+	NeedsApproval ApprovalTerms     `json:"needsApproval,omitempty,omitzero"`
+	Nodes         int               `json:"nodes,omitempty,omitzero"`
+	Owner         string            `json:"owner,omitempty,omitzero"`
+	Profile       string            `json:"profile,omitempty,omitzero"`
+	Region        string            `json:"region,omitempty,omitzero"`
+	Tags          map[string]string `json:"tags,omitempty,omitzero"`
+	Team          string            `json:"team,omitempty,omitzero"`
+
+	// TotalCents Until its end, by list prices.
+	TotalCents int64  `json:"totalCents,omitempty,omitzero"`
+	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero"`
+	Version    string `json:"version,omitempty,omitzero"`
+
+	// Waits A quota is full and it would wait for its turn.
+	Waits bool `json:"waits,omitempty,omitzero"`
+
+	// Words The verdict in one sentence.
+	Words string `json:"words"`
+}
+
+// Vote defines model for Vote.
+type Vote struct {
+	Approves  bool      `json:"approves"`
+	At        time.Time `json:"at"`
+	Door      string    `json:"door,omitempty,omitzero"`
+	Principal string    `json:"principal"`
+	Reason    string    `json:"reason,omitempty,omitzero"`
+}
+
+// AuditAction defines model for AuditAction.
+type AuditAction = string
+
+// AuditActor defines model for AuditActor.
+type AuditActor = string
+
+// AuditCluster defines model for AuditCluster.
+type AuditCluster = string
+
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// From defines model for From.
+type From = time.Time
+
 // ID defines model for ID.
 type ID = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
+
+// IfMatch defines model for IfMatch.
+type IfMatch = string
+
+// Limit defines model for Limit.
+type Limit = int
+
+// To defines model for To.
+type To = time.Time
+
+// Changed defines model for Changed.
+type Changed = Change
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// State pending, approved, refused, expired, void or used.
+	State   string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+
+	// From Not before; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ExportAuditParams defines parameters for ExportAudit.
+type ExportAuditParams struct {
+	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+
+	// From Not before; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
@@ -413,12 +1427,128 @@ type ListClustersParams struct {
 	Platform string   `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
 	Owner    string   `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
 	Team     string   `form:"team,omitempty" json:"team,omitempty,omitzero"`
+	Profile  string   `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
 
-	// Limit Clusters per page, 1 to 500.
-	Limit int `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	// Name How the name begins.
+	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
+
+	// Live Only those that are not released.
+	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
 	// Cursor The `nextCursor` of the page before.
-	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// CreateClusterParams defines parameters for CreateCluster.
+type CreateClusterParams struct {
+	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// DestroyClusterParams defines parameters for DestroyCluster.
+type DestroyClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// ExtendClusterParams defines parameters for ExtendCluster.
+type ExtendClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// ReleaseHoldParams defines parameters for ReleaseHold.
+type ReleaseHoldParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// HoldClusterParams defines parameters for HoldCluster.
+type HoldClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// GetLogsParams defines parameters for GetLogs.
+type GetLogsParams struct {
+	// Job Id of a job; the newest when left out.
+	Job string `form:"job,omitempty" json:"job,omitempty,omitzero"`
+
+	// Lines Last lines to begin with, 0 to 5000.
+	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
+
+	// Follow Go on as server-sent events, one `log` event a line, until the job has ended (`end` event).
+	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
+}
+
+// ScaleWorkersParams defines parameters for ScaleWorkers.
+type ScaleWorkersParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// UnshareClusterParams defines parameters for UnshareCluster.
+type UnshareClusterParams struct {
+	Kind UnshareClusterParamsKind `form:"kind" json:"kind"`
+
+	// With The team's name or the principal's id.
+	With string `form:"with" json:"with"`
+}
+
+// UnshareClusterParamsKind defines parameters for UnshareCluster.
+type UnshareClusterParamsKind string
+
+// TransferClusterParams defines parameters for TransferCluster.
+type TransferClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
+	Event  string `form:"event,omitempty" json:"event,omitempty,omitzero"`
+
+	// Topic E.g. acme/shop#41.
+	Topic string `form:"topic,omitempty" json:"topic,omitempty,omitzero"`
+
+	// State received, done or failed.
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ListFindingsParams defines parameters for ListFindings.
+type ListFindingsParams struct {
+	// Kind orphan, overdue, stuck or blocked.
+	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
+
+	// All Those too that were put right.
+	All bool `form:"all,omitempty" json:"all,omitempty,omitzero"`
+}
+
+// ListJobsParams defines parameters for ListJobs.
+type ListJobsParams struct {
+	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+
+	// Type CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the page before.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // GetJobParams defines parameters for GetJob.
@@ -427,11 +1557,77 @@ type GetJobParams struct {
 	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
 }
 
+// UnlinkAccountParams defines parameters for UnlinkAccount.
+type UnlinkAccountParams struct {
+	// Account E.g. github:maya.
+	Account string `form:"account" json:"account"`
+}
+
+// ReportUsageParams defines parameters for ReportUsage.
+type ReportUsageParams struct {
+	// By team, owner, costCenter, profile, environment or tag:<key>.
+	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
+
+	// From Not before; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// WatchClustersParams defines parameters for WatchClusters.
+type WatchClustersParams struct {
+	// Cluster Only these, by id or name; repeat the parameter.
+	Cluster []string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
+}
+
+// ApproveJSONRequestBody defines body for Approve for application/json ContentType.
+type ApproveJSONRequestBody = MaybeReason
+
+// RefuseJSONRequestBody defines body for Refuse for application/json ContentType.
+type RefuseJSONRequestBody = Reason
+
+// SignInWithAWSJSONRequestBody defines body for SignInWithAWS for application/json ContentType.
+type SignInWithAWSJSONRequestBody = AWSProof
+
+// ValidateCatalogueJSONRequestBody defines body for ValidateCatalogue for application/json ContentType.
+type ValidateCatalogueJSONRequestBody = CatalogueFiles
+
+// CreateClusterJSONRequestBody defines body for CreateCluster for application/json ContentType.
+type CreateClusterJSONRequestBody = CreateRequest
+
 // AbandonClusterJSONRequestBody defines body for AbandonCluster for application/json ContentType.
 type AbandonClusterJSONRequestBody = Reason
 
+// BreakGlassJSONRequestBody defines body for BreakGlass for application/json ContentType.
+type BreakGlassJSONRequestBody = Reason
+
+// DestroyClusterJSONRequestBody defines body for DestroyCluster for application/json ContentType.
+type DestroyClusterJSONRequestBody = MaybeReason
+
+// ExtendClusterJSONRequestBody defines body for ExtendCluster for application/json ContentType.
+type ExtendClusterJSONRequestBody = Extend
+
+// HoldClusterJSONRequestBody defines body for HoldCluster for application/json ContentType.
+type HoldClusterJSONRequestBody = Hold
+
 // RetryTeardownJSONRequestBody defines body for RetryTeardown for application/json ContentType.
 type RetryTeardownJSONRequestBody = Reason
+
+// ScaleWorkersJSONRequestBody defines body for ScaleWorkers for application/json ContentType.
+type ScaleWorkersJSONRequestBody = Scale
+
+// ShareClusterJSONRequestBody defines body for ShareCluster for application/json ContentType.
+type ShareClusterJSONRequestBody = ShareRequest
+
+// TransferClusterJSONRequestBody defines body for TransferCluster for application/json ContentType.
+type TransferClusterJSONRequestBody = Transfer
+
+// ReplayDeliveryJSONRequestBody defines body for ReplayDelivery for application/json ContentType.
+type ReplayDeliveryJSONRequestBody = Reason
+
+// DryRunJSONRequestBody defines body for DryRun for application/json ContentType.
+type DryRunJSONRequestBody = CreateRequest
 
 // ClaimAttemptJSONRequestBody defines body for ClaimAttempt for application/json ContentType.
 type ClaimAttemptJSONRequestBody = Claim
@@ -450,27 +1646,147 @@ type ResultOfAttemptJSONRequestBody = Result
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListApprovals What waits for a person's word, or did; newest first.
+	// (GET /api/v1/approvals)
+	ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams)
+	// GetApproval One approval with its votes.
+	// (GET /api/v1/approvals/{id})
+	GetApproval(w http.ResponseWriter, r *http.Request, id ID)
+	// Approve Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// (POST /api/v1/approvals/{id}/approve)
+	Approve(w http.ResponseWriter, r *http.Request, id ID)
+	// Refuse Refuse it. One refusal ends it.
+	// (POST /api/v1/approvals/{id}/refuse)
+	Refuse(w http.ResponseWriter, r *http.Request, id ID)
+	// ListAudit The audit trail, newest first.
+	// (GET /api/v1/audit)
+	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
+	// ExportAudit The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+	// (GET /api/v1/audit/export)
+	ExportAudit(w http.ResponseWriter, r *http.Request, params ExportAuditParams)
+	// VerifyAudit Compute the whole chain again.
+	// (GET /api/v1/audit/verify)
+	VerifyAudit(w http.ResponseWriter, r *http.Request)
+	// SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// (POST /api/v1/auth/aws)
+	SignInWithAWS(w http.ResponseWriter, r *http.Request)
+	// GetCatalogue Which catalogue is in force, since when, and what is wrong with the one that is not.
+	// (GET /api/v1/catalogue)
+	GetCatalogue(w http.ResponseWriter, r *http.Request)
+	// ReloadCatalogue Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+	// (POST /api/v1/catalogue/reload)
+	ReloadCatalogue(w http.ResponseWriter, r *http.Request)
+	// ValidateCatalogue Read a catalogue as the server would. Nothing is kept.
+	// (POST /api/v1/catalogue/validate)
+	ValidateCatalogue(w http.ResponseWriter, r *http.Request)
 	// ListClusters Clusters you may see, newest first.
 	// (GET /api/v1/clusters)
 	ListClusters(w http.ResponseWriter, r *http.Request, params ListClustersParams)
+	// CreateCluster Ask for a cluster.
+	// (POST /api/v1/clusters)
+	CreateCluster(w http.ResponseWriter, r *http.Request, params CreateClusterParams)
 	// GetCluster The full record with its newest job, its conditions, what happened and the proof of destruction.
 	// (GET /api/v1/clusters/{id})
 	GetCluster(w http.ResponseWriter, r *http.Request, id ID)
 	// AbandonCluster Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
 	// (POST /api/v1/clusters/{id}/abandon)
 	AbandonCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// (POST /api/v1/clusters/{id}/break-glass)
+	BreakGlass(w http.ResponseWriter, r *http.Request, id ID)
+	// DestroyCluster Take it down now. Asking again answers with the same job.
+	// (POST /api/v1/clusters/{id}/destroy)
+	DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams)
+	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+	// (GET /api/v1/clusters/{id}/explain)
+	ExplainCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// ExtendCluster Add to its end, at most up to the profile's maximum.
+	// (POST /api/v1/clusters/{id}/extend)
+	ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams)
+	// ReleaseHold Lift the hold; the other ends count again.
+	// (DELETE /api/v1/clusters/{id}/hold)
+	ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams)
+	// HoldCluster No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// (POST /api/v1/clusters/{id}/hold)
+	HoldCluster(w http.ResponseWriter, r *http.Request, id ID, params HoldClusterParams)
+	// LinkKubeadmin Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+	// (POST /api/v1/clusters/{id}/kubeadmin-links)
+	LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID)
 	// GetKubeconfig The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
 	// (GET /api/v1/clusters/{id}/kubeconfig)
 	GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
+	// LinkKubeconfig A link to the kubeconfig that works once, for you alone, for ten minutes.
+	// (POST /api/v1/clusters/{id}/kubeconfig-links)
+	LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
+	// GetLogs The log of its newest job, or of one of its jobs; redacted.
+	// (GET /api/v1/clusters/{id}/logs)
+	GetLogs(w http.ResponseWriter, r *http.Request, id ID, params GetLogsParams)
 	// GetOutputs Where a ready cluster is. Credentials are references, never values.
 	// (GET /api/v1/clusters/{id}/outputs)
 	GetOutputs(w http.ResponseWriter, r *http.Request, id ID)
 	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
 	// (POST /api/v1/clusters/{id}/retry)
 	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
+	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// (POST /api/v1/clusters/{id}/scale-workers)
+	ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams)
+	// UnshareCluster Show it no longer.
+	// (DELETE /api/v1/clusters/{id}/shares)
+	UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, params UnshareClusterParams)
+	// ListShares Whom it is shown to beside its team.
+	// (GET /api/v1/clusters/{id}/shares)
+	ListShares(w http.ResponseWriter, r *http.Request, id ID)
+	// ShareCluster Show it to another team or principal. Sharing again changes the access.
+	// (POST /api/v1/clusters/{id}/shares)
+	ShareCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// GetTimeline What happened to it and why, oldest first.
+	// (GET /api/v1/clusters/{id}/timeline)
+	GetTimeline(w http.ResponseWriter, r *http.Request, id ID)
+	// TransferCluster Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// (POST /api/v1/clusters/{id}/transfer)
+	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
+	// ListDeliveries What GitHub and Slack sent, newest first.
+	// (GET /api/v1/deliveries)
+	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
+	// GetDelivery One delivery with its body.
+	// (GET /api/v1/deliveries/{id})
+	GetDelivery(w http.ResponseWriter, r *http.Request, id ID)
+	// ReplayDelivery Work it again, as if it came now. What it already led to is not made twice.
+	// (POST /api/v1/deliveries/{id}/replay)
+	ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID)
+	// DryRun What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// (POST /api/v1/dry-run)
+	DryRun(w http.ResponseWriter, r *http.Request)
+	// ListFindings What the sweeps saw that is not as it should be, newest first.
+	// (GET /api/v1/findings)
+	ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams)
+	// ListJobs Jobs of clusters you may see, newest first.
+	// (GET /api/v1/jobs)
+	ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams)
 	// GetJob A job with the last lines of its log.
 	// (GET /api/v1/jobs/{id})
 	GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams)
+	// RedeemLink Use a one-time link. It answers with what the link is for.
+	// (POST /api/v1/links/{link})
+	RedeemLink(w http.ResponseWriter, r *http.Request, link string)
+	// GetMe Who you are here, and what you may do.
+	// (GET /api/v1/me)
+	GetMe(w http.ResponseWriter, r *http.Request)
+	// UnlinkAccount An account elsewhere is yours no longer.
+	// (DELETE /api/v1/me/accounts)
+	UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams)
+	// ListProfiles What one can ask for, with bounds and prices.
+	// (GET /api/v1/profiles)
+	ListProfiles(w http.ResponseWriter, r *http.Request)
+	// GetProfile One profile.
+	// (GET /api/v1/profiles/{name})
+	GetProfile(w http.ResponseWriter, r *http.Request, name string)
+	// ListQuotas The limits that apply to you and your teams, and what is used of them.
+	// (GET /api/v1/quotas)
+	ListQuotas(w http.ResponseWriter, r *http.Request)
+	// ReportUsage Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+	// (GET /api/v1/reports/usage)
+	ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams)
 	// ClaimAttempt Take the attempt. The first pod wins; any other is answered 409 and must end.
 	// (POST /api/v1/status/attempts/{id}/claim)
 	ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID)
@@ -486,6 +1802,12 @@ type ServerInterface interface {
 	// ResultOfAttempt End the attempt.
 	// (POST /api/v1/status/attempts/{id}/result)
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID)
+	// ListTeams The teams you belong to or look after, with their budgets.
+	// (GET /api/v1/teams)
+	ListTeams(w http.ResponseWriter, r *http.Request)
+	// WatchClusters Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+	// (GET /api/v1/watch)
+	WatchClusters(w http.ResponseWriter, r *http.Request, params WatchClustersParams)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -496,6 +1818,422 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListApprovals operation middleware
+func (siw *ServerInterfaceWrapper) ListApprovals(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListApprovalsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListApprovals(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetApproval operation middleware
+func (siw *ServerInterfaceWrapper) GetApproval(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetApproval(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Approve operation middleware
+func (siw *ServerInterfaceWrapper) Approve(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Approve(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Refuse operation middleware
+func (siw *ServerInterfaceWrapper) Refuse(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Refuse(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", r.URL.Query(), &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "action"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "action", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExportAudit operation middleware
+func (siw *ServerInterfaceWrapper) ExportAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportAuditParams
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", r.URL.Query(), &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "action"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "action", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExportAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// VerifyAudit operation middleware
+func (siw *ServerInterfaceWrapper) VerifyAudit(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.VerifyAudit(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignInWithAWS operation middleware
+func (siw *ServerInterfaceWrapper) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignInWithAWS(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetCatalogue operation middleware
+func (siw *ServerInterfaceWrapper) GetCatalogue(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCatalogue(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReloadCatalogue operation middleware
+func (siw *ServerInterfaceWrapper) ReloadCatalogue(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReloadCatalogue(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ValidateCatalogue operation middleware
+func (siw *ServerInterfaceWrapper) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ValidateCatalogue(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListClusters operation middleware
 func (siw *ServerInterfaceWrapper) ListClusters(w http.ResponseWriter, r *http.Request) {
@@ -558,6 +2296,45 @@ func (siw *ServerInterfaceWrapper) ListClusters(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// ------------- Optional query parameter "profile" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "profile", r.URL.Query(), &params.Profile, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "profile"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "profile", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "live" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "live", r.URL.Query(), &params.Live, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "live"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "live", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -586,6 +2363,51 @@ func (siw *ServerInterfaceWrapper) ListClusters(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListClusters(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateCluster operation middleware
+func (siw *ServerInterfaceWrapper) CreateCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateClusterParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	} else {
+		err := fmt.Errorf("Header parameter Idempotency-Key is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "Idempotency-Key", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateCluster(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -647,6 +2469,284 @@ func (siw *ServerInterfaceWrapper) AbandonCluster(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// BreakGlass operation middleware
+func (siw *ServerInterfaceWrapper) BreakGlass(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.BreakGlass(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DestroyCluster operation middleware
+func (siw *ServerInterfaceWrapper) DestroyCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DestroyClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DestroyCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExplainCluster operation middleware
+func (siw *ServerInterfaceWrapper) ExplainCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExplainCluster(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExtendCluster operation middleware
+func (siw *ServerInterfaceWrapper) ExtendCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExtendClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExtendCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReleaseHold operation middleware
+func (siw *ServerInterfaceWrapper) ReleaseHold(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReleaseHoldParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReleaseHold(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// HoldCluster operation middleware
+func (siw *ServerInterfaceWrapper) HoldCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params HoldClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.HoldCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// LinkKubeadmin operation middleware
+func (siw *ServerInterfaceWrapper) LinkKubeadmin(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LinkKubeadmin(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetKubeconfig operation middleware
 func (siw *ServerInterfaceWrapper) GetKubeconfig(w http.ResponseWriter, r *http.Request) {
 
@@ -664,6 +2764,100 @@ func (siw *ServerInterfaceWrapper) GetKubeconfig(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetKubeconfig(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// LinkKubeconfig operation middleware
+func (siw *ServerInterfaceWrapper) LinkKubeconfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LinkKubeconfig(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLogs operation middleware
+func (siw *ServerInterfaceWrapper) GetLogs(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLogsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "lines" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lines", r.URL.Query(), &params.Lines, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lines"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lines", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "follow" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "follow", r.URL.Query(), &params.Follow, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "follow"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "follow", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLogs(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -725,6 +2919,534 @@ func (siw *ServerInterfaceWrapper) RetryTeardown(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ScaleWorkers operation middleware
+func (siw *ServerInterfaceWrapper) ScaleWorkers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ScaleWorkersParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ScaleWorkers(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UnshareCluster operation middleware
+func (siw *ServerInterfaceWrapper) UnshareCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UnshareClusterParams
+
+	// ------------- Required query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "with" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "with", r.URL.Query(), &params.With, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "with"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "with", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UnshareCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListShares operation middleware
+func (siw *ServerInterfaceWrapper) ListShares(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListShares(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ShareCluster operation middleware
+func (siw *ServerInterfaceWrapper) ShareCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ShareCluster(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTimeline operation middleware
+func (siw *ServerInterfaceWrapper) GetTimeline(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTimeline(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TransferCluster operation middleware
+func (siw *ServerInterfaceWrapper) TransferCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TransferClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TransferCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListDeliveries(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeliveriesParams
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", r.URL.Query(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "source"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "source", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "event" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "event", r.URL.Query(), &params.Event, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "event"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "event", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "topic" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "topic", r.URL.Query(), &params.Topic, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "topic"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "topic", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListDeliveries(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetDelivery operation middleware
+func (siw *ServerInterfaceWrapper) GetDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetDelivery(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplayDelivery operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplayDelivery(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DryRun operation middleware
+func (siw *ServerInterfaceWrapper) DryRun(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DryRun(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListFindings operation middleware
+func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFindingsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "all" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "all", r.URL.Query(), &params.All, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "all"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "all", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListFindings(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListJobs operation middleware
+func (siw *ServerInterfaceWrapper) ListJobs(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListJobsParams
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListJobs(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetJob operation middleware
 func (siw *ServerInterfaceWrapper) GetJob(w http.ResponseWriter, r *http.Request) {
 
@@ -758,6 +3480,192 @@ func (siw *ServerInterfaceWrapper) GetJob(w http.ResponseWriter, r *http.Request
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetJob(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RedeemLink operation middleware
+func (siw *ServerInterfaceWrapper) RedeemLink(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "link" -------------
+	var link string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "link", r.PathValue("link"), &link, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "link", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RedeemLink(w, r, link)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMe operation middleware
+func (siw *ServerInterfaceWrapper) GetMe(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMe(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UnlinkAccount operation middleware
+func (siw *ServerInterfaceWrapper) UnlinkAccount(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UnlinkAccountParams
+
+	// ------------- Required query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "account", r.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "account"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "account", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UnlinkAccount(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListProfiles operation middleware
+func (siw *ServerInterfaceWrapper) ListProfiles(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListProfiles(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetProfile operation middleware
+func (siw *ServerInterfaceWrapper) GetProfile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "name" -------------
+	var name string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", r.PathValue("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetProfile(w, r, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListQuotas operation middleware
+func (siw *ServerInterfaceWrapper) ListQuotas(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListQuotas(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportUsage operation middleware
+func (siw *ServerInterfaceWrapper) ReportUsage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportUsageParams
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", r.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "by"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "by", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportUsage(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -897,6 +3805,53 @@ func (siw *ServerInterfaceWrapper) ResultOfAttempt(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// ListTeams operation middleware
+func (siw *ServerInterfaceWrapper) ListTeams(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTeams(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WatchClusters operation middleware
+func (siw *ServerInterfaceWrapper) WatchClusters(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params WatchClustersParams
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WatchClusters(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -1018,12 +3973,54 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	}
 
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters", wrapper.ListClusters)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters", wrapper.CreateCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/dry-run", wrapper.DryRun)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/watch", wrapper.WatchClusters)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}", wrapper.GetCluster)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/outputs", wrapper.GetOutputs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig", wrapper.GetKubeconfig)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/abandon", wrapper.AbandonCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/retry", wrapper.RetryTeardown)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/timeline", wrapper.GetTimeline)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/explain", wrapper.ExplainCluster)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/logs", wrapper.GetLogs)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/destroy", wrapper.DestroyCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/extend", wrapper.ExtendCluster)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/hold", wrapper.ReleaseHold)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/hold", wrapper.HoldCluster)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.UnshareCluster)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.ListShares)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.ShareCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/transfer", wrapper.TransferCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/scale-workers", wrapper.ScaleWorkers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig-links", wrapper.LinkKubeconfig)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/break-glass", wrapper.BreakGlass)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeadmin-links", wrapper.LinkKubeadmin)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/jobs/{id}", wrapper.GetJob)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/jobs", wrapper.ListJobs)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/profiles", wrapper.ListProfiles)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/profiles/{name}", wrapper.GetProfile)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/teams", wrapper.ListTeams)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/quotas", wrapper.ListQuotas)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/catalogue", wrapper.GetCatalogue)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/catalogue/validate", wrapper.ValidateCatalogue)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/catalogue/reload", wrapper.ReloadCatalogue)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/approvals", wrapper.ListApprovals)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/approvals/{id}", wrapper.GetApproval)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/approvals/{id}/approve", wrapper.Approve)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/approvals/{id}/refuse", wrapper.Refuse)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/links/{link}", wrapper.RedeemLink)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/me", wrapper.GetMe)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/me/accounts", wrapper.UnlinkAccount)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/auth/aws", wrapper.SignInWithAWS)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/audit/export", wrapper.ExportAudit)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/audit/verify", wrapper.VerifyAudit)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/deliveries", wrapper.ListDeliveries)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/deliveries/{id}", wrapper.GetDelivery)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/deliveries/{id}/replay", wrapper.ReplayDelivery)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/usage", wrapper.ReportUsage)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/record", wrapper.RecordIdentity)

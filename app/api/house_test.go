@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -40,42 +41,94 @@ func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
 	return nil, errors.New("no such object")
 }
 
-// house is the private listener over real HTTP, on a database and an issuer of its own.
+// house is the private listener over real HTTP, on a database and an issuer of its own. Every request and every answer is held
+// against openapi.yaml.
 type house struct {
 	*testing.T
 	*httptest.Server
+	url    string // of the database
 	store  *store.Store
+	desk   *app.Desk
 	issuer *oidc.Issuer
 	tokens *token.Signer
 	shelf  shelf
+	github *people
 }
 
-func newHouse(t *testing.T) *house {
-	h := &house{T: t, shelf: shelf{}}
-	var err error
-	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
+// people answers for GitHub.
+type people struct{ permission string }
+
+func (p *people) Permission(context.Context, int64, string, string) (string, error) {
+	return p.permission, nil
+}
+
+func (p *people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
+	return store.PullRequest{}, errors.New("no such pull request")
+}
+
+func newHouse(t *testing.T) *house { return houseWith(t, embedded(t), nil) }
+
+// embedded is the program's own catalogue.
+func embedded(t testing.TB) book.Book {
+	t.Helper()
+	b, err := book.Embedded()
 	require.NoError(t, err)
-	t.Cleanup(h.store.Close)
+	return b
+}
+
+// houseWith is a house with a catalogue of its own, and what else a test changes.
+func houseWith(t *testing.T, terms book.Book, change func(*Config)) *house {
+	h := &house{T: t, url: pgtest.New(t), shelf: shelf{}, github: &people{permission: "write"}}
+	h.store = openStore(t, h.url)
+	var err error
 	h.issuer, err = oidc.Start(t.Context(), oidc.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.issuer.Stop()) })
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	h.tokens = token.NewSigner(key, time.Hour)
-	catalogue, err := profiles.Embedded()
+	h.desk = deskOn(h.store, terms, h.shelf, h.github)
+	h.Server = serve(t, h.config(h.store, h.desk, terms, change))
+	return h
+}
+
+func openStore(t testing.TB, url string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
 	require.NoError(t, err)
-	h.Server = httptest.NewServer(New(Config{
-		Desk:  app.New(app.Config{Store: h.store, Artifacts: h.shelf}),
-		Store: h.store, Tokens: h.tokens,
+	t.Cleanup(s.Close)
+	return s
+}
+
+func deskOn(s *store.Store, terms book.Book, files shelf, gh app.GitHub) *app.Desk {
+	return app.New(app.Config{
+		Store: s, Artifacts: files, Book: func() book.Book { return terms }, GitHub: gh, UI: "http://ocpctl.test",
+		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Account: "123456789012"},
+		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
+	})
+}
+
+func (h *house) config(s *store.Store, desk *app.Desk, terms book.Book, change func(*Config)) Config {
+	c := Config{
+		Desk: desk, Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Rate: Rate{PerSecond: -1},
 		Auth: auth.New(auth.Config{
-			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return catalogue.Identities },
+			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),
 		Runner: RunnerSettings{
 			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,
 		},
-	}))
-	t.Cleanup(h.Server.Close)
-	return h
+	}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func serve(t testing.TB, c Config) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(New(c))
+	t.Cleanup(server.Close)
+	return server
 }
 
 // as is the bearer token of a principal.
@@ -87,10 +140,14 @@ func (h *house) as(c oidc.Claims) string {
 }
 
 // ask does one request and returns the status and the whole answer.
-func (h *house) ask(method, path, bearer string, body any) (*http.Response, []byte) {
+func (h *house) ask(method, path, bearer string, body any, headers ...string) (*http.Response, []byte) {
 	h.Helper()
 	var in io.Reader
-	if body != nil {
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		in = bytes.NewReader(b)
+	default:
 		raw, err := json.Marshal(body)
 		require.NoError(h, err)
 		in = bytes.NewReader(raw)
@@ -100,12 +157,29 @@ func (h *house) ask(method, path, bearer string, body any) (*http.Response, []by
 	if bearer != "" {
 		r.Header.Set("Authorization", "Bearer "+bearer)
 	}
-	answer, err := h.Server.Client().Do(r)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := (&http.Client{Transport: contractual{h.T}}).Do(r)
 	require.NoError(h, err)
 	defer answer.Body.Close()
 	out, err := io.ReadAll(answer.Body)
 	require.NoError(h, err)
 	return answer, out
+}
+
+// does asks and reads a document of the status.
+func (h *house) does(method, path, bearer string, body any, status int, into any, headers ...string) *http.Response {
+	h.Helper()
+	answer, raw := h.ask(method, path, bearer, body, headers...)
+	require.Equal(h, status, answer.StatusCode, "%s", raw)
+	if into != nil {
+		require.NoError(h, json.Unmarshal(raw, into), "%s", raw)
+	}
+	return answer
 }
 
 // get asks as the demo's requester and reads a 200.
@@ -117,9 +191,9 @@ func (h *house) get(path string, into any) {
 }
 
 // refused asks and reads a problem.
-func (h *house) refused(method, path, bearer string, body any, status int) Problem {
+func (h *house) refused(method, path, bearer string, body any, status int, headers ...string) Problem {
 	h.Helper()
-	answer, raw := h.ask(method, path, bearer, body)
+	answer, raw := h.ask(method, path, bearer, body, headers...)
 	require.Equal(h, status, answer.StatusCode, "%s", raw)
 	require.Equal(h, "application/problem+json", answer.Header.Get("Content-Type"))
 	var p Problem

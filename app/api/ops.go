@@ -54,29 +54,27 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// measure times every request under its route, never under its path: ids would make a series each.
-func (m *metrics) measure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun, seen := time.Now(), &statusWriter{ResponseWriter: w, code: http.StatusOK}
-		next.ServeHTTP(seen, r)
-		route := r.Pattern
-		if route == "" {
-			route = "none"
-		}
-		m.requests.WithLabelValues(r.Method, route, strconv.Itoa(seen.code)).Observe(time.Since(begun).Seconds())
-	})
+func (m *metrics) observe(method, route string, code int, took time.Duration) {
+	m.requests.WithLabelValues(method, route, strconv.Itoa(code)).Observe(took.Seconds())
 }
 
 // statusWriter remembers the status that was answered.
 type statusWriter struct {
 	http.ResponseWriter
-	code int
+	code  int
+	begun bool
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *statusWriter) WriteHeader(code int) {
-	w.code = code
+	w.code, w.begun = code, true
 	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(body []byte) (int, error) {
+	w.begun = true
+	return w.ResponseWriter.Write(body)
 }
 
 // Unwrap lets http.ResponseController reach the connection.

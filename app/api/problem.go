@@ -1,10 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"runtime/debug"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -14,25 +15,38 @@ import (
 // statuses maps the desk's kinds of error, once.
 var statuses = map[app.Kind]int{
 	app.Invalid: http.StatusBadRequest, app.Denied: http.StatusForbidden, app.NotFound: http.StatusNotFound,
-	app.Conflict: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
+	app.Conflict: http.StatusConflict, app.Stale: http.StatusPreconditionFailed, app.Busy: http.StatusServiceUnavailable,
 }
 
 // fail answers an error: the desk's in its words, any other logged and answered without them.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var said *app.Error
-	if !errors.As(err, &said) {
-		s.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
-		problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
-		return
+	var unread *malformed
+	switch {
+	case errors.As(err, &unread):
+		write(w, problemOf(http.StatusBadRequest, &unread.Said))
+	case errors.As(err, &said):
+		if said.Kind == app.Busy {
+			w.Header().Set("Retry-After", "5")
+		}
+		write(w, problemOf(statusOf(r, said.Kind), said))
+	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
+		s.Log.Warn("request took too long", "request", visitOf(r).id, "method", r.Method, "path", r.URL.Path, "err", err)
+		w.Header().Set("Retry-After", "5")
+		problem(w, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
+	default:
+		s.Log.Error("request failed", "request", visitOf(r).id, "method", r.Method, "path", r.URL.Path, "err", err)
+		problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log as "+visitOf(r).id+". Try again in a moment.")
 	}
-	p := Problem{Status: statusOf(r, said.Kind), Detail: said.Message}
+}
+
+// problemOf is the desk's error as a document.
+func problemOf(status int, said *app.Error) Problem {
+	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: said.Message}
 	for _, field := range said.Fields {
 		p.Errors = append(p.Errors, FieldError{Field: field.Name, Detail: field.Detail, Accepted: field.Accept})
 	}
-	if said.Kind == app.Busy {
-		w.Header().Set("Retry-After", "5")
-	}
-	write(w, p)
+	return p
 }
 
 // statusOf tells a person's document that could be read and says too little from a parameter that is none. Runners know
@@ -72,48 +86,47 @@ func unauthorized(w http.ResponseWriter, detail string) {
 	problem(w, http.StatusUnauthorized, detail)
 }
 
-// badParameter answers a parameter that could not be read as its type.
-func (s *server) badParameter(w http.ResponseWriter, _ *http.Request, err error) {
+// badParameter answers a parameter that is missing or could not be read as its type.
+func (s *server) badParameter(w http.ResponseWriter, r *http.Request, err error) {
 	var format *InvalidParamFormatError
-	if !errors.As(err, &format) {
+	var header *RequiredHeaderError
+	var missing *RequiredParamError
+	field := app.Field{Detail: "it cannot be read; GET /api/docs says its type"}
+	switch {
+	case errors.As(err, &format):
+		field.Name = format.ParamName
+	case errors.As(err, &header):
+		field.Name, field.Detail = header.ParamName, "this header is missing"
+		if header.ParamName == idempotencyKey {
+			field.Accept = []string{keyForm}
+		}
+	case errors.As(err, &missing):
+		field.Name, field.Detail = missing.ParamName, "it is missing"
+	default:
 		problem(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	write(w, Problem{
-		Status: http.StatusBadRequest, Detail: "The request has an invalid parameter.",
-		Errors: []FieldError{{Field: format.ParamName, Detail: "it cannot be read; openapi.yaml says its type"}},
-	})
+	s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid parameter.", Fields: []app.Field{field}}})
 }
+
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodPut}
 
 // noSuchPath answers what no operation is for. A path that only knows other methods says which.
 func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		for _, method := range []string{http.MethodGet, http.MethodPost} {
+		var others []string
+		for _, method := range methods {
 			if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); strings.HasPrefix(pattern, method+" ") {
-				detail := r.URL.Path + " answers " + method + " only."
-				if strings.HasPrefix(r.URL.Path, "/api/v1/clusters") {
-					detail += " Clusters are made and ended on their pull request: set a label ocp/<profile>, or comment /ocp help."
-				}
-				w.Header().Set("Allow", method)
-				problem(w, http.StatusMethodNotAllowed, detail)
-				return
+				others = append(others, method)
 			}
 		}
-		problem(w, http.StatusNotFound, "There is no "+r.Method+" "+r.URL.Path+". GET /api/v1/clusters is a good start.")
+		if len(others) == 0 {
+			problem(w, http.StatusNotFound, "There is no "+r.Method+" "+r.URL.Path+". GET /api/docs shows what there is.")
+			return
+		}
+		w.Header().Set("Allow", strings.Join(others, ", "))
+		problem(w, http.StatusMethodNotAllowed, r.URL.Path+" answers "+strings.Join(others, " and ")+" only.")
 	}
-}
-
-// recovered answers a panic of a handler as any other failure of ours.
-func (s *server) recovered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			if v := recover(); v != nil {
-				s.Log.Error("handler panicked", "path", r.URL.Path, "err", v, "stack", string(debug.Stack()))
-				problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log.")
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
 }
 
 func problem(w http.ResponseWriter, status int, detail string) {
@@ -122,22 +135,39 @@ func problem(w http.ResponseWriter, status int, detail string) {
 
 func write(w http.ResponseWriter, p Problem) {
 	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
-	reply(w, "application/problem+json", p.Status, p)
+	reply(w, problemType, p.Status, p)
+}
+
+const (
+	jsonType    = "application/json"
+	problemType = "application/problem+json"
+)
+
+// encoded is a document as it is sent.
+func encoded(body any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(body)
+	return out.Bytes(), err
 }
 
 func reply(w http.ResponseWriter, contentType string, status int, body any) {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(body); err != nil {
+	raw, err := encoded(body)
+	if err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(out.String())) // a client that went away will ask again
+	bytesOf(w, contentType, status, raw)
 }
 
-func ok(w http.ResponseWriter, body any) { reply(w, "application/json", http.StatusOK, body) }
+func bytesOf(w http.ResponseWriter, contentType string, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that went away will ask again
+}
+
+func ok(w http.ResponseWriter, body any) { reply(w, jsonType, http.StatusOK, body) }

@@ -3,13 +3,11 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -18,28 +16,6 @@ import (
 )
 
 func now() time.Time { return time.Now() }
-
-type operation struct{ method, path string }
-
-// operations are all that openapi.yaml has.
-func operations(t *testing.T) []operation {
-	raw, err := os.ReadFile("openapi.yaml")
-	require.NoError(t, err)
-	var doc struct {
-		Paths map[string]map[string]any `yaml:"paths"`
-	}
-	require.NoError(t, yaml.Unmarshal(raw, &doc))
-	var out []operation
-	for path, item := range doc.Paths {
-		for method := range item {
-			if method != "parameters" {
-				out = append(out, operation{strings.ToUpper(method), path})
-			}
-		}
-	}
-	require.Len(t, out, 12)
-	return out
-}
 
 // runner is a runner that says things.
 type runner struct {

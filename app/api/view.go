@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -23,6 +24,8 @@ func cluster(row store.Row) Cluster {
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
+		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted, HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
+		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Place: row.Place, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
 	if row.PR != nil {
@@ -64,10 +67,43 @@ func detail(d app.Details) (ClusterDetail, error) {
 		}
 		out.Proof = append(out.Proof, one)
 	}
-	for _, e := range d.Timeline {
-		out.Timeline = append(out.Timeline, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: e.Why})
-	}
+	out.Timeline = events(d.Timeline)
 	return out, nil
+}
+
+func events(all []store.Event) []Event {
+	out := make([]Event, 0, len(all))
+	for _, e := range all {
+		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: e.Why})
+	}
+	return out
+}
+
+// verdict is policy's answer as the API shows it.
+func verdict(v policy.Verdict) Verdict {
+	g := v.Grant
+	out := Verdict{
+		Allowed: v.Allowed, Words: inWords(v), Checks: checks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
+		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
+		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
+		TTLSeconds: seconds(g.TTL), MaxSeconds: seconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
+	}
+	if a := v.Approval; a != nil {
+		out.NeedsApproval = ApprovalTerms{Count: a.Count, By: string(a.By), WithinSeconds: seconds(a.For), Why: append([]string{}, a.Why...)}
+	}
+	return out
+}
+
+func checks(all []policy.Check) []Check {
+	out := make([]Check, 0, len(all))
+	for _, c := range all {
+		one := Check{Name: c.Name, Result: CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Words: c.Words, Next: c.Next}
+		if len(c.Checks) > 0 {
+			one.Checks = checks(c.Checks)
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 func attempt(a store.AttemptRow) Attempt {

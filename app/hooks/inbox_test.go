@@ -18,7 +18,7 @@ import (
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -49,11 +49,11 @@ type inbox struct {
 
 func newInbox(t *testing.T) *inbox {
 	f := newFront(t)
-	catalogue, err := profiles.Embedded()
+	terms, err := book.Embedded()
 	require.NoError(t, err)
 	w := &writers{}
 	desk := app.New(app.Config{
-		Store: f.store, Catalogue: catalogue, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
+		Store: f.store, Book: func() book.Book { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	})

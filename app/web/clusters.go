@@ -66,7 +66,7 @@ func detailOf(found app.Details) detailView {
 // kubeconfig is a POST, because every reading is written down and no browser may read ahead.
 func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	raw, err := p.Desk.Kubeconfig(r.Context(), who, id)
+	raw, err := p.Desk.Kubeconfig(r.Context(), who, id, app.Deed{Door: policy.DoorWeb})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

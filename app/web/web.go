@@ -110,7 +110,7 @@ func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Pr
 
 var statuses = map[app.Kind]int{
 	app.Invalid: http.StatusBadRequest, app.Denied: http.StatusForbidden, app.NotFound: http.StatusNotFound,
-	app.Conflict: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
+	app.Conflict: http.StatusConflict, app.Stale: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
 }
 
 // fail shows an error: the desk's in its words, any other without them.

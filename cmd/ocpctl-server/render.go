@@ -84,7 +84,7 @@ func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}
 	desk := app.New(app.Config{
-		Catalogue: terms.Catalogue, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
+		Book: func() book.Book { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
 		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)

@@ -143,10 +143,18 @@ func (in inner) desk(gh app.GitHub) *app.Desk {
 		}})
 	}
 	return app.New(app.Config{
-		Store: in.store, Catalogue: in.book.Current().Catalogue, GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
+		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	})
+}
+
+// keeper is who takes another catalogue when its files changed; nil where it is the program's own.
+func (in inner) keeper() app.Keeper {
+	if in.cfg.Catalogue.Dir == "" {
+		return nil
+	}
+	return in.book
 }
 
 // runs is what every cluster's spec is frozen with.

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// clusterID begins the id of every cluster; no name can hold its underscore.
+const clusterID = "clu_"
+
+// seen is the cluster that ref means, by its id or by the name of one that lives, if the principal may see it. What may not
+// be seen is told in the same words as what does not exist.
+func (d *Desk) seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+	row, access, err := d.look(ctx, p, ref)
+	if err != nil {
+		return store.Row{}, err
+	}
+	if access == "" {
+		return store.Row{}, unseen(p, ref)
+	}
+	return row, nil
+}
+
+// allowed is the same for what the principal may not only see but do.
+func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
+	row, access, err := d.look(ctx, p, ref)
+	switch {
+	case err != nil:
+		return store.Row{}, err
+	case access == "":
+		return store.Row{}, unseen(p, ref)
+	case p.May(act, row.Team), act == policy.ActKubeconfig && access == store.AccessUse:
+		return row, nil
+	}
+	return store.Row{}, denied(p, act, row)
+}
+
+// look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
+func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
+	if !strings.HasPrefix(ref, clusterID) {
+		return d.named(ctx, p, ref)
+	}
+	row, err := d.store.Cluster(ctx, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Row{}, "", nil
+	}
+	if err != nil {
+		return store.Row{}, "", fmt.Errorf("read cluster: %w", err)
+	}
+	access, err := d.access(ctx, p, row)
+	return row, access, err
+}
+
+// named finds the cluster that lives under a name among those the principal may see. Two of a name, on two base domains,
+// are told apart by their ids alone.
+func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
+	f := sight(p)
+	f.Named, f.Live = name, true
+	rows, _, err := d.store.List(ctx, f)
+	switch {
+	case err != nil:
+		return store.Row{}, "", fmt.Errorf("look for %s: %w", name, err)
+	case len(rows) == 0:
+		return store.Row{}, "", nil
+	case len(rows) > 1:
+		var each []string
+		for _, r := range rows {
+			each = append(each, fmt.Sprintf("%s on %s", r.ID, r.BaseDomain))
+		}
+		return store.Row{}, "", fail(Conflict, "%d clusters are called %s: %s. Name the one you mean by its id.", len(rows), name, strings.Join(each, ", "))
+	}
+	access, err := d.access(ctx, p, rows[0])
+	return rows[0], access, err
+}
+
+// access is what the principal may of a cluster: use it, see it, or nothing. Who is of its team has seats to ask for the rest.
+// A share with a team is for those who could use the team's own clusters.
+func (d *Desk) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
+	if p.May(policy.ActKubeconfig, row.Team) {
+		return store.AccessUse, nil
+	}
+	users, _ := p.Teams(policy.RolesFor(policy.ActKubeconfig)...)
+	access, err := d.store.SharedWith(ctx, row.ID, p.ID, users)
+	if err != nil || access != "" {
+		return access, err
+	}
+	if p.May(policy.ActSee, row.Team) {
+		return store.AccessSee, nil
+	}
+	viewers, _ := p.Teams(policy.RolesFor(policy.ActSee)...)
+	if access, err = d.store.SharedWith(ctx, row.ID, p.ID, viewers); access == store.AccessUse {
+		access = store.AccessSee // of a team in which one may only look
+	}
+	return access, err
+}
+
+// sight cuts a list to what the principal may see: its teams' clusters, and those shared with it.
+func sight(p policy.Principal) store.Filter {
+	teams, every := p.Teams(policy.RolesFor(policy.ActSee)...)
+	if every {
+		return store.Filter{}
+	}
+	return store.Filter{Principal: p.ID, Teams: append([]string{}, teams...)}
+}
+
+// unseen is what is told of a cluster that is not there, or not for this principal.
+func unseen(p policy.Principal, ref string) error {
+	if len(p.Seats) == 0 {
+		return seatless()
+	}
+	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
+}
+
+func seatless() error {
+	return fail(Denied, "You are known, but have no role here: no identity of this installation's catalogue matches what you signed in with. "+
+		"Ask a platform admin for a role in your team.")
+}
+
+// doing is what an act is called in a sentence.
+var doing = map[policy.Act]string{
+	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
+	policy.ActRetry: "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
+	policy.ActTransfer: "give it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActBreakGlass: "ask for its kubeadmin password",
+}
+
+// denied says to somebody who sees a cluster why that is all, and whom to ask.
+func denied(p policy.Principal, act policy.Act, row store.Row) error {
+	ask := "someone of team " + row.Team + ", or a platform admin"
+	if !slices.Contains(policy.RolesFor(act), policy.Requester) {
+		ask = "a platform admin"
+	}
+	return fail(Denied, "%s is team %s's, and to %s takes the role %s there; %s. Ask %s.",
+		row.Name, row.Team, doing[act], roles(policy.RolesFor(act)), yours(p, row.Team), ask)
+}
+
+// yours says which role the principal has in the team.
+func yours(p policy.Principal, team string) string {
+	for _, role := range policy.Roles {
+		if p.Has(team, role) {
+			return "yours is " + plainly(role)
+		}
+	}
+	return "you have none"
+}
+
+func roles(all []policy.Role) string {
+	words := make([]string, 0, len(all))
+	for _, r := range all {
+		words = append(words, plainly(r))
+	}
+	slices.Reverse(words) // the one that takes least first
+	return strings.Join(words, " or ")
+}
+
+func plainly(r policy.Role) string { return strings.ReplaceAll(string(r), "_", " ") }
+
+// mayAll refuses what concerns the whole installation.
+func mayAll(p policy.Principal, act policy.Act, what string) error {
+	if p.MayAnywhere(act) {
+		return nil
+	}
+	if len(p.Seats) == 0 {
+		return seatless()
+	}
+	return fail(Denied, "To %s takes the role %s; yours is %s. Ask a platform admin.", what, roles(policy.RolesFor(act)), plainly(p.Role()))
+}

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Destroy takes a cluster down now. Asking again answers with the same job.
+func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
+	row, err = d.allowed(ctx, p, ref, policy.ActDestroy)
+	if err != nil {
+		return store.Row{}, "", err
+	}
+	if deed, err = reasoned(deed, false); err != nil {
+		return store.Row{}, "", err
+	}
+	job, err = d.store.Destroy(ctx, row.ID, deed.by(p))
+	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))
+	return row, job, err
+}
+
+// Span is how long something should last: a number of hours or a moment, exactly one of them.
+type Span struct {
+	Hours int
+	Until time.Time
+}
+
+// check refuses what says neither or both, or no time at all.
+func (s Span) check() error {
+	var wrong []Field
+	switch {
+	case s.Hours != 0 && !s.Until.IsZero():
+		wrong = append(wrong, Field{Name: "until", Detail: "hours says how long already", Accept: []string{"hours or until, one of them"}})
+	case s.Hours == 0 && s.Until.IsZero():
+		wrong = append(wrong, Field{Name: "hours", Detail: "neither hours nor until says how long", Accept: []string{"hours above 0", "until, a time to come"}})
+	case s.Hours < 0 || s.Hours > mostHours:
+		wrong = append(wrong, Field{Name: "hours", Detail: fmt.Sprintf("%d is out of bounds", s.Hours), Accept: []string{fmt.Sprintf("1 to %d", mostHours)}})
+	}
+	if len(wrong) > 0 {
+		return &Error{Kind: Invalid, Message: "It does not say how long.", Fields: wrong}
+	}
+	return nil
+}
+
+// Extend adds to a cluster's end, at most up to the profile's maximum. An end given as a moment is meant for the cluster as it
+// is now: where somebody else moved it at the same time, the end is computed again.
+func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActExtend)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := span.check(); err != nil {
+		return Change{}, err
+	}
+	if err := wantedStill(row, "extended"); err != nil {
+		return Change{}, err
+	}
+	by := d.policy.Scale(time.Duration(span.Hours) * time.Hour)
+	if !span.Until.IsZero() {
+		by = span.Until.Sub(row.Ends.TTL)
+		if deed.Version == 0 {
+			deed.Version = row.Version
+		}
+	}
+	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
+		return Change{}, refusedBy(span, check)
+	}
+	before, _, capped, err := d.store.Extend(ctx, row.ID, by, deed.by(p))
+	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
+	if err != nil {
+		return Change{}, err
+	}
+	_, check := policy.JudgeExtend(before, by)
+	return Change{Row: now, Words: sentence(check), Capped: capped}, nil
+}
+
+// Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
+// maximum. The deed's reason is required.
+func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActHold)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := span.check(); err != nil {
+		return Change{}, err
+	}
+	if deed, err = reasoned(deed, true); err != nil {
+		return Change{}, err
+	}
+	if err := wantedStill(row, "held"); err != nil {
+		return Change{}, err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return Change{}, fmt.Errorf("read the clock: %w", err)
+	}
+	until := span.Until
+	if until.IsZero() {
+		until = now.Add(d.policy.Scale(time.Duration(span.Hours) * time.Hour))
+	}
+	check := policy.JudgeHold(row.Ends, until, now)
+	capped := until.After(row.Ends.Max)
+	if check.Result == policy.Fail && !capped {
+		return Change{}, refusedBy(span, check)
+	}
+	if capped {
+		until = row.Ends.Max
+	}
+	_, _, _, err = d.store.Hold(ctx, row.ID, until, deed.by(p))
+	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
+	if err != nil {
+		return Change{}, err
+	}
+	words := sentence(check)
+	if capped {
+		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, when(until))
+	}
+	return Change{Row: held, Words: words, Capped: capped}, nil
+}
+
+// ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
+func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActHold)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
+		return Change{}, err
+	}
+	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, deed.by(p))
+	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
+	if err != nil {
+		return Change{}, err
+	}
+	words := fmt.Sprintf("%s is no longer held. It ends %s: %s.", now.Name, when(now.DestroyAt), now.Ends.Reason())
+	if row.Ends.Hold.IsZero() {
+		words = fmt.Sprintf("%s was not held. It ends %s: %s.", now.Name, when(now.DestroyAt), now.Ends.Reason())
+	}
+	return Change{Row: now, Words: words}, nil
+}
+
+// refusedBy names the field that was judged.
+func refusedBy(span Span, check policy.Check) error {
+	field := "hours"
+	if !span.Until.IsZero() {
+		field = "until"
+	}
+	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{{Name: field, Detail: check.Words, Accept: []string{check.Accept}}}}
+}
+
+// sentence is a check as people read it.
+func sentence(c policy.Check) string {
+	if c.Next == "" {
+		return c.Words
+	}
+	return c.Words + " " + c.Next
+}
+
+// Scale gives a ready cluster another number of workers, within the bounds that were frozen with it. Asking for what is wanted
+// already answers with the same job.
+func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
+	row, err = d.allowed(ctx, p, ref, policy.ActScale)
+	if err != nil {
+		return store.Row{}, "", err
+	}
+	if deed, err = reasoned(deed, false); err != nil {
+		return store.Row{}, "", err
+	}
+	if err := scalable(row, replicas); err != nil {
+		return store.Row{}, "", err
+	}
+	job, err = d.store.Scale(ctx, row.ID, replicas, deed.by(p))
+	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
+	return row, job, err
+}
+
+func scalable(row store.Row, replicas int) error {
+	least, most := row.WorkersLeast, row.WorkersMost
+	switch {
+	case least == nil || most == nil || *least == *most:
+		return fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
+			"GET /api/v1/profiles shows profiles with bounds.", row.Name, row.Profile)
+	case replicas < *least || replicas > *most:
+		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers.", row.Name, *least, *most), Fields: []Field{
+			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
+		}}
+	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
+		return fail(Conflict, "%s is %s (%s); workers are scaled once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// deed is how a request asks for something, with the version that its If-Match names.
+func deed(ifMatch, why string) (app.Deed, error) {
+	version, err := match(ifMatch)
+	return app.Deed{Door: policy.DoorAPI, Why: why, Version: version}, err
+}
+
+// DestroyCluster implements POST /api/v1/clusters/{id}/destroy.
+func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams) {
+	var said MaybeReason
+	if !s.read(w, r, &said, true, maxBody) {
+		return
+	}
+	d, err := deed(params.IfMatch, said.Reason)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.Desk.Destroy(r.Context(), principal(r), id, d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.begun(w, row, job, row.Name+" is being taken down. It is called destroyed once a count of our own, taken twice, found nothing left.")
+}
+
+// begun answers that a job was begun, or goes on.
+func (s *server) begun(w http.ResponseWriter, row store.Row, job, words string) {
+	tag(w, row)
+	reply(w, jsonType, http.StatusAccepted, Accepted{
+		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Words: words,
+	})
+}
+
+// ExtendCluster implements POST /api/v1/clusters/{id}/extend.
+func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams) {
+	var said Extend
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
+		return s.Desk.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	})
+}
+
+// HoldCluster implements POST /api/v1/clusters/{id}/hold.
+func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, params HoldClusterParams) {
+	var said Hold
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
+		return s.Desk.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	})
+}
+
+// ReleaseHold implements DELETE /api/v1/clusters/{id}/hold.
+func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams) {
+	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
+		return s.Desk.ReleaseHold(ctx, principal(r), id, d)
+	})
+}
+
+// TransferCluster implements POST /api/v1/clusters/{id}/transfer.
+func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams) {
+	var said Transfer
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
+		return s.Desk.Transfer(ctx, principal(r), id, said.Team, said.Owner, d)
+	})
+}
+
+// change does a deed and answers with what changed.
+func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Deed) (app.Change, error)) {
+	d, err := deed(ifMatch, why)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	changed, err := do(r.Context(), d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	tag(w, changed.Row)
+	ok(w, Change{Cluster: cluster(changed.Row), Words: changed.Words, Capped: changed.Capped})
+}
+
+// ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
+func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams) {
+	var said Scale
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	d, err := deed(params.IfMatch, "")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.Desk.Scale(r.Context(), principal(r), id, said.Replicas, d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	words := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
+	if job == "" {
+		job, words = row.JobID, fmt.Sprintf("%s has %d workers already.", row.Name, said.Replicas)
+	}
+	s.begun(w, row, job, words)
+}
+
+// AbandonCluster implements POST /api/v1/clusters/{id}/abandon.
+func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id ID) {
+	s.reasoned(w, r, id, s.Desk.Abandon)
+}
+
+// RetryTeardown implements POST /api/v1/clusters/{id}/retry.
+func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
+	s.reasoned(w, r, id, s.Desk.RetryTeardown)
+}
+
+// reasoned reads a reason, asks the desk, and answers with the cluster as it stands then.
+func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
+	ask func(ctx context.Context, p policy.Principal, ref string, d app.Deed) (store.Row, error)) {
+	var said Reason
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	row, err := ask(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	tag(w, row)
+	ok(w, cluster(row))
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var approvalStates = []string{
+	string(store.ApprovalPending), string(store.ApprovalApproved), string(store.ApprovalRefused),
+	string(store.ApprovalExpired), string(store.ApprovalVoid), string(store.ApprovalUsed),
+}
+
+// ListApprovals implements GET /api/v1/approvals.
+func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams) {
+	q := s.query(r)
+	f := store.ApprovalFilter{State: store.ApprovalState(q.among("state", params.State, approvalStates...)), Cluster: params.Cluster}
+	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "apr_")
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, next, err := s.Desk.Approvals(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	page := ApprovalPage{Items: []Approval{}, NextCursor: next}
+	for _, a := range list {
+		page.Items = append(page.Items, approval(a))
+	}
+	ok(w, page)
+}
+
+// GetApproval implements GET /api/v1/approvals/{id}.
+func (s *server) GetApproval(w http.ResponseWriter, r *http.Request, id ID) {
+	a, err := s.Desk.Approval(r.Context(), principal(r), id)
+	s.approval(w, r, http.StatusOK, a, err)
+}
+
+// Approve implements POST /api/v1/approvals/{id}/approve.
+func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
+	var said MaybeReason
+	if !s.read(w, r, &said, true, maxBody) {
+		return
+	}
+	a, err := s.Desk.Vote(r.Context(), principal(r), id, true, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	s.approval(w, r, http.StatusOK, a, err)
+}
+
+// Refuse implements POST /api/v1/approvals/{id}/refuse.
+func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id ID) {
+	var said Reason
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	a, err := s.Desk.Vote(r.Context(), principal(r), id, false, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	s.approval(w, r, http.StatusOK, a, err)
+}
+
+func (s *server) approval(w http.ResponseWriter, r *http.Request, status int, a app.Approval, err error) {
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	reply(w, jsonType, status, approval(a))
+}
+
+func approval(a app.Approval) Approval {
+	out := Approval{
+		ApprovalID: a.ID, Kind: ApprovalKind(a.Kind), ClusterID: a.Cluster, ClusterName: a.ClusterName, Team: a.Team, RequestedBy: a.RequestedBy,
+		Why: a.Why, Head: a.Head, Needs: a.Needs, By: a.ByRole, State: ApprovalState(a.State), CreatedAt: a.CreatedAt.UTC(),
+		ExpiresAt: a.ExpiresAt.UTC(), DecidedAt: when(a.DecidedAt), DecidedWhy: a.DecidedWhy, Votes: []Vote{}, MayVote: a.MayVote,
+	}
+	for _, v := range a.Votes {
+		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Approves: v.Approves, Reason: v.Reason, Door: v.Door, At: v.At.UTC()})
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// ListAudit implements GET /api/v1/audit.
+func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
+	q := s.query(r)
+	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster}
+	f.From, f.To = q.span(params.From, params.To)
+	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "")
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	lines, next, err := s.Desk.Audit(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	page := AuditPage{Items: []AuditEvent{}, NextCursor: next}
+	for _, l := range lines {
+		page.Items = append(page.Items, auditEvent(l))
+	}
+	ok(w, page)
+}
+
+func auditEvent(l store.AuditLine) AuditEvent {
+	return AuditEvent{
+		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, Action: l.Action, Door: l.Door, ClusterID: l.Cluster,
+		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
+	}
+}
+
+// ExportAudit implements GET /api/v1/audit/export. Nothing is sent before the first page was read, so that a refusal is one; a
+// line that cannot be read later on breaks the connection, which no reader takes for the end.
+func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params ExportAuditParams) {
+	q := s.query(r)
+	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster, Oldest: true, Limit: maxLimit}
+	f.From, f.To = q.span(params.From, params.To)
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ctrl := http.NewResponseController(w)
+	for begun := false; ; begun = true {
+		lines, next, err := s.Desk.Audit(r.Context(), principal(r), f)
+		switch {
+		case err != nil && begun:
+			s.Log.Error("export broken off", "request", visitOf(r).id, "err", err)
+			panic(http.ErrAbortHandler)
+		case err != nil:
+			s.fail(w, r, err)
+			return
+		case !begun:
+			w.Header().Set("Content-Type", "application/x-ndjson")
+			w.Header().Set("Content-Disposition", `attachment; filename="audit.ndjson"`)
+			w.Header().Set("Cache-Control", "no-store")
+		}
+		_ = ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a recorder in a test has none
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		for _, l := range lines {
+			if out.Encode(auditEvent(l)) != nil {
+				return // the reader left
+			}
+		}
+		if f.Cursor = next; next == "" {
+			return
+		}
+	}
+}
+
+// VerifyAudit implements GET /api/v1/audit/verify.
+func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
+	proof, err := s.Desk.VerifyAudit(r.Context(), principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, auditProof(proof))
+}
+
+func auditProof(p store.AuditProof) AuditProof {
+	out := AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Words: p.Words()}
+	if !p.Whole() {
+		out.BrokenAt = p.Breaks[0].Seq
+	}
+	return out
+}

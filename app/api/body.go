@@ -1,0 +1,155 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+const (
+	maxBody      = 64 << 10 // of people and programs
+	maxCatalogue = 1 << 20  // a whole catalogue to look at
+)
+
+// content reads a whole body of JSON. false: it was answered already.
+func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body has more than %d KiB, which no request here needs. Send less.", most>>10))
+		return nil, false
+	case err != nil:
+		problem(w, http.StatusBadRequest, "The body ended before its end. Send it again.")
+		return nil, false
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if len(raw) > 0 && (err != nil || kind != "application/json") {
+		w.Header().Set("Accept", "application/json")
+		problem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The body is said to be %q. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
+		return nil, false
+	}
+	return raw, true
+}
+
+// read takes a document into its struct: strictly, so that a misspelt field changes nothing unseen. An empty body is an
+// empty document where optional says so. false: it was answered already.
+func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional bool, most int64) bool {
+	raw, ok := s.content(w, r, most)
+	if !ok || len(raw) == 0 && optional {
+		return ok
+	}
+	if len(raw) == 0 {
+		problem(w, http.StatusBadRequest, "A body is needed: a JSON object with "+listed(fields(into))+".")
+		return false
+	}
+	wrong, err := strictly(raw, into)
+	switch {
+	case err != nil:
+		problem(w, http.StatusBadRequest, "The body is no JSON object that can be read: "+err.Error()+".")
+	case len(wrong) > 0:
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document is not as this path takes it.", Fields: wrong})
+	default:
+		return true
+	}
+	return false
+}
+
+// strictly reads every field by itself, so that all that is wrong is told at once.
+func strictly(raw []byte, into any) (wrong []app.Field, err error) {
+	var document map[string]json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&document); err != nil {
+		return nil, plain(err)
+	}
+	if document == nil || dec.More() {
+		return nil, errors.New("it is not one object")
+	}
+	known := fields(into)
+	target := reflect.ValueOf(into).Elem()
+	for name, value := range document {
+		i := slices.Index(known, name)
+		if i < 0 {
+			wrong = append(wrong, noField(name, known))
+			continue
+		}
+		field := target.Field(i)
+		if err := json.Unmarshal(value, field.Addr().Interface()); err != nil {
+			wrong = append(wrong, app.Field{Name: name, Detail: "it cannot be read: " + short(value), Accept: []string{kindOf(field.Type())}})
+		}
+	}
+	for i, name := range known {
+		_, given := document[name]
+		if optional := strings.Contains(target.Type().Field(i).Tag.Get("json"), ",omit"); !given && !optional {
+			wrong = append(wrong, app.Field{Name: name, Detail: "it is missing", Accept: []string{kindOf(target.Type().Field(i).Type)}})
+		}
+	}
+	slices.SortFunc(wrong, func(a, b app.Field) int { return strings.Compare(a.Name, b.Name) })
+	return wrong, nil
+}
+
+func noField(name string, known []string) app.Field {
+	detail := "there is no such field"
+	if near, ok := policy.Closest(name, known); ok {
+		detail += "; did you mean " + near + "?"
+	}
+	return app.Field{Name: name, Detail: detail, Accept: known}
+}
+
+// fields are the JSON names of a struct's fields, in their order.
+func fields(of any) []string {
+	t := reflect.TypeOf(of).Elem()
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// kindOf says what a field takes, in words.
+func kindOf(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return kindOf(t.Elem())
+	case t.PkgPath() == "time" && t.Name() == "Time":
+		return "a time of RFC 3339, e.g. 2026-03-01T18:00:00Z"
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return "a whole number"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Map:
+		return "an object of strings"
+	}
+	return "a string"
+}
+
+// short shows the beginning of a value that was refused.
+func short(value json.RawMessage) string {
+	const most = 40
+	if len(value) <= most {
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:most]), "") + "…"
+}
+
+// plain is what the JSON library complains of, without Go's types.
+func plain(err error) error {
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		return fmt.Errorf("it is a JSON %s, not an object", typed.Value)
+	}
+	return err
+}
+
+func listed(names []string) string { return strings.Join(names, ", ") }

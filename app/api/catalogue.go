@@ -1,0 +1,164 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// ListProfiles implements GET /api/v1/profiles.
+func (s *server) ListProfiles(w http.ResponseWriter, r *http.Request) {
+	list, unasked, err := s.Desk.Profiles(principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Profiles{Items: []Profile{}}
+	for _, p := range list {
+		out.Items = append(out.Items, profile(p, p.Name == unasked))
+	}
+	ok(w, out)
+}
+
+// GetProfile implements GET /api/v1/profiles/{name}.
+func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string) {
+	list, unasked, err := s.Desk.Profiles(principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	var names []string
+	for _, p := range list {
+		if p.Name == name {
+			ok(w, profile(p, p.Name == unasked))
+			return
+		}
+		names = append(names, p.Name)
+	}
+	detail := "There is no profile " + name + ". There are: " + listed(names) + "."
+	if near, found := policy.Closest(name, names); found {
+		detail = "There is no profile " + name + ". Did you mean " + near + "?"
+	}
+	problem(w, http.StatusNotFound, detail)
+}
+
+func profile(p profiles.Profile, unasked bool) Profile {
+	out := Profile{
+		Name: p.Name, DisplayName: p.DisplayName, Description: p.Description, Platform: p.Platform, Enabled: p.Enabled,
+		DisabledReason: p.DisabledReason, AdminOnly: p.AdminOnly, Default: unasked, Regions: []ProfileRegion{},
+		Versions:     AllowList{Allow: p.Versions.Allow, Default: p.Versions.Default},
+		BaseDomains:  AllowList{Allow: p.BaseDomains.Allow, Default: p.BaseDomains.Default},
+		ControlPlane: Machines{Replicas: p.ControlPlane.Replicas, InstanceType: p.ControlPlane.InstanceType},
+		Workers: Machines{
+			Replicas: p.Workers.Replicas, InstanceType: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most,
+		},
+		DefaultTTLSeconds: seconds(p.DefaultTTL), MaxTTLSeconds: seconds(p.MaxTTL), GraceSeconds: seconds(p.Grace),
+		WhenFull: ProfileWhenFull(p.WhenFull), AllowUserTags: p.AllowUserTags, PricesAsOf: p.PricesAsOf,
+	}
+	for _, region := range p.Regions {
+		out.Regions = append(out.Regions, ProfileRegion{
+			Name: region.Name, Zones: region.Zones, HourlyCents: region.HourlyCents, Default: region.Name == p.DefaultRegion,
+		})
+	}
+	return out
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// ListTeams implements GET /api/v1/teams.
+func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
+	list, err := s.Desk.Teams(r.Context(), principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Teams{Items: []Team{}}
+	for _, t := range list {
+		out.Items = append(out.Items, Team{
+			Name: t.Name, DisplayName: t.DisplayName, Owner: t.Owner, CostCenters: append([]string{}, t.CostCenters...),
+			Environments: append([]string{}, t.Environments...), Weight: t.Weight, BudgetCents: t.Budget.MonthlyCents,
+			BudgetHard: t.Budget.Hard, SpentCents: t.Spent, CommittedCents: t.Committed,
+		})
+	}
+	ok(w, out)
+}
+
+// ListQuotas implements GET /api/v1/quotas.
+func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
+	list, err := s.Desk.Quotas(r.Context(), principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Quotas{Items: []Quota{}}
+	for _, q := range list {
+		one := Quota{Name: q.Name, Scope: QuotaScope(q.Scope), Key: q.Key, Waiting: q.Used.Waiting}
+		for _, bound := range []struct {
+			into *Used
+			used float64
+			most int
+		}{{&one.Live, float64(q.Used.Live), q.Live}, {&one.Creating, float64(q.Used.Creating), q.Creating}, {&one.NodeHours, q.Used.NodeHours, q.NodeHours}} {
+			if bound.most > 0 {
+				*bound.into = Used{Used: float32(bound.used), Most: bound.most}
+			}
+		}
+		out.Items = append(out.Items, one)
+	}
+	ok(w, out)
+}
+
+// GetCatalogue implements GET /api/v1/catalogue.
+func (s *server) GetCatalogue(w http.ResponseWriter, r *http.Request) {
+	state, err := s.Desk.Catalogue(principal(r))
+	s.catalogue(w, r, state, err)
+}
+
+// ReloadCatalogue implements POST /api/v1/catalogue/reload.
+func (s *server) ReloadCatalogue(w http.ResponseWriter, r *http.Request) {
+	state, err := s.Desk.ReloadCatalogue(r.Context(), principal(r), app.Deed{Door: policy.DoorAPI})
+	s.catalogue(w, r, state, err)
+}
+
+func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state app.CatalogueState, err error) {
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	b := state.Book
+	out := CatalogueState{
+		Hash: b.Hash, LoadedAt: state.LoadedAt.UTC(), Source: "directory", Profiles: len(b.Names()), Teams: len(b.Teams),
+		Quotas: len(b.Quotas), Policies: len(b.Policies), Identities: len(b.Identities),
+	}
+	if state.Embedded {
+		out.Source = "embedded"
+	}
+	if state.Err != nil {
+		out.Problem = state.Err.Error()
+	}
+	ok(w, out)
+}
+
+// ValidateCatalogue implements POST /api/v1/catalogue/validate.
+func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
+	var said CatalogueFiles
+	if !s.read(w, r, &said, false, maxCatalogue) {
+		return
+	}
+	hash, problems, err := s.Desk.ValidateCatalogue(principal(r), said.Files)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: []CatalogueProblem{}}
+	for _, p := range problems {
+		detail := p.Got
+		if p.Accept != "" {
+			detail += "; accepted: " + p.Accept
+		}
+		out.Problems = append(out.Problems, CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
+	}
+	ok(w, out)
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	idempotencyKey = "Idempotency-Key"
+	keyForm        = "1 to 255 visible characters, new for each thing that is asked for; a UUID is fine"
+	maxKey         = 255
+)
+
+// CreateCluster implements POST /api/v1/clusters.
+func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params CreateClusterParams) {
+	if !visible(params.IdempotencyKey) {
+		s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
+			{Name: idempotencyKey, Detail: "it is empty, too long, or has characters one cannot see", Accept: []string{keyForm}},
+		}}})
+		return
+	}
+	asked, raw, read := s.asked(w, r)
+	if !read {
+		return
+	}
+	asked.Once = &store.Once{Key: params.IdempotencyKey, Request: requestHash(r, raw)}
+	asked.Answer = s.created
+	made, err := s.Desk.Create(r.Context(), principal(r), asked)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	for name, value := range made.Answer.Headers {
+		w.Header().Set(name, value)
+	}
+	if made.Replayed {
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	bytesOf(w, made.Answer.Headers["Content-Type"], made.Answer.Status, made.Answer.Body)
+}
+
+// asked reads a create request. What is no JSON object at all was answered already.
+func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byte, bool) {
+	raw, read := s.content(w, r, maxBody)
+	if !read {
+		return app.Asked{}, nil, false
+	}
+	if !json.Valid(raw) {
+		problem(w, http.StatusBadRequest, "The body is no JSON object. GET /api/docs#createCluster shows one.")
+		return app.Asked{}, nil, false
+	}
+	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
+	return app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI}, raw, true
+}
+
+func visible(key string) bool {
+	return key != "" && len(key) <= maxKey && strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
+}
+
+// requestHash tells two requests apart that come with one key.
+func requestHash(r *http.Request, body []byte) string {
+	sum := sha256.Sum256([]byte(r.Method + "\n" + r.URL.Path + "\n" + string(body)))
+	return fmt.Sprintf("%x", sum)
+}
+
+// created is the answer to a create request, as it is sent and kept: it is made before the transaction ends, so that whoever
+// asks again gets the very same.
+func (s *server) created(made app.Created) (store.Answer, error) {
+	if made.Row.ID == "" {
+		return s.refused(made)
+	}
+	row := made.Row
+	body, err := encoded(Accepted{
+		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
+		Place: row.Place, ApprovalID: made.Approval, Words: inWords(made.Verdict),
+	})
+	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
+		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),
+	}}, err
+}
+
+func (s *server) refused(made app.Created) (store.Answer, error) {
+	said, known := app.Refused(made.Verdict, nil).(*app.Error)
+	if !known {
+		return store.Answer{}, fmt.Errorf("a refusal without words: %v", made.Verdict.Checks)
+	}
+	body, err := encoded(problemOf(http.StatusUnprocessableEntity, said))
+	return store.Answer{Status: http.StatusUnprocessableEntity, Body: body, Headers: map[string]string{"Content-Type": problemType}}, err
+}
+
+// inWords is a verdict with what a person should know beside.
+func inWords(v policy.Verdict) string {
+	words := v.Words()
+	for _, check := range v.Warnings() {
+		words += " " + check.Words
+	}
+	return words
+}
+
+// page is where people watch a cluster.
+func (s *server) page(row store.Row) string {
+	return strings.TrimSuffix(s.UI, "/") + "/clusters/" + row.ID
+}
+
+// DryRun implements POST /api/v1/dry-run.
+func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
+	asked, _, read := s.asked(w, r)
+	if !read {
+		return
+	}
+	v, err := s.Desk.DryRun(r.Context(), principal(r), asked)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, verdict(v))
+}

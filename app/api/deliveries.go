@@ -1,0 +1,116 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// ListDeliveries implements GET /api/v1/deliveries.
+func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams) {
+	q := s.query(r)
+	state := q.among("state", params.State, string(store.DeliveryReceived), string(store.DeliveryDone), string(store.DeliveryFailed))
+	f := store.DeliveryFilter{Source: params.Source, Event: params.Event, Topic: params.Topic, State: store.DeliveryState(state)}
+	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "")
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, next, err := s.Desk.Deliveries(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	page := DeliveryPage{Items: []Delivery{}, NextCursor: next}
+	for _, d := range list {
+		page.Items = append(page.Items, delivery(d))
+	}
+	ok(w, page)
+}
+
+// GetDelivery implements GET /api/v1/deliveries/{id}.
+func (s *server) GetDelivery(w http.ResponseWriter, r *http.Request, id ID) {
+	found, body, err := s.Desk.Delivery(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, DeliveryDetail{Delivery: delivery(found), Body: string(body)})
+}
+
+// ReplayDelivery implements POST /api/v1/deliveries/{id}/replay.
+func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
+	var said Reason
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	again, err := s.Desk.Replay(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	reply(w, jsonType, http.StatusAccepted, delivery(again))
+}
+
+func delivery(d store.DeliveryInfo) Delivery {
+	return Delivery{
+		ID: strconv.FormatInt(d.Row, 10), Source: d.Source, DeliveryID: d.ID, Event: d.Event, Topic: d.Topic, State: DeliveryState(d.State),
+		Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
+	}
+}
+
+// ListFindings implements GET /api/v1/findings.
+func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams) {
+	q := s.query(r)
+	kind := q.among("kind", params.Kind, string(lifecycle.Orphan), string(lifecycle.Overdue), string(lifecycle.Stuck), string(lifecycle.Blocked))
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, err := s.Desk.Findings(r.Context(), principal(r), store.FindingFilter{Kind: lifecycle.FindingKind(kind), Resolved: params.All, Newest: true})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Findings{Items: []Finding{}}
+	for _, f := range list {
+		out.Items = append(out.Items, Finding{
+			Kind: FindingKind(f.Kind), ClusterID: f.Cluster, Identity: f.Identity, Why: f.Why, Evidence: append([]string{}, f.Evidence...),
+			Since: f.Since.UTC(), FirstSeenAt: f.FirstSeenAt.UTC(), LastSeenAt: f.LastSeenAt.UTC(), TimesSeen: f.TimesSeen, ResolvedAt: when(f.ResolvedAt),
+		})
+	}
+	ok(w, out)
+}
+
+// ReportUsage implements GET /api/v1/reports/usage.
+func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams) {
+	q := s.query(r)
+	f := store.ReportFilter{By: params.By}
+	if f.From, f.To = q.span(params.From, params.To); f.By == "" {
+		f.By = "team"
+	}
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	of, lines, err := s.Desk.Usage(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := UsageReport{By: of.By, From: of.From.UTC(), To: of.To.UTC(), Estimate: true, Items: []UsageLine{}}
+	for _, l := range lines {
+		one := UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents}
+		out.Items = append(out.Items, one)
+		out.Total.Clusters += one.Clusters
+		out.Total.Ready += one.Ready
+		out.Total.ClusterHours += one.ClusterHours
+		out.Total.NodeHours += one.NodeHours
+		out.Total.Cents += one.Cents
+	}
+	ok(w, out)
+}

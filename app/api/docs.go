@@ -1,0 +1,274 @@
+package api
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed docs
+var docsFiles embed.FS
+
+// reference is the page at /api/docs: the whole document for people, rendered once. It runs no script and asks no other host.
+type reference struct {
+	page, style []byte
+	document    []byte
+}
+
+func newReference(d *document) reference {
+	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": prose}).ParseFS(docsFiles, "docs/docs.html"))
+	var out bytes.Buffer
+	if err := page.Execute(&out, d.view()); err != nil {
+		panic(fmt.Sprintf("the API's reference: %v", err)) // it depends on the document alone, which is part of the program
+	}
+	style, err := docsFiles.ReadFile("docs/docs.css")
+	if err != nil {
+		panic(err) // the folder is embedded above
+	}
+	return reference{page: out.Bytes(), style: style, document: written}
+}
+
+// add puts the reference onto the paths it is read at.
+func (ref reference) add(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/docs", shown("text/html; charset=utf-8", ref.page))
+	mux.HandleFunc("GET /api/docs/docs.css", shown("text/css; charset=utf-8", ref.style))
+	mux.HandleFunc("GET /api/v1/openapi.yaml", shown("application/yaml", ref.document))
+}
+
+func shown(contentType string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", contentType)
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "max-age=300")
+		_, _ = w.Write(body) // a reader that went away will ask again
+	}
+}
+
+type docView struct {
+	Title, Version, Description string
+	Groups                      []docGroup
+	Schemas                     []docSchema
+}
+
+type docGroup struct {
+	Name, Description string
+	Calls             []docCall
+}
+
+type docCall struct {
+	ID, Method, Path, Summary, Description string
+	Asks                                   string // whose token it asks for
+	Parameters                             []docField
+	Body                                   docType
+	BodyRequired                           bool
+	Answers                                []docAnswer
+	Curl                                   string
+}
+
+type docAnswer struct {
+	Status, Description string
+	Types               []docType
+	Headers             []docField
+}
+
+type docField struct {
+	Name, In, Description, Default string
+	Type                           docType
+	Required                       bool
+}
+
+type docSchema struct {
+	Name, Description string
+	Also              []string // schemas whose fields it has too
+	Values            []string
+	Fields            []docField
+}
+
+// docType is what a value is, in words, and the schema to read on at.
+type docType struct{ Words, Link, Media string }
+
+func (d *document) view() docView {
+	v := docView{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
+	for _, tag := range d.Tags {
+		g := docGroup{Name: tag.Name, Description: tag.Description}
+		for _, c := range d.calls() {
+			if slices.Contains(c.Tags, tag.Name) {
+				g.Calls = append(g.Calls, d.call(c))
+			}
+		}
+		v.Groups = append(v.Groups, g)
+	}
+	for _, s := range d.Components.Schemas {
+		v.Schemas = append(v.Schemas, d.schemaView(s.Name, s.Value))
+	}
+	return v
+}
+
+func (d *document) call(c call) docCall {
+	out := docCall{ID: c.ID, Method: c.Method, Path: c.Path, Summary: c.Summary, Description: c.Description, Asks: asks(c), Curl: d.curl(c)}
+	for _, p := range d.parameters(c) {
+		f := docField{Name: p.Name, In: p.In, Description: p.Description, Required: p.Required, Type: typeOf(p.Schema)}
+		if p.Schema.Default != nil {
+			f.Default = fmt.Sprint(p.Schema.Default)
+		}
+		out.Parameters = append(out.Parameters, f)
+	}
+	if c.Body != nil {
+		out.Body, out.BodyRequired = typeOf(c.Body.Content[0].Value.Schema), c.Body.Required
+	}
+	for _, a := range c.Responses {
+		spec := a.Value
+		if spec.Ref != "" {
+			spec = d.Components.Responses.get(last(spec.Ref))
+		}
+		one := docAnswer{Status: a.Name, Description: spec.Description}
+		for _, m := range spec.Content {
+			t := typeOf(m.Value.Schema)
+			t.Media = m.Name
+			one.Types = append(one.Types, t)
+		}
+		for _, h := range spec.Headers {
+			one.Headers = append(one.Headers, docField{Name: h.Name, Description: h.Value.Description})
+		}
+		out.Answers = append(out.Answers, one)
+	}
+	return out
+}
+
+// asks says whose token an operation wants.
+func asks(c call) string {
+	switch {
+	case c.Security == nil:
+		return "Your token"
+	case len(*c.Security) == 0:
+		return "No token"
+	}
+	return "The attempt's token"
+}
+
+func (d *document) schemaView(name string, s schema) docSchema {
+	out := docSchema{Name: name, Description: s.Description, Values: s.Enum}
+	parts := append([]schema{s}, s.AllOf...)
+	for _, part := range parts {
+		if part.Ref != "" {
+			out.Also = append(out.Also, last(part.Ref))
+		}
+		for _, p := range part.Properties {
+			out.Fields = append(out.Fields, docField{
+				Name: p.Name, Description: p.Value.Description, Required: slices.Contains(part.Required, p.Name), Type: typeOf(p.Value),
+			})
+		}
+	}
+	return out
+}
+
+func typeOf(s schema) docType {
+	switch {
+	case s.Ref != "":
+		return docType{Words: last(s.Ref), Link: last(s.Ref)}
+	case s.Type == "array" && s.Items != nil:
+		inner := typeOf(*s.Items)
+		return docType{Words: "list of " + inner.Words, Link: inner.Link}
+	case len(s.Enum) > 0:
+		return docType{Words: strings.Join(s.Enum, " | ")}
+	case s.Type == "object" && s.Additional.Kind == yaml.MappingNode:
+		return docType{Words: "object of strings"}
+	case s.Format == "date-time":
+		return docType{Words: "time (RFC 3339)"}
+	case s.Format == "binary":
+		return docType{Words: "file"}
+	case s.Type == "":
+		return docType{Words: "any"}
+	}
+	return docType{Words: s.Type}
+}
+
+// curl is the call as one would type it.
+func (d *document) curl(c call) string {
+	var b strings.Builder
+	b.WriteString("curl -sS")
+	if c.Method != "GET" {
+		b.WriteString(" -X " + c.Method)
+	}
+	url, query := c.Path, []string{}
+	for _, p := range d.parameters(c) {
+		switch {
+		case p.In == "path":
+			url = strings.Replace(url, "{"+p.Name+"}", "$"+strings.ToUpper(p.Name), 1)
+		case p.In == "query" && p.Required:
+			query = append(query, p.Name+"="+fmt.Sprint(d.example(p.Schema)))
+		case p.In == "header" && p.Required:
+			b.WriteString(fmt.Sprintf(" \\\n  -H %q", p.Name+": $(uuidgen)"))
+		}
+	}
+	if len(query) > 0 {
+		url += "?" + strings.Join(query, "&")
+	}
+	if c.Security == nil || len(*c.Security) > 0 {
+		b.WriteString(" \\\n  -H \"Authorization: Bearer $TOKEN\"")
+	}
+	if c.Body != nil && c.Body.Required {
+		raw, err := json.Marshal(d.example(c.Body.Content[0].Value.Schema))
+		if err == nil {
+			b.WriteString(" \\\n  -H 'Content-Type: application/json' -d '" + strings.ReplaceAll(string(raw), "'", "’") + "'")
+		}
+	}
+	b.WriteString(" \\\n  \"$OCPCTL" + url + "\"")
+	return b.String()
+}
+
+// example is a value of the schema: what it must have, or the first of what it may.
+func (d *document) example(s schema) any {
+	if s.Ref != "" {
+		s = d.Components.Schemas.get(last(s.Ref))
+	}
+	switch {
+	case s.Example != nil:
+		return s.Example
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Format == "date-time":
+		return "2026-03-01T18:00:00Z"
+	case s.Type == "integer", s.Type == "number":
+		return 1
+	case s.Type == "boolean":
+		return false
+	case s.Type == "array":
+		return []any{}
+	case s.Type == "object":
+		out := map[string]any{}
+		for i, p := range s.Properties {
+			if slices.Contains(s.Required, p.Name) || len(s.Required) == 0 && i == 0 {
+				out[p.Name] = d.example(p.Value)
+			}
+		}
+		return out
+	}
+	return "…"
+}
+
+// prose shows text as the document has it: paragraphs, and code between backticks.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		b.WriteString("<p>")
+		for i, part := range strings.Split(paragraph, "`") {
+			if i%2 == 1 {
+				b.WriteString("<code>" + template.HTMLEscapeString(part) + "</code>")
+				continue
+			}
+			b.WriteString(template.HTMLEscapeString(part))
+		}
+		b.WriteString("</p>")
+	}
+	return template.HTML(b.String()) //nolint:gosec // every part of it is escaped above, and the document is ours
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// written is the contract as it was written: what is served, what the reference shows, and what parameters are checked by.
+//
+//go:embed openapi.yaml
+var written []byte
+
+// document is openapi.yaml, as far as this package reads it itself. Orders are those of the file.
+type document struct {
+	Info  struct{ Title, Version, Description string }
+	Tags  []struct{ Name, Description string }
+	Paths ordered[pathItem]
+
+	Components struct {
+		Parameters ordered[parameter]
+		Responses  ordered[answerSpec]
+		Schemas    ordered[schema]
+	}
+
+	queries map[string][]string // "GET /api/v1/clusters" → the query parameters it takes
+}
+
+type pathItem struct {
+	Parameters               []parameter
+	Get, Post, Delete, Patch *operation
+}
+
+type operation struct {
+	ID                   string `yaml:"operationId"`
+	Tags                 []string
+	Summary, Description string
+	Parameters           []parameter
+	Body                 *struct {
+		Required bool
+		Content  ordered[media]
+	} `yaml:"requestBody"`
+	Responses ordered[answerSpec]
+	Security  *[]map[string][]string // nil: the document's
+}
+
+type parameter struct {
+	Ref                   string `yaml:"$ref"`
+	Name, In, Description string
+	Required              bool
+	Schema                schema
+}
+
+type answerSpec struct {
+	Ref         string `yaml:"$ref"`
+	Description string
+	Headers     ordered[parameter]
+	Content     ordered[media]
+}
+
+type media struct{ Schema schema }
+
+type schema struct {
+	Ref                       string `yaml:"$ref"`
+	Type, Format, Description string
+	Enum                      []string
+	Items                     *schema
+	Required                  []string
+	Properties                ordered[schema]
+	AllOf                     []schema  `yaml:"allOf"`
+	Additional                yaml.Node `yaml:"additionalProperties"`
+	Default, Example          any
+}
+
+// ordered is a YAML mapping that keeps its order.
+type ordered[T any] []named[T]
+
+type named[T any] struct {
+	Name  string
+	Value T
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (o *ordered[T]) UnmarshalYAML(n *yaml.Node) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		one := named[T]{Name: n.Content[i].Value}
+		if err := n.Content[i+1].Decode(&one.Value); err != nil {
+			return fmt.Errorf("%s: %w", one.Name, err)
+		}
+		*o = append(*o, one)
+	}
+	return nil
+}
+
+func (o ordered[T]) get(name string) (found T) {
+	for _, one := range o {
+		if one.Name == name {
+			return one.Value
+		}
+	}
+	return found
+}
+
+// call is an operation at its place.
+type call struct {
+	Method, Path string
+	operation
+	Shared []parameter // of its path
+}
+
+// calls are all operations, in the document's order.
+func (d *document) calls() []call {
+	var all []call
+	for _, p := range d.Paths {
+		for _, o := range []struct {
+			method string
+			at     *operation
+		}{{"GET", p.Value.Get}, {"POST", p.Value.Post}, {"DELETE", p.Value.Delete}, {"PATCH", p.Value.Patch}} {
+			if o.at != nil {
+				all = append(all, call{Method: o.method, Path: p.Name, operation: *o.at, Shared: p.Value.Parameters})
+			}
+		}
+	}
+	return all
+}
+
+// parameters are the path's and the operation's, with what they refer to.
+func (d *document) parameters(c call) []parameter {
+	var all []parameter
+	for _, p := range append(append([]parameter{}, c.Shared...), c.Parameters...) {
+		if p.Ref != "" {
+			p = d.Components.Parameters.get(last(p.Ref))
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// readDocument panics on a document that cannot be read: it is part of the program, and tests read it.
+func readDocument() *document {
+	d := &document{queries: map[string][]string{}}
+	if err := yaml.Unmarshal(written, d); err != nil {
+		panic(fmt.Sprintf("openapi.yaml: %v", err))
+	}
+	for _, c := range d.calls() {
+		names := []string{}
+		for _, p := range d.parameters(c) {
+			if p.In == "query" {
+				names = append(names, p.Name)
+			}
+		}
+		d.queries[c.Method+" "+c.Path] = names
+	}
+	return d
+}
+
+// last is the name at a reference's end.
+func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// tag writes the ETag of a cluster as it stands.
+func tag(w http.ResponseWriter, row store.Row) {
+	w.Header().Set("ETag", etag(row.Version))
+}
+
+func etag(version int64) string { return fmt.Sprintf("%q", strconv.FormatInt(version, 10)) }
+
+// match reads If-Match: the version that the change is meant for, 0 for whichever it is. Of several the caller would have to
+// say which one it saw, so one is all there can be.
+func match(header string) (version int64, err error) {
+	given := strings.TrimSpace(header)
+	if given == "" || given == "*" {
+		return 0, nil
+	}
+	inner, opens := strings.CutPrefix(given, `"`)
+	inner, closes := strings.CutSuffix(inner, `"`)
+	version, failed := strconv.ParseInt(inner, 10, 64)
+	if !opens || !closes || failed != nil || version <= 0 {
+		return 0, &malformed{app.Error{Kind: app.Invalid, Message: "The header If-Match cannot be read.", Fields: []app.Field{
+			{Name: "If-Match", Detail: "it is no ETag of ours", Accept: []string{`the ETag of the cluster as you know it, e.g. "17"`, "*"}},
+		}}}
+	}
+	return version, nil
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	defaultLines = 100
+	maxLines     = 1000
+)
+
+// jobAliases are the names that other documents have for the types of jobs.
+var jobAliases = map[string]string{"CREATE_CLUSTER": string(lifecycle.JobCreate), "DESTROY_CLUSTER": string(lifecycle.JobDestroy), "SCALE": string(lifecycle.JobScale)}
+
+var jobTypes = []string{string(lifecycle.JobCreate), string(lifecycle.JobDestroy), string(lifecycle.JobJanitorDestroy), string(lifecycle.JobScale), "ORPHAN_SWEEP"}
+
+var jobStatuses = []string{
+	string(lifecycle.JobPending), string(lifecycle.JobRunning), string(lifecycle.JobRetrying), string(lifecycle.JobSucceeded), string(lifecycle.JobFailed),
+}
+
+// ListJobs implements GET /api/v1/jobs.
+func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams) {
+	q := s.query(r)
+	kind := strings.ToUpper(params.Type)
+	if ours, other := jobAliases[kind]; other {
+		kind = ours
+	}
+	f := store.JobFilter{
+		Cluster: params.Cluster, Type: lifecycle.JobType(q.among("type", kind, slices.Concat(jobTypes, []string{"CREATE_CLUSTER", "DESTROY_CLUSTER"})...)),
+		Status: lifecycle.JobStatus(q.among("status", strings.ToUpper(params.Status), jobStatuses...)),
+	}
+	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "job_")
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	jobs, next, err := s.Desk.Jobs(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	page := JobPage{Items: make([]Job, 0, len(jobs)), NextCursor: next}
+	for _, one := range jobs {
+		page.Items = append(page.Items, job(one))
+	}
+	ok(w, page)
+}
+
+// GetJob implements GET /api/v1/jobs/{id}.
+func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams) {
+	q := s.query(r)
+	lines := q.number("lines", params.Lines, defaultLines, 0, maxLines)
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	found, err := s.Desk.Job(r.Context(), principal(r), id, lines)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, JobDetail{Job: job(found.Job), Log: append([]string{}, found.Log...)})
+}

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
+func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
+	s.link(w, r, id, s.Desk.KubeconfigLink)
+}
+
+// LinkKubeadmin implements POST /api/v1/clusters/{id}/kubeadmin-links.
+func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID) {
+	s.link(w, r, id, s.Desk.KubeadminLink)
+}
+
+func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Deed) (app.Link, error)) {
+	made, err := make(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	reply(w, jsonType, http.StatusCreated, Link{URL: made.URL.Reveal(), ExpiresAt: made.ExpiresAt.UTC()})
+}
+
+// BreakGlass implements POST /api/v1/clusters/{id}/break-glass.
+func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
+	var said Reason
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	a, err := s.Desk.BreakGlass(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	s.approval(w, r, http.StatusAccepted, a, err)
+}
+
+// RedeemLink implements POST /api/v1/links/{link}.
+func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string) {
+	got, err := s.Desk.Redeem(r.Context(), principal(r), link, app.Deed{Door: policy.DoorAPI})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	switch got.Kind {
+	case store.LinkKubeconfig:
+		kubeconfig(w, got.Cluster.ID, got.Kubeconfig)
+	case store.LinkKubeadmin:
+		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
+	default:
+		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Account: got.Account})
+	}
+}

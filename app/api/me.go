@@ -1,0 +1,69 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// GetMe implements GET /api/v1/me.
+func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
+	accounts, err := s.Desk.Accounts(r.Context(), principal(r))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := me(visitOf(r).session)
+	out.Accounts = accounts
+	ok(w, out)
+}
+
+// UnlinkAccount implements DELETE /api/v1/me/accounts.
+func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams) {
+	if err := s.Desk.Unlink(r.Context(), principal(r), params.Account, app.Deed{Door: policy.DoorAPI}); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.GetMe(w, r)
+}
+
+func me(session auth.Session) Me {
+	p := session.Principal
+	out := Me{ID: p.ID, Name: p.Name, Seats: []Seat{}, May: []string{}, ExpiresAt: utc(session.Expires)}
+	for _, seat := range p.Seats {
+		out.Seats = append(out.Seats, Seat{Role: SeatRole(seat.Role), Team: seat.Team})
+	}
+	for _, act := range policy.Acts() {
+		if p.MayAnywhere(act) {
+			out.May = append(out.May, string(act))
+		}
+	}
+	return out
+}
+
+// SignInWithAWS implements POST /api/v1/auth/aws.
+func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
+	var said AWSProof
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	if s.AWS == nil {
+		problem(w, http.StatusNotFound, "This server takes no AWS identities. Sign in with a token of an issuer that it trusts.")
+		return
+	}
+	issued, err := s.AWS.Exchange(r.Context(), awsproof.Proof{URL: said.URL, Headers: said.Headers})
+	var refused *auth.Error
+	switch {
+	case errors.As(err, &refused) && refused.Reason == auth.Malformed:
+		problem(w, http.StatusUnprocessableEntity, refused.Message)
+	case err != nil:
+		s.unauthorized(w, r, err)
+	default:
+		visitOf(r).session = issued.Session
+		ok(w, SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: me(issued.Session)})
+	}
+}

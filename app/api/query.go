@@ -1,0 +1,97 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+)
+
+// malformed is a request that cannot be read as one, as apart from one that is read and says what cannot be.
+type malformed struct{ Said app.Error }
+
+// Error implements error with the words for people.
+func (m *malformed) Error() string { return m.Said.Message }
+
+// query reads the parameters of one request and remembers everything that is wrong with them.
+type query struct {
+	r     *http.Request
+	wrong []app.Field
+}
+
+// query begins with the names: a parameter that is misspelt would filter nothing and show everything.
+func (s *server) query(r *http.Request) *query {
+	q := &query{r: r}
+	known := s.document.queries[r.Pattern]
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.Contains(known, name) {
+			q.refuse(name, "there is no such parameter", known...)
+		}
+	}
+	return q
+}
+
+func (q *query) refuse(name, detail string, accept ...string) {
+	q.wrong = append(q.wrong, app.Field{Name: name, Detail: detail, Accept: accept})
+}
+
+// number is the value, or the default where the parameter was left out, within its bounds.
+func (q *query) number(name string, value, unasked, least, most int) int {
+	if !q.r.URL.Query().Has(name) {
+		return unasked
+	}
+	if value < least || value > most {
+		q.refuse(name, fmt.Sprintf("%d is out of bounds", value), fmt.Sprintf("%d to %d", least, most))
+	}
+	return value
+}
+
+// page reads limit and cursor. Cursors are ids that begin with prefix; empty: numbers.
+func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after string) {
+	ours := strings.HasPrefix(cursor, prefix) && len(cursor) < maxCursor
+	if prefix == "" {
+		ours = digits(cursor)
+	}
+	if cursor != "" && !ours {
+		q.refuse("cursor", "it is not one of ours", "the nextCursor of the page before")
+	}
+	return q.number("limit", limit, defaultLimit, 1, maxLimit), cursor
+}
+
+// among wants the value to be one of those listed, or empty.
+func (q *query) among(name, value string, accepted ...string) string {
+	if value != "" && !slices.Contains(accepted, value) {
+		q.refuse(name, fmt.Sprintf("there is no %s %q", name, value), accepted...)
+	}
+	return value
+}
+
+// span wants from to be before to, where both are given.
+func (q *query) span(from, to time.Time) (time.Time, time.Time) {
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		q.refuse("to", "it is not after from", "a later time")
+	}
+	return from, to
+}
+
+// err is everything that was wrong, or nil.
+func (q *query) err() error {
+	if len(q.wrong) == 0 {
+		return nil
+	}
+	return &malformed{app.Error{Kind: app.Invalid, Message: "The request has invalid parameters.", Fields: q.wrong}}
+}
+
+const (
+	defaultLimit = 50
+	maxLimit     = 500
+	maxCursor    = 64
+)
+
+func digits(s string) bool {
+	return len(s) < 19 && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/token"
+)
+
+// statusPath is where runners speak, with their attempts' tokens; everything else is people's and workloads'.
+const statusPath = "/api/v1/status/"
+
+type claimsKey struct{}
+
+// ofRunners checks an attempt's token, which speaks for the attempt in the path and no other.
+func (s *server) ofRunners(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, statusPath) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		claims, err := s.Tokens.Verify(auth.Bearer(r), s.Now())
+		if err != nil {
+			unauthorized(w, "The attempt's token is not accepted: "+err.Error()+".")
+			return
+		}
+		if claims.Attempt != r.PathValue("id") {
+			unauthorized(w, "The token is another attempt's.")
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), claimsKey{}, claims)))
+	})
+}
+
+func claims(r *http.Request) token.Claims {
+	c, _ := r.Context().Value(claimsKey{}).(token.Claims)
+	return c
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// ListShares implements GET /api/v1/clusters/{id}/shares.
+func (s *server) ListShares(w http.ResponseWriter, r *http.Request, id ID) {
+	list, err := s.Desk.Shares(r.Context(), principal(r), id)
+	s.shares(w, r, list, err)
+}
+
+// ShareCluster implements POST /api/v1/clusters/{id}/shares.
+func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
+	var said ShareRequest
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	share := store.Share{Kind: string(said.Kind), Grantee: said.With, Access: store.Access(said.Access)}
+	list, err := s.Desk.Share(r.Context(), principal(r), id, share, app.Deed{Door: policy.DoorAPI})
+	s.shares(w, r, list, err)
+}
+
+// UnshareCluster implements DELETE /api/v1/clusters/{id}/shares.
+func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, params UnshareClusterParams) {
+	q := s.query(r)
+	kind := q.among("kind", string(params.Kind), string(ShareKindTeam), string(ShareKindPrincipal))
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, err := s.Desk.Unshare(r.Context(), principal(r), id, kind, params.With, app.Deed{Door: policy.DoorAPI})
+	s.shares(w, r, list, err)
+}
+
+func (s *server) shares(w http.ResponseWriter, r *http.Request, list []store.Share, err error) {
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Shares{Items: []Share{}}
+	for _, one := range list {
+		out.Items = append(out.Items, Share{
+			Kind: ShareKind(one.Kind), With: one.Grantee, Access: ShareAccess(one.Access), By: one.GrantedBy, At: one.CreatedAt.UTC(),
+		})
+	}
+	ok(w, out)
+}

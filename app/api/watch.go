@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	defaultTail = 200
+	maxTail     = 5000
+)
+
+// WatchClusters implements GET /api/v1/watch.
+func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params WatchClustersParams) {
+	q := s.query(r)
+	if len(params.Cluster) > maxLimit {
+		q.refuse("cluster", "these are too many", "at most 500, or none for all")
+	}
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out, ctx, cancel := s.stream(w, r)
+	defer cancel()
+	err := s.Desk.Watch(ctx, principal(r), params.Cluster, app.View{
+		Every: heartbeat, Begin: out.begin, Beat: out.beat,
+		Show: func(row store.Row) error { return out.document("cluster", cluster(row)) },
+	})
+	s.ended(w, r, ctx, out, err)
+}
+
+// GetLogs implements GET /api/v1/clusters/{id}/logs.
+func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id ID, params GetLogsParams) {
+	q := s.query(r)
+	lines := q.number("lines", params.Lines, defaultTail, 0, maxTail)
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	log, err := s.Desk.Log(r.Context(), principal(r), id, params.Job, lines)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if params.Follow {
+		s.follow(w, r, log)
+		return
+	}
+	text := strings.Join(log.Lines, "\n")
+	if text != "" {
+		text += "\n"
+	}
+	bytesOf(w, "text/plain; charset=utf-8", http.StatusOK, []byte(text))
+}
+
+// follow sends a log line by line until its job has ended.
+func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
+	out, ctx, cancel := s.stream(w, r)
+	defer cancel()
+	lines := func(all []string) error {
+		for _, line := range all {
+			if err := out.document("log", line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := out.begin()
+	if err == nil {
+		err = lines(log.Lines)
+	}
+	if err != nil {
+		return // the reader left
+	}
+	ended, err := s.Desk.FollowLog(ctx, principal(r), log, app.Reader{Every: heartbeat, Lines: lines, Beat: out.beat})
+	if err == nil {
+		err = out.document("end", job(ended))
+	}
+	s.ended(w, r, ctx, out, err)
+}
+
+// ended answers or logs why a stream ended: before it began as any request, afterwards on the stream, unless its reader left,
+// its time was over or the server stops.
+func (s *server) ended(w http.ResponseWriter, r *http.Request, ctx context.Context, out *stream, err error) {
+	switch {
+	case err == nil || ctx.Err() != nil || out.gone:
+	case !out.begun:
+		s.fail(w, r, err)
+	default:
+		s.broken(r, out, err)
+	}
+}

@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Approval is what waits for a person's word, or did, as one principal sees it.
+type Approval struct {
+	store.Approval
+	MayVote bool // the principal's vote would count
+}
+
+// Approvals returns a page of what the principal may know of: its teams', and what it asked for itself.
+func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
+	if len(p.Seats) == 0 {
+		return nil, "", seatless()
+	}
+	if f.Cluster != "" {
+		row, err := d.seen(ctx, p, f.Cluster)
+		if err != nil {
+			return nil, "", err
+		}
+		f.Cluster = row.ID
+	}
+	if teams, every := p.Teams(policy.RolesFor(policy.ActSee)...); !every {
+		f.Teams, f.Principal = append([]string{}, teams...), p.ID
+	}
+	page, next, err := d.store.Approvals(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("list approvals: %w", err)
+	}
+	out := make([]Approval, 0, len(page))
+	for _, a := range page {
+		out = append(out, Approval{Approval: a, MayVote: mayVote(p, a) == nil})
+	}
+	return out, next, nil
+}
+
+// Approval returns one approval with its votes.
+func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
+	a, err := d.store.Approval(ctx, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return Approval{}, fmt.Errorf("read approval: %w", err)
+	}
+	if len(p.Seats) == 0 {
+		return Approval{}, seatless()
+	}
+	if err != nil || !p.May(policy.ActSee, a.Team) && a.RequestedBy != p.ID {
+		return Approval{}, fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
+	}
+	return Approval{Approval: a, MayVote: mayVote(p, a) == nil}, nil
+}
+
+// Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
+func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
+	a, err := d.Approval(ctx, p, id)
+	if err != nil {
+		return Approval{}, err
+	}
+	if err := mayVote(p, a.Approval); err != nil {
+		return Approval{}, err
+	}
+	if deed, err = reasoned(deed, !approves); err != nil {
+		return Approval{}, err
+	}
+	deed.Version = 0
+	now, err := d.store.Vote(ctx, id, approves, deed.by(p))
+	switch {
+	case errors.Is(err, store.ErrOwnApproval):
+		return Approval{}, ownRequest(a.Approval)
+	case errors.Is(err, store.ErrStale):
+		return Approval{}, fail(Conflict, "The pull request moved on since it was asked for, so this vote would be for something else. Look at the list of approvals for the one of the present head.")
+	case errors.Is(err, store.ErrConflict):
+		return Approval{}, fail(Conflict, "This approval waits no longer, or you voted already. Look at it again.")
+	case err != nil:
+		return Approval{}, fmt.Errorf("vote: %w", err)
+	}
+	return Approval{Approval: now, MayVote: mayVote(p, now) == nil}, nil
+}
+
+// mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
+func mayVote(p policy.Principal, a store.Approval) error {
+	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
+	switch {
+	case !p.Has(a.Team, voters(a.ByRole)...):
+		return fail(Denied, "Here the word of %s of team %s counts; %s. Ask one of them.", voterWords(a.ByRole), a.Team, yours(p, a.Team))
+	case a.State != store.ApprovalPending:
+		return fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
+	case voted:
+		return fail(Conflict, "You voted already. It needs %d of %d votes.", a.Needs-approvers(a), a.Needs)
+	case a.RequestedBy == p.ID && (a.Needs > 1 || a.Kind == store.ApproveKubeadmin):
+		return ownRequest(a)
+	}
+	return nil
+}
+
+func voters(role string) []policy.Role {
+	if role == string(policy.Requester) {
+		return []policy.Role{policy.Requester, policy.PlatformAdmin}
+	}
+	return []policy.Role{policy.PlatformAdmin}
+}
+
+func voterWords(role string) string {
+	words := make([]string, 0, 2)
+	for _, r := range voters(role) {
+		words = append(words, "a "+plainly(r))
+	}
+	return strings.Join(words, " or ")
+}
+
+// approvers counts the votes for it.
+func approvers(a store.Approval) (n int) {
+	for _, v := range a.Votes {
+		if v.Approves {
+			n++
+		}
+	}
+	return n
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+func ownRequest(a store.Approval) error {
+	if a.Kind == store.ApproveKubeadmin {
+		return fail(Denied, "You asked for it yourself, and a password is for another platform admin to grant. Ask one.")
+	}
+	return fail(Denied, "You asked for it yourself, and it needs %d others. Ask them.", a.Needs)
+}

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Asked is a request for a cluster as a door read it.
+type Asked struct {
+	Request CreateRequest
+	Wrong   []Field // what could not even be read
+	Door    policy.Door
+	Once    *store.Once                         // a request that may be sent again; nil: it is not
+	Answer  func(Created) (store.Answer, error) // required with Once: what is sent and kept
+}
+
+// Create judges a request for a cluster and writes what becomes of it. A refusal of policy is a result: the verdict says why,
+// and Refused turns it into an error where a door wants one. What could not be read, or says what nobody could have, is an
+// error that names every wrong field, policy's among them.
+func (d *Desk) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
+	if err := mayAll(p, policy.ActCreate, "create clusters"); err != nil {
+		return Created{}, err
+	}
+	w, wrong := d.prepare(p, a, d.book(), time.Now())
+	if len(wrong) > 0 {
+		return Created{}, Refused(d.evaluate(w, policy.Usage{}, time.Now()), wrong)
+	}
+	w.once, w.answer = a.Once, a.Answer
+	return d.create(ctx, w)
+}
+
+// DryRun judges a request as Create would at this moment, and keeps nothing. What a person should correct stands among the
+// checks. Only what is no request at all is an error.
+func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (policy.Verdict, error) {
+	if err := mayAll(p, policy.ActCreate, "create clusters"); err != nil {
+		return policy.Verdict{}, err
+	}
+	if unreadable(a.Wrong) {
+		return policy.Verdict{}, Refused(policy.Verdict{}, a.Wrong)
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
+	}
+	w, wrong := d.prepare(p, a, d.book(), now)
+	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.request, w.book.Catalogue), "", w.book.Catalogue))
+	if err != nil {
+		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
+	}
+	v := d.evaluate(w, used(usage), now)
+	for _, field := range wrong {
+		if !slices.ContainsFunc(v.Refusals(), func(c policy.Check) bool { return fieldOf(c).Name == field.Name }) {
+			v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Words: field.Detail, Accept: strings.Join(field.Accept, ", ")})
+		}
+	}
+	if len(wrong) > 0 {
+		v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
+	}
+	return v, nil
+}
+
+// prepare makes a wish of a request, and says what is wrong with it beside what policy will say.
+func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) (wish, []Field) {
+	if unreadable(a.Wrong) { // nothing was read that could be judged
+		return wish{book: b}, a.Wrong
+	}
+	r, wrong := a.Request.filled(p, b.Catalogue)
+	wrong = append(slices.Clone(a.Wrong), wrong...)
+	w := wish{request: r.wish(p, a.Door), book: b}
+	profile, known := b.Get(r.Profile)
+	if r.Profile == "" {
+		profile, known = b.Default()
+	}
+	for _, field := range r.check(profile, known, policy.OwnershipOf(w.request, b.Terms(now))) {
+		follows := field.Name == "team" && r.Owner == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
+		if !told(wrong, field) && !follows {                                                  // a field that could not be read is not missing
+			wrong = append(wrong, field)
+		}
+	}
+	if w.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(w.sshKey) {
+		w.sshKey, w.notes = "", []policy.Check{cutForShow}
+	}
+	return w, wrong
+}
+
+// cutForShow is said of a key that ends in dots, as documentation prints them; see docs/adr/0014.
+var cutForShow = policy.Check{
+	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
+	Words: "The ssh public key is cut for show, so it was left out: no machine would let anybody in with it. The nodes get the installation's key.",
+	Next:  "Ask with the whole line of a .pub file to get in with a key of your own.",
+}
+
+// Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused.
+func Refused(v policy.Verdict, wrong []Field) error {
+	if !unreadable(wrong) {
+		for _, check := range v.Refusals() {
+			if field := fieldOf(check); !told(wrong, field) && (check.Name != "ownership" || len(wrong) == 0) { // its parts are named one by one
+				wrong = append(wrong, field)
+			}
+		}
+	}
+	return &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: wrong}
+}
+
+func unreadable(wrong []Field) bool {
+	return slices.ContainsFunc(wrong, func(f Field) bool { return f.Name == wholeRequest })
+}

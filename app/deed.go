@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Deed is how something is asked for.
+type Deed struct {
+	Door    policy.Door
+	Why     string // in the caller's words; required where the use case says so
+	Version int64  // of the cluster as the caller saw it; 0: whichever it is now
+}
+
+// by is the deed as the store keeps it.
+func (d Deed) by(p policy.Principal) store.Deed {
+	return store.Deed{Actor: p.ID, Door: string(d.Door), Why: d.Why, Version: d.Version}
+}
+
+// Change is what came of a deed.
+type Change struct {
+	Row    store.Row
+	Words  string // what changed
+	Capped bool   // the profile's maximum cut it short
+}
+
+// maxReason bounds what the audit trail keeps of a reason.
+const maxReason = 500
+
+// reasoned is the deed with its reason as the audit trail keeps it. Where it is required an empty one is refused.
+func reasoned(d Deed, required bool) (Deed, error) {
+	d.Why = strings.TrimSpace(strings.ReplaceAll(d.Why, "\x00", ""))
+	if d.Why == "" && !required {
+		return d, nil
+	}
+	if d.Why == "" || len(d.Why) > maxReason {
+		return d, &Error{Kind: Invalid, Message: "Say why, for the audit trail.", Fields: []Field{
+			{Name: "reason", Detail: fmt.Sprintf("it has %d bytes", len(d.Why)), Accept: []string{fmt.Sprintf("1 to %d bytes", maxReason)}},
+		}}
+	}
+	return d, nil
+}
+
+// after is the cluster as it stands after a change. contradicts are the words for what the store refused; what somebody
+// else changed first is stale.
+func (d *Desk) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
+	switch {
+	case errors.Is(err, store.ErrStale):
+		return store.Row{}, stale(row)
+	case errors.Is(err, store.ErrConflict) && contradicts != "":
+		return store.Row{}, fail(Conflict, "%s", contradicts)
+	case err != nil:
+		return store.Row{}, fmt.Errorf("change cluster: %w", err)
+	}
+	now, err := d.store.Cluster(ctx, row.ID)
+	if err != nil {
+		return store.Row{}, fmt.Errorf("read cluster: %w", err)
+	}
+	return now, nil
+}
+
+func stale(row store.Row) error {
+	return fail(Stale, "%s changed since you looked at it; nothing was done. Look again, and ask again with what you see then.", row.Name)
+}
+
+// wanted refuses what makes no sense for a cluster that is going.
+func wantedStill(row store.Row, what string) error {
+	if row.Wish == lifecycle.Present {
+		return nil
+	}
+	return fail(Conflict, "%s is already going (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+}

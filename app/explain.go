@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Explanation is why a cluster is what it is, and what can be done.
+type Explanation struct {
+	Row     store.Row
+	Verdict *policy.Verdict // as it was given; nil: of before verdicts were kept
+	Why     []string        // sentence by sentence
+	Ends    []End           // the one that comes first in front
+	Next    []string        // what can be done now
+}
+
+// End is one reason for a cluster to end.
+type End struct {
+	Kind  string // ttl, maximum, pr_closed, label_removed, run_finished, claim or hold
+	At    time.Time
+	Words string
+}
+
+// Explain says why a cluster was accepted, why it stands where it stands, when and why it ends, and what the principal can
+// do about it.
+func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return Explanation{}, err
+	}
+	out := Explanation{Row: row, Why: whys(row), Ends: ends(row.Ends), Next: nexts(p, row)}
+	raw, err := d.store.Verdict(ctx, row.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return out, nil
+	case err != nil:
+		return Explanation{}, fmt.Errorf("read the verdict: %w", err)
+	}
+	out.Verdict = &policy.Verdict{}
+	if err := json.Unmarshal(raw, out.Verdict); err != nil {
+		return Explanation{}, fmt.Errorf("the verdict of %s: %w", row.ID, err)
+	}
+	return out, nil
+}
+
+// whys says why it stands where it stands.
+func whys(row store.Row) []string {
+	why := []string{fmt.Sprintf("%s is %s (%s): %s.", row.Name, row.Status, row.Phase, strings.TrimSuffix(row.Why, "."))}
+	add := func(wanted bool, format string, args ...any) {
+		if wanted {
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	live := row.Phase != lifecycle.Released
+	add(row.Wish != lifecycle.Present, "Nobody wants it any more: %s.", strings.TrimSuffix(row.WishWhy, "."))
+	add(live && row.NeedsApproval, "It waits for a person's approval, until %s at most.", when(row.ApproveBy))
+	if line := chatops.Line(row.Card); live && line != "" {
+		why = append(why, line)
+	}
+	add(row.FailMessage != "", "Its last attempt failed: %s", row.FailMessage)
+	add(row.FailNext != "", "What to do about it: %s", row.FailNext)
+	for _, b := range row.Blockers {
+		add(live, "In the way: %s", b)
+	}
+	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", when(row.RetryAt))
+	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
+	add(row.HoldWhy != "", "It is held until %s: %s.", when(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
+	add(live, "It ends %s: %s.", when(row.DestroyAt), row.Ends.Reason())
+	return why
+}
+
+func deref(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// ends lists every end there is, the earliest first; a hold stands among them as the floor it is.
+func ends(e lifecycle.Ends) []End {
+	var out []End
+	for _, end := range []End{
+		{"ttl", e.TTL, "its time to live is over"},
+		{"pr_closed", e.PRClosed, "the pull request was closed, and the grace is over"},
+		{"label_removed", e.LabelRemoved, "its label was removed, and the grace is over"},
+		{"run_finished", e.RunFinished, "its workflow run finished, and the grace is over"},
+		{"claim", e.Claim, "its claim ends"},
+		{"hold", e.Hold, "somebody holds it: nothing but the maximum ends it before"},
+		{"maximum", e.Max, "the profile's maximum: nothing extends it past this"},
+	} {
+		if !end.At.IsZero() {
+			out = append(out, end)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b End) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// nexts are what the principal can do now, each as one would ask for it.
+func nexts(p policy.Principal, row store.Row) []string {
+	present, ready := row.Wish == lifecycle.Present, row.Status == lifecycle.Ready
+	base := "/api/v1/clusters/" + row.ID
+	var next []string
+	for _, one := range []struct {
+		act    policy.Act
+		now    bool
+		remark string
+	}{
+		{policy.ActApprove, present && row.NeedsApproval, "Approve or refuse it: GET /api/v1/approvals?cluster=" + row.ID},
+		{policy.ActKubeconfig, ready && row.Outputs != nil, "Fetch its kubeconfig: GET " + base + "/kubeconfig"},
+		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + ": POST " + base + "/extend"},
+		{policy.ActHold, present, "Hold it, whatever becomes of its pull request: POST " + base + "/hold"},
+		{policy.ActScale, present && ready && row.WorkersLeast != nil, "Scale its workers: POST " + base + "/scale-workers"},
+		{policy.ActShare, present, "Share it with another team or person: POST " + base + "/shares"},
+		{policy.ActTransfer, present, "Give it to another team: POST " + base + "/transfer"},
+		{policy.ActDestroy, present, "Take it down: POST " + base + "/destroy"},
+		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward: POST " + base + "/retry"},
+		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown: POST " + base + "/abandon"},
+	} {
+		if one.now && p.May(one.act, row.Team) {
+			next = append(next, one.remark)
+		}
+	}
+	return next
+}

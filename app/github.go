@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// onGitHub is who acts on a pull request: a login with the seats that the catalogue's identities give it for what GitHub says
+// of it, and those of the person who said that the account is theirs.
+func (d *Desk) onGitHub(ctx context.Context, login, permission, repo, team string) (policy.Principal, error) {
+	values := map[string][]string{"login": {login}, "permission": {permission}, "repository": {repo}}
+	if team != "" {
+		values["owner"] = []string{team}
+	}
+	p := policy.Principal{ID: principalID(login), Name: login}
+	p.Seats = policy.SeatsOf(d.book().Identities, policy.Claims{Source: profiles.SourceGitHub, Subject: login, Name: login, Values: values})
+	account, err := d.store.AccountOf(ctx, p.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, nil
+	}
+	if err != nil {
+		return policy.Principal{}, fmt.Errorf("look for the account of %s: %w", login, err)
+	}
+	var linked []policy.Seat
+	if err := json.Unmarshal(account.Seats, &linked); err != nil {
+		return policy.Principal{}, fmt.Errorf("the seats of %s: %w", account.Account, err)
+	}
+	p.Seats = append(p.Seats, linked...)
+	return p, nil
+}
+
+// approveByComment gives the author's word to everything of the pull request that waits for one.
+func (d *Desk) approveByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	var words []string
+	for _, row := range rows {
+		if !row.NeedsApproval || c.Profile != "" && row.Profile != c.Profile {
+			continue
+		}
+		waiting, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		if err != nil {
+			return "", "", fmt.Errorf("look for approvals of %s: %w", row.ID, err)
+		}
+		for _, a := range waiting {
+			said, err := d.approveOne(ctx, c, row, a)
+			if err != nil {
+				return "", "", err
+			}
+			words = append(words, said)
+		}
+	}
+	if len(words) == 0 {
+		return "", "", fail(NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
+	}
+	return strings.Join(words, "\n\n"), "approve: " + strings.Join(words, " "), nil
+}
+
+// approveOne votes once. What stands against the vote is an answer.
+func (d *Desk) approveOne(ctx context.Context, c command, row store.Row, a store.Approval) (string, error) {
+	now, err := d.Vote(ctx, c.request.Principal, a.ID, true, Deed{Door: policy.DoorComment, Why: c.Line})
+	var said *Error
+	switch {
+	case errors.As(err, &said):
+		return fmt.Sprintf("@%s, `%s`: %s", c.event.Author, row.Name, said.Message), nil
+	case err != nil:
+		return "", err
+	case now.State == store.ApprovalPending:
+		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", c.event.Author, row.Name, approvers(now.Approval), now.Needs), nil
+	}
+	return fmt.Sprintf("@%s approved `%s` at `%s`; it begins now, or once it is its turn.", c.event.Author, row.Name, chatops.ShortSHA(now.Head)), nil
+}
+
+// rebind makes what was approved of another head void: a vote is for exactly what it was given to.
+func (d *Desk) rebind(ctx context.Context, row store.Row, head string) ([]string, error) {
+	if !row.NeedsApproval || head == "" {
+		return nil, nil
+	}
+	moved, err := d.store.RebindApproval(ctx, row.ID, head)
+	if err != nil {
+		return nil, fmt.Errorf("bind the approval of %s anew: %w", row.ID, err)
+	}
+	if !moved {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("%s waits for approval of %s", row.Name, head)}, nil
+}
+
+// linkByComment answers with a link by which whoever signs in there says that the author's account is theirs. It gives nothing
+// to whoever only reads it.
+func (d *Desk) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
+	deed := store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: c.Line}
+	link, err := d.AccountLink(ctx, principalID(c.event.Author), deed)
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, open %s and sign in: it says that the GitHub account `%s` is yours, once, until %s. Nobody else should.",
+		c.event.Author, link.URL.Reveal(), c.event.Author, when(link.ExpiresAt)), "account link", nil
+}

@@ -1,0 +1,200 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	linkLasts       = 10 * time.Minute
+	accountLasts    = time.Hour // a link in a reply on a pull request; it gives nothing to whoever only sees it
+	breakGlassLasts = 24 * time.Hour
+)
+
+// Link is an address that works once.
+type Link struct {
+	URL       secret.Text // whoever signs in as the right one there gets what it is for
+	ExpiresAt time.Time
+}
+
+// linkPath is what the handle of a link follows in its address.
+const linkPath = "/links/"
+
+// KubeconfigLink makes a link to a ready cluster's kubeconfig that works once, for this principal alone.
+func (d *Desk) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, deed Deed) (Link, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActKubeconfig)
+	if err != nil {
+		return Link{}, err
+	}
+	if err := reachable(row); err != nil {
+		return Link{}, err
+	}
+	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, linkLasts, deed.by(p))
+}
+
+// BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
+// again returns what waits already.
+func (d *Desk) BreakGlass(ctx context.Context, p policy.Principal, ref string, deed Deed) (Approval, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActBreakGlass)
+	if err != nil {
+		return Approval{}, err
+	}
+	if deed, err = reasoned(deed, true); err != nil {
+		return Approval{}, err
+	}
+	if err := reachable(row); err != nil {
+		return Approval{}, err
+	}
+	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, deed.by(p))
+	if errors.Is(err, store.ErrConflict) {
+		return Approval{}, fail(Conflict, "The kubeadmin password of %s cannot be asked for now: somebody else's request waits, or none is kept. "+
+			"The list of approvals shows what waits.", row.Name)
+	}
+	if err != nil {
+		return Approval{}, fmt.Errorf("ask for the password: %w", err)
+	}
+	return Approval{Approval: a, MayVote: mayVote(p, a) == nil}, nil
+}
+
+// KubeadminLink makes a link to the kubeadmin password once break-glass was approved: one approval, one link, one look.
+func (d *Desk) KubeadminLink(ctx context.Context, p policy.Principal, ref string, deed Deed) (Link, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActBreakGlass)
+	if err != nil {
+		return Link{}, err
+	}
+	if err := reachable(row); err != nil {
+		return Link{}, err
+	}
+	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, linkLasts, deed.by(p))
+	if errors.Is(err, store.ErrNotFound) {
+		return Link{}, fail(Conflict, "No approval of yours to look at the kubeadmin password of %s counts. Ask for one with break-glass, and wait "+
+			"until another platform admin approved it.", row.Name)
+	}
+	return link, err
+}
+
+// AccountLink makes a link by which whoever signs in says that an account elsewhere, e.g. github:maya, is theirs.
+func (d *Desk) AccountLink(ctx context.Context, account string, deed store.Deed) (Link, error) {
+	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account}, accountLasts, deed)
+}
+
+func (d *Desk) link(ctx context.Context, l store.Link, lasts time.Duration, deed store.Deed) (Link, error) {
+	handle, made, err := d.store.NewLink(ctx, l, lasts, deed)
+	if err != nil {
+		return Link{}, fmt.Errorf("make a link: %w", err)
+	}
+	return Link{URL: secret.New(strings.TrimSuffix(d.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
+}
+
+// Redeemed is what a link was for.
+type Redeemed struct {
+	Kind       store.LinkKind
+	Cluster    store.Row
+	Kubeconfig []byte      // of a kubeconfig link
+	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
+	Account    string      // of an account link: it is the principal's now
+}
+
+// noLink is told of every link that does not work, whatever the reason; the audit trail knows it.
+func noLink() error {
+	return fail(NotFound, "This link does not work, or not any more: it works once, for a while, and for the one it was made for. Ask for a new one.")
+}
+
+// LinkFor says what a link is for without using it, for a page that asks whether to.
+func (d *Desk) LinkFor(ctx context.Context, p policy.Principal, handle string) (store.Link, error) {
+	link, err := d.store.LinkFor(ctx, handle, p.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Link{}, noLink()
+	}
+	if err != nil {
+		return store.Link{}, fmt.Errorf("look at a link: %w", err)
+	}
+	return link, nil
+}
+
+// Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.
+func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, deed Deed) (Redeemed, error) {
+	seats, err := json.Marshal(p.Seats)
+	if err != nil {
+		return Redeemed{}, fmt.Errorf("encode seats: %w", err)
+	}
+	used, err := d.store.UseLink(ctx, handle, store.Owner{Principal: p.ID, Name: p.Name, Seats: seats}, string(deed.Door))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Redeemed{}, noLink()
+	case errors.Is(err, store.ErrConflict):
+		return Redeemed{}, fail(Conflict, "This account is linked to somebody else. Its owner has to unlink it first, or a platform admin.")
+	case err != nil:
+		return Redeemed{}, fmt.Errorf("use a link: %w", err)
+	case used.Kind == store.LinkOfAccount:
+		return Redeemed{Kind: used.Kind, Account: used.Account}, nil
+	}
+	act := policy.ActKubeconfig
+	if used.Kind == store.LinkKubeadmin {
+		act = policy.ActBreakGlass
+	}
+	row, err := d.allowed(ctx, p, used.Cluster, act) // what the link was made with may have been taken away
+	if err != nil {
+		return Redeemed{}, err
+	}
+	if err := reachable(row); err != nil {
+		return Redeemed{}, err
+	}
+	out := Redeemed{Kind: used.Kind, Cluster: row}
+	if used.Kind == store.LinkKubeconfig {
+		out.Kubeconfig, err = d.handOut(ctx, row, "kubeconfig.read", row.Outputs.KubeconfigRef, deed.by(p))
+		return out, err
+	}
+	raw, err := d.handOut(ctx, row, "kubeadmin.read", row.Outputs.KubeadminRef, deed.by(p))
+	out.Password = secret.New(strings.TrimSpace(string(raw)))
+	return out, err
+}
+
+// handOut reads a secret by its reference, after the reading was written down.
+func (d *Desk) handOut(ctx context.Context, row store.Row, action, ref string, by store.Deed) ([]byte, error) {
+	if err := d.store.Audit(ctx, by, action, row.ID, map[string]string{"why": "it was handed out", "ref": ref}); err != nil {
+		return nil, fmt.Errorf("write down the reading: %w", err)
+	}
+	raw, err := d.artifacts.Read(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read what %s refers to: %w", row.ID, err)
+	}
+	return raw, nil
+}
+
+// Accounts lists the principal's accounts elsewhere, e.g. github:maya.
+func (d *Desk) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
+	list, err := d.store.AccountsOf(ctx, p.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	names := make([]string, 0, len(list))
+	for _, a := range list {
+		names = append(names, a.Account)
+	}
+	return names, nil
+}
+
+// Unlink makes an account the principal's no longer. A platform admin of every team may unlink anybody's.
+func (d *Desk) Unlink(ctx context.Context, p policy.Principal, account string, deed Deed) error {
+	owner := p.ID
+	if p.May(policy.ActCatalogue, policy.EveryTeam) {
+		owner = ""
+	}
+	err := d.store.Unlink(ctx, account, owner, deed.by(p))
+	if errors.Is(err, store.ErrNotFound) {
+		return fail(NotFound, "There is no account %s of yours. GET /api/v1/me shows those that are.", account)
+	}
+	if err != nil {
+		return fmt.Errorf("unlink an account: %w", err)
+	}
+	return nil
+}

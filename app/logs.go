@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Log is the end of a job's log, and how far it was read.
+type Log struct {
+	Job   store.Job
+	Lines []string
+	mark  store.LogMark
+}
+
+// Log returns the last lines of the log of one of a cluster's jobs: of the newest, where job is empty. It is redacted.
+func (d *Desk) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return Log{}, err
+	}
+	if job == "" {
+		job = row.JobID
+	}
+	found, of, err := d.job(ctx, p, job)
+	if err != nil {
+		return Log{}, err
+	}
+	if of.ID != row.ID {
+		return Log{}, fail(NotFound, "There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name)
+	}
+	out := Log{Job: found}
+	if out.mark, err = d.store.LogEnd(ctx, job); err != nil {
+		return Log{}, err
+	}
+	if out.Lines, err = d.store.LogTail(ctx, job, lines); err != nil {
+		return Log{}, fmt.Errorf("read log: %w", err)
+	}
+	return out, nil
+}
+
+// Reader is whom a log is read to.
+type Reader struct {
+	Every time.Duration // between two beats
+	Lines func([]string) error
+	Beat  func() error
+}
+
+// FollowLog reads on behind a log until its job has ended, ctx ends or the reader returns an error. Whether the cluster may be
+// seen is looked at anew each time. It returns the job as it stands.
+func (d *Desk) FollowLog(ctx context.Context, p policy.Principal, l Log, r Reader) (store.Job, error) {
+	changes, stop := d.store.Follow(ctx, l.Job.Cluster)
+	defer stop()
+	beats := time.NewTicker(r.Every)
+	defer beats.Stop()
+	for {
+		job, err := d.readOn(ctx, p, &l, r)
+		if err != nil || job.EndedAt != nil {
+			return job, err
+		}
+		select {
+		case <-ctx.Done():
+			return job, ctx.Err()
+		case <-beats.C:
+			if err := r.Beat(); err != nil {
+				return job, err
+			}
+		case _, open := <-changes:
+			if !open {
+				return job, context.Canceled
+			}
+		}
+	}
+}
+
+// readOn reads everything that is there, and the job before it: once that has ended nothing is added.
+func (d *Desk) readOn(ctx context.Context, p policy.Principal, l *Log, r Reader) (store.Job, error) {
+	job, _, err := d.job(ctx, p, l.Job.ID)
+	if err != nil {
+		return store.Job{}, err
+	}
+	for {
+		lines, next, err := d.store.LogAfter(ctx, job.ID, l.mark)
+		if err != nil {
+			return job, err
+		}
+		if len(lines) == 0 {
+			return job, nil
+		}
+		l.mark = next
+		if err := r.Lines(lines); err != nil {
+			return job, err
+		}
+	}
+}

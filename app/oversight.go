@@ -1,0 +1,155 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// teamsFor are the teams in which the principal may do something; nil: in all.
+func teamsFor(p policy.Principal, act policy.Act) []string {
+	teams, every := p.Teams(policy.RolesFor(act)...)
+	if every {
+		return nil
+	}
+	return append([]string{}, teams...)
+}
+
+// Audit returns a page of the audit trail: the whole one to whoever looks after every team, else what concerns the principal's
+// teams' clusters.
+func (d *Desk) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
+	if err := mayAll(p, policy.ActAudit, "read the audit trail"); err != nil {
+		return nil, "", err
+	}
+	f.Teams = teamsFor(p, policy.ActAudit)
+	page, next, err := d.store.AuditPage(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the audit trail: %w", err)
+	}
+	return page, next, nil
+}
+
+// VerifyAudit computes the whole chain again. The chain is one for all teams, so it is for whoever looks after every team.
+func (d *Desk) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
+	if err := mayAll(p, policy.ActAudit, "verify the audit trail"); err != nil {
+		return store.AuditProof{}, err
+	}
+	if teamsFor(p, policy.ActAudit) != nil {
+		return store.AuditProof{}, fail(Denied, "The chain runs through all teams' lines, and yours are some. Ask an auditor of every team.")
+	}
+	proof, err := d.store.VerifyAudit(ctx)
+	if err != nil {
+		return store.AuditProof{}, fmt.Errorf("verify the audit trail: %w", err)
+	}
+	return proof, nil
+}
+
+// Deliveries returns a page of what came in from GitHub and Slack.
+func (d *Desk) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
+	if err := mayAll(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+		return nil, "", err
+	}
+	page, next, err := d.store.Deliveries(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("list deliveries: %w", err)
+	}
+	return page, next, nil
+}
+
+// Delivery returns one delivery with its body; the reading is written down.
+func (d *Desk) Delivery(ctx context.Context, p policy.Principal, id string, deed Deed) (store.DeliveryInfo, []byte, error) {
+	if err := mayAll(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+		return store.DeliveryInfo{}, nil, err
+	}
+	row, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return store.DeliveryInfo{}, nil, noDelivery(id)
+	}
+	info, body, err := d.store.DeliveryBody(ctx, row)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.DeliveryInfo{}, nil, noDelivery(id)
+	}
+	if err != nil {
+		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
+	}
+	if err := d.store.Audit(ctx, deed.by(p), "delivery.read", "", map[string]string{"why": "its body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+		return store.DeliveryInfo{}, nil, fmt.Errorf("write down the reading: %w", err)
+	}
+	return info, body, nil
+}
+
+func noDelivery(id string) error {
+	return fail(NotFound, "There is no delivery %s. The list of deliveries shows those that are kept.", id)
+}
+
+// Replay has a delivery worked again as if it came now: a platform admin's act, with a reason.
+func (d *Desk) Replay(ctx context.Context, p policy.Principal, id string, deed Deed) (store.DeliveryInfo, error) {
+	if err := mayAll(p, policy.ActReplay, "replay a delivery"); err != nil {
+		return store.DeliveryInfo{}, err
+	}
+	deed, err := reasoned(deed, true)
+	if err != nil {
+		return store.DeliveryInfo{}, err
+	}
+	row, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return store.DeliveryInfo{}, noDelivery(id)
+	}
+	info, err := d.store.Replay(ctx, row, deed.by(p))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return store.DeliveryInfo{}, noDelivery(id)
+	case errors.Is(err, store.ErrConflict):
+		return store.DeliveryInfo{}, fail(Conflict, "Delivery %s is still being worked. Look at it again in a moment.", id)
+	case err != nil:
+		return store.DeliveryInfo{}, fmt.Errorf("replay: %w", err)
+	}
+	return info, nil
+}
+
+// Findings returns what the sweeps saw of the principal's teams' clusters, and of none where it looks after every team.
+func (d *Desk) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
+	if err := mayAll(p, policy.ActFindings, "look at findings"); err != nil {
+		return nil, err
+	}
+	f.Teams = teamsFor(p, policy.ActFindings)
+	found, err := d.store.Findings(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	return found, nil
+}
+
+// Usage reports hours and spend of the principal's teams by list prices. Without times it is of this month so far.
+func (d *Desk) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
+	if err := mayAll(p, policy.ActReports, "read reports"); err != nil {
+		return f, nil, err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return f, nil, fmt.Errorf("read the clock: %w", err)
+	}
+	if f.To.IsZero() || f.To.After(now) {
+		f.To = now.UTC()
+	}
+	if f.From.IsZero() {
+		f.From = time.Date(f.To.Year(), f.To.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+	f.Teams = teamsFor(p, policy.ActReports)
+	lines, err := d.store.UsageReport(ctx, f)
+	if errors.Is(err, store.ErrConflict) {
+		return f, nil, &Error{Kind: Invalid, Message: "There is no such report.", Fields: []Field{
+			{Name: "by", Detail: fmt.Sprintf("%q, from %s to %s", f.By, when(f.From), when(f.To)), Accept: []string{
+				"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}},
+		}}
+	}
+	if err != nil {
+		return f, nil, fmt.Errorf("report usage: %w", err)
+	}
+	return f, lines, nil
+}

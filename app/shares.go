@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// The kinds of share.
+const (
+	shareTeam      = "team"
+	sharePrincipal = "principal"
+)
+
+// Shares lists whom a cluster is shown to beside its team, to whoever may see it.
+func (d *Desk) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	return d.shares(ctx, row)
+}
+
+func (d *Desk) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
+	list, err := d.store.Shares(ctx, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read shares: %w", err)
+	}
+	return list, nil
+}
+
+// Share shows a cluster to a team or a principal; again changes the access. It returns all its shares.
+func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActShare)
+	if err != nil {
+		return nil, err
+	}
+	if share.Access == "" {
+		share.Access = store.AccessSee
+	}
+	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
+		return nil, &Error{Kind: Invalid, Message: "It cannot be shared so.", Fields: wrong}
+	}
+	err = d.store.Share(ctx, row.ID, share, deed.by(p))
+	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is going, so it is shared no more.", row.Name)); err != nil {
+		return nil, err
+	}
+	return d.shares(ctx, row)
+}
+
+func (d *Desk) wrongShare(s store.Share, row store.Row) (wrong []Field) {
+	if s.Access != store.AccessSee && s.Access != store.AccessUse {
+		wrong = append(wrong, Field{Name: "access", Detail: fmt.Sprintf("there is no access %q", s.Access), Accept: []string{string(store.AccessSee), string(store.AccessUse)}})
+	}
+	_, known, declared := d.book().Team(s.Grantee)
+	switch {
+	case s.Kind != shareTeam && s.Kind != sharePrincipal:
+		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("there is no kind %q", s.Kind), Accept: []string{shareTeam, sharePrincipal}})
+	case s.Kind == shareTeam && s.Grantee == row.Team:
+		wrong = append(wrong, Field{Name: "with", Detail: "it is this team's already", Accept: []string{"another team"}})
+	case s.Kind == shareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
+		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"the name of a team, as GET /api/v1/teams shows them"}})
+	case s.Kind == sharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
+		wrong = append(wrong, Field{Name: "with", Detail: "it names nobody", Accept: []string{"the id that GET /api/v1/me shows them"}})
+	}
+	return wrong
+}
+
+// maxPrincipal bounds the id of a principal.
+const maxPrincipal = 500
+
+// Unshare shows a cluster to a team or principal no longer. Whom it was shared with may give the share back themselves. It
+// returns the shares that are left.
+func (d *Desk) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	if own := kind == sharePrincipal && grantee == p.ID; !own && !p.May(policy.ActShare, row.Team) {
+		return nil, denied(p, policy.ActShare, row)
+	}
+	err = d.store.Unshare(ctx, row.ID, kind, grantee, deed.by(p))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stop sharing: %w", err)
+	}
+	return d.shares(ctx, row)
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
+// must have room: its quota and its budget are judged behind its lock. The tags in the cloud keep the names of its acceptance.
+func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
+	row, err := d.allowed(ctx, p, ref, policy.ActTransfer)
+	if err != nil {
+		return Change{}, err
+	}
+	if owner == "" {
+		owner = p.Name
+	}
+	if deed, err = reasoned(deed, false); err != nil {
+		return Change{}, err
+	}
+	book := d.book()
+	if wrong := newHolder(p, team, owner, book.Catalogue); len(wrong) > 0 {
+		return Change{}, &Error{Kind: Invalid, Message: row.Name + " cannot be given so.", Fields: wrong}
+	}
+	if err := wantedStill(row, "given to another team"); err != nil {
+		return Change{}, err
+	}
+	var room policy.Check
+	judge := func(u store.Usage) error {
+		room = policy.JudgeTransfer(team, held(row, u.At), used(u), book.Catalogue)
+		if room.Result == policy.Fail {
+			return fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
+		}
+		return nil
+	}
+	if team == row.Team {
+		judge = nil // it is counted there already
+	}
+	err = d.store.Transfer(ctx, row.ID, team, owner, deed.by(p), judge)
+	var full *Error
+	if errors.As(err, &full) {
+		return Change{}, full
+	}
+	now, err := d.after(ctx, row, err, row.Name+" went away meanwhile; it cannot be given to another team.")
+	if err != nil {
+		return Change{}, err
+	}
+	return Change{Row: now, Words: moved(row, now, room)}, nil
+}
+
+// newHolder says what is wrong with the team and owner that a cluster should go to.
+func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wrong []Field) {
+	teams, every := p.Teams(policy.RolesFor(policy.ActCreate)...)
+	if every {
+		for _, t := range c.Teams {
+			teams = append(teams, t.Name)
+		}
+	}
+	_, known, declared := c.Team(team)
+	switch {
+	case declared && !known || !profiles.TeamName(team):
+		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("there is no team %q", team), Accept: teams})
+	case !p.May(policy.ActCreate, team):
+		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for team %s, so you cannot give it one", team), Accept: teams})
+	}
+	if problem := profiles.TagProblem("Owner", owner); problem != "" {
+		wrong = append(wrong, Field{Name: "owner", Detail: fmt.Sprintf("%q cannot be an owner: %s", owner, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+	}
+	return wrong
+}
+
+// held is what a cluster takes of quotas and budgets from now on.
+func held(row store.Row, now time.Time) policy.Held {
+	left := max(0, row.DestroyAt.Sub(now))
+	return policy.Held{Nodes: row.Nodes, Left: left, Cents: int64(float64(row.HourlyCents) * left.Hours())}
+}
+
+func moved(before, now store.Row, room policy.Check) string {
+	words := fmt.Sprintf("%s is team %s's now, and %s answers for it.", now.Name, now.Team, now.Owner)
+	if before.Team == now.Team {
+		words = fmt.Sprintf("%s stays team %s's, and %s answers for it.", now.Name, now.Team, now.Owner)
+	}
+	if room.Result == policy.Warn {
+		words += " " + sentence(room)
+	}
+	return strings.TrimSpace(words + " The tags in the cloud keep the names of its acceptance.")
+}

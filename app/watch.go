@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// pageOfWatch is how many clusters are read at a time when all are shown.
+const pageOfWatch = 200
+
+// View is whom a watch shows what it sees.
+type View struct {
+	Every time.Duration // between two beats
+	Begin func() error  // what was named is there, and it begins
+	Show  func(store.Row) error
+	Beat  func() error // nothing happened for a while
+}
+
+// Watch shows what the principal may see of the named clusters, or of all that live, and then each of them again whenever it
+// changed, until ctx ends or the view returns an error. Whether a cluster may be seen is looked at anew each time.
+func (d *Desk) Watch(ctx context.Context, p policy.Principal, refs []string, v View) error {
+	var ids []string
+	for _, ref := range refs {
+		row, err := d.seen(ctx, p, ref)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, row.ID)
+	}
+	if len(refs) == 0 && len(p.Seats) == 0 {
+		return seatless()
+	}
+	changes, stop := d.store.Follow(ctx, ids...)
+	defer stop()
+	if err := v.Begin(); err != nil {
+		return err
+	}
+	w := watching{desk: d, principal: p, ids: ids, view: v, shown: map[string]look{}}
+	if err := w.all(ctx); err != nil {
+		return err
+	}
+	beats := time.NewTicker(v.Every)
+	defer beats.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-beats.C:
+			err = v.Beat()
+		case change, open := <-changes:
+			switch {
+			case !open:
+				return context.Canceled
+			case change.All:
+				err = w.all(ctx)
+			default:
+				err = w.each(ctx, change.Clusters)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// watching is one watch.
+type watching struct {
+	desk      *Desk
+	principal policy.Principal
+	ids       []string // none: all that live
+	view      View
+	shown     map[string]look
+}
+
+// look is what a cluster looked like when it was shown.
+type look struct {
+	version  int64
+	progress lifecycle.Progress
+}
+
+// all shows everything that looks different from when it was shown.
+func (w *watching) all(ctx context.Context) error {
+	if len(w.ids) > 0 {
+		return w.each(ctx, w.ids)
+	}
+	f := sight(w.principal)
+	for f.Live, f.Limit = true, pageOfWatch; ; {
+		rows, next, err := w.desk.store.List(ctx, f)
+		if err != nil {
+			return fmt.Errorf("list clusters: %w", err)
+		}
+		for _, row := range rows {
+			if err := w.show(row); err != nil {
+				return err
+			}
+		}
+		if f.Cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// each shows the clusters that may be seen now; a share that was taken back says nothing.
+func (w *watching) each(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		row, err := w.desk.seen(ctx, w.principal, id)
+		var said *Error
+		if errors.As(err, &said) {
+			delete(w.shown, id)
+			continue
+		}
+		if err == nil {
+			err = w.show(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *watching) show(row store.Row) error {
+	now := look{row.Version, row.Progress}
+	if before, known := w.shown[row.ID]; known && before == now {
+		return nil
+	}
+	w.shown[row.ID] = now
+	if row.Phase == lifecycle.Released {
+		delete(w.shown, row.ID) // nothing comes after it
+	}
+	return w.view.Show(row)
+}
