@@ -143,7 +143,7 @@ func (c config) checkDurations() []error {
 		field        string
 		value, least time.Duration
 	}{
-		{"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0},
+		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
@@ -163,6 +163,9 @@ func (c config) checkDurations() []error {
 	if c.Runner.Lease < 3*c.Runner.Heartbeat {
 		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost answer ends no install",
 			c.Runner.Lease, c.Runner.Heartbeat))
+	}
+	if c.API.Rate <= 0 || c.API.Burst < 1 {
+		bad = append(bad, fmt.Errorf("api.rate is %g and api.burst %d; give a rate above 0 and a burst of 1 or more", c.API.Rate, c.API.Burst))
 	}
 	if l.BlockAfter < 1 {
 		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))

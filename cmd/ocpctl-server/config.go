@@ -16,6 +16,7 @@ type config struct {
 	Listen         listenConfig `yaml:"listen"`
 	UIURL          string       `yaml:"ui_url"` // where people reach the private listener
 
+	API          apiConfig          `yaml:"api"`
 	Catalogue    catalogueConfig    `yaml:"catalogue"`
 	GitHub       githubConfig       `yaml:"github"`
 	Slack        slackConfig        `yaml:"slack"`
@@ -35,6 +36,12 @@ type config struct {
 type listenConfig struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
+}
+
+type apiConfig struct {
+	Rate    float64       `yaml:"rate"`    // requests a second that one principal may send
+	Burst   int           `yaml:"burst"`   // and so many at once
+	Timeout time.Duration `yaml:"timeout"` // of one request, but of streams
 }
 
 type catalogueConfig struct {
@@ -139,6 +146,7 @@ func defaults() config {
 		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
 		Session:   sessionConfig{Life: 8 * time.Hour},
+		API:       apiConfig{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
 		Hour:      time.Hour,
 		Limits: limitsConfig{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,

@@ -50,8 +50,10 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		return nil, err
 	}
 	desk := in.desk(nil)
+	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
-		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log,
+		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
+		Rate: api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, Timeout: cfg.API.Timeout, Stopping: stopping,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
@@ -66,8 +68,10 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
-	return &http.Server{
+	server := &http.Server{
 		Addr: cfg.Listen.Private, Handler: mux,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-	}, nil
+	}
+	server.RegisterOnShutdown(stop) // streams would hold it up until their readers leave
+	return server, nil
 }
