@@ -14,7 +14,17 @@ import (
 // Approval is what waits for a person's word, or did, as one principal sees it.
 type Approval struct {
 	store.Approval
-	MayVote bool // the principal's vote would count
+	MayVote bool   // the principal's vote would count
+	WhyNot  string // else why it would not, and whom to ask
+}
+
+// seenBy is an approval as one principal sees it.
+func seenBy(p policy.Principal, a store.Approval) Approval {
+	out := Approval{Approval: a, MayVote: true}
+	if err := mayVote(p, a); err != nil {
+		out.MayVote, out.WhyNot = false, err.Error()
+	}
+	return out
 }
 
 // Approvals returns a page of what the principal may know of: its teams', and what it asked for itself.
@@ -38,7 +48,7 @@ func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.Approv
 	}
 	out := make([]Approval, 0, len(page))
 	for _, a := range page {
-		out = append(out, Approval{Approval: a, MayVote: mayVote(p, a) == nil})
+		out = append(out, seenBy(p, a))
 	}
 	return out, next, nil
 }
@@ -55,7 +65,7 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 	if err != nil || !p.May(policy.ActSee, a.Team) && a.RequestedBy != p.ID {
 		return Approval{}, fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
 	}
-	return Approval{Approval: a, MayVote: mayVote(p, a) == nil}, nil
+	return seenBy(p, a), nil
 }
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
@@ -82,7 +92,7 @@ func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
-	return Approval{Approval: now, MayVote: mayVote(p, now) == nil}, nil
+	return seenBy(p, now), nil
 }
 
 // mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
