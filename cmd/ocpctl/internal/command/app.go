@@ -141,9 +141,7 @@ func (a *app) open(c connect.Context) (*connect.API, error) {
 }
 
 func (a *app) follower(api *connect.API, view follow.View) *follow.Follower {
-	return &follow.Follower{API: api, Every: pollEvery, Sleep: a.Sleep, Lost: func(err error) {
-		view.Note("The server cannot be reached; trying again. (" + strings.SplitN(err.Error(), "\n", 2)[0] + ")")
-	}}
+	return &follow.Follower{API: api, Every: pollEvery, Sleep: a.Sleep, Lost: func(err error) { view.Note(follow.Unreachable(err)) }}
 }
 
 // pollEvery is how often the server is asked where its stream does not come through.

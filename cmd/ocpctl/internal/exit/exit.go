@@ -106,7 +106,7 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Title)
 	for _, f := range p.Fields {
-		fmt.Fprintf(&b, "\n  %s: %s", f.Name, f.Detail)
+		fmt.Fprintf(&b, "\n  %s: %s", f.Name, stopped(f.Detail))
 		switch n := len(f.Accepted); {
 		case n > shown:
 			fmt.Fprintf(&b, " Accepted: %s and %d more.", strings.Join(f.Accepted[:shown], ", "), n-shown)
@@ -123,4 +123,12 @@ func (p *Problem) Error() string {
 // Misused is the error of a command line: one sentence, code Usage.
 func Misused(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
+}
+
+// stopped ends a sentence.
+func stopped(text string) string {
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!") {
+		return text
+	}
+	return text + "."
 }

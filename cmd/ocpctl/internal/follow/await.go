@@ -38,18 +38,8 @@ type View interface {
 // in every case. Waiting for an approval counts as waiting; time that runs out then has a code of its own.
 func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (State, error) {
 	defer view.Close()
-	states, ended := make(chan State), make(chan error, 1)
 	following, stop := context.WithCancel(ctx)
-	go func() {
-		ended <- f.One(following, id, func(s State) bool {
-			select {
-			case states <- s:
-				return false
-			case <-following.Done():
-				return true
-			}
-		})
-	}()
+	states, lost, ended := f.start(following, id)
 	finish := func(s State, err error) (State, error) {
 		stop()
 		<-ended
@@ -62,6 +52,8 @@ func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (S
 		select {
 		case now := <-ticks:
 			view.Tick(now)
+		case err := <-lost:
+			view.Note(Unreachable(err))
 		case err := <-ended:
 			stop()
 			return last, over(ctx, err, last, firstOf(last.Name, id), goal)
@@ -77,6 +69,35 @@ func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (S
 			}
 		}
 	}
+}
+
+// start follows beside the one who waits, who alone shows things.
+func (f *Follower) start(ctx context.Context, id string) (<-chan State, <-chan error, <-chan error) {
+	states, lost, ended := make(chan State), make(chan error), make(chan error, 1)
+	beside := *f
+	beside.Lost = func(err error) {
+		select {
+		case lost <- err:
+		case <-ctx.Done():
+		}
+	}
+	go func() {
+		ended <- beside.One(ctx, id, func(s State) bool {
+			select {
+			case states <- s:
+				return false
+			case <-ctx.Done():
+				return true
+			}
+		})
+	}()
+	return states, lost, ended
+}
+
+// Unreachable says that the server could not be asked and is asked again.
+func Unreachable(err error) string {
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return "The server cannot be reached; trying again. (" + why + ")"
 }
 
 func ticker(every time.Duration) (<-chan time.Time, func()) {

@@ -25,7 +25,7 @@ type Follower struct {
 	API   *connect.API
 	Every time.Duration                                    // how often to ask where no stream comes through
 	Sleep func(ctx context.Context, d time.Duration) error // the real one, or a test's
-	Lost  func(err error)                                  // the server could not be asked; it is asked again
+	Lost  func(err error)                                  // the server could not be asked; it is asked again. Await has its view instead
 }
 
 // State is a cluster as it stands, and as the server said it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -75,6 +76,9 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 	case string:
 		var node yaml.Node
 		node.SetString(value) // quotes what would be read as something else
+		if slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(value)) {
+			node.Style = yaml.DoubleQuotedStyle // true and false for readers of YAML 1.1
+		}
 		return &node, nil
 	case json.Number:
 		tag := "!!int"

@@ -1,0 +1,123 @@
+package kube_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
+)
+
+const added = `apiVersion: v1
+kind: Config
+clusters:
+- {name: smoke, cluster: {server: "https://api.smoke.labs.example.com:6443"}}
+users:
+- {name: admin, user: {token: not-a-token}}
+contexts:
+- {name: admin, context: {cluster: smoke, user: admin, namespace: default}}
+current-context: admin
+`
+
+const own = `# mine
+apiVersion: v1
+kind: Config
+clusters:
+  - name: work
+    cluster: {server: 'https://work.example.com'} # do not touch
+contexts: []
+users: null
+current-context: work
+`
+
+func read(t *testing.T, path string) string {
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	return string(raw)
+}
+
+func TestAMergeKeepsWhatIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte(own), 0o644))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(path, link))
+	require.NoError(t, kube.Merge(link, "smoke", []byte(added), false))
+	want := `# mine
+apiVersion: v1
+kind: Config
+clusters:
+  - name: work
+    cluster: {server: 'https://work.example.com'} # do not touch
+  - {name: smoke, cluster: {server: "https://api.smoke.labs.example.com:6443"}}
+contexts:
+  - {name: smoke, context: {cluster: smoke, user: smoke, namespace: default}}
+users:
+  - {name: smoke, user: {token: not-a-token}}
+current-context: work
+`
+	require.Equal(t, want, read(t, path))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink, "a link stays a link")
+
+	require.NoError(t, kube.Merge(path, "smoke", []byte(added), false))
+	require.Equal(t, want, read(t, path), "again changes nothing")
+	require.NoError(t, kube.Merge(path, "smoke", []byte(added), true))
+	require.Contains(t, read(t, path), "current-context: smoke\n")
+}
+
+func TestAMergeIntoNothingMakesAKubeconfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".kube", "config")
+	require.NoError(t, kube.Merge(path, "smoke", []byte(added), false))
+	require.Contains(t, read(t, path), "kind: Config\n")
+	require.Contains(t, read(t, path), "current-context: smoke\n", "there was none")
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "neither a lock nor a draft is left")
+}
+
+func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
+	for name, c := range map[string]struct{ own, added, words string }{
+		"a file that is no YAML":         {"a: [", added, "nothing was changed"},
+		"a file that is no kubeconfig":   {"- a", added, "it is no kubeconfig"},
+		"no kubeconfig from the cluster": {own, "nope", "it is none"},
+		"two users from the cluster":     {own, "clusters: [{name: a}]\nusers: [{name: a}, {name: b}]\n", "not exactly one of users"},
+		"an empty context":               {own, "clusters: [{name: a}]\nusers: [{name: a}]\ncontexts: [{name: a}]\n", "its context is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config")
+			require.NoError(t, os.WriteFile(path, []byte(c.own), 0o600))
+			require.ErrorContains(t, kube.Merge(path, "x", []byte(c.added), true), c.words)
+			require.Equal(t, c.own, read(t, path))
+		})
+	}
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
+	require.ErrorContains(t, kube.Merge(path, "x", []byte(added), true), "remove "+path+".lock")
+}
+
+func TestAPrivateKubeconfigGoesAway(t *testing.T) {
+	place := t.TempDir()
+	folder, remove, err := kube.Private([]byte(added), func(string) string { return place })
+	require.NoError(t, err)
+	require.Equal(t, place, filepath.Dir(folder))
+	info, err := os.Stat(folder)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	require.Equal(t, added, read(t, filepath.Join(folder, "kubeconfig")))
+	require.NoError(t, remove())
+	require.NoDirExists(t, folder)
+}
+
+func TestTheDefaultIsKubectls(t *testing.T) {
+	env := map[string]string{"HOME": "/home/maya"}
+	get := func(name string) string { return env[name] }
+	require.Equal(t, "/home/maya/.kube/config", kube.Default(get))
+	env["KUBECONFIG"] = ":/a:/b"
+	require.Equal(t, "/a", kube.Default(get))
+}

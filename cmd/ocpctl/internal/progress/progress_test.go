@@ -1,0 +1,93 @@
+package progress_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
+)
+
+var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func installing(percent int, step string) follow.State {
+	return follow.State{Cluster: client.Cluster{
+		ClusterID: "clu_1", Name: "smoke", Status: client.CREATING, Phase: "installing",
+		Progress: client.Progress{Percent: percent, Step: step, Eta: noon.Add(20 * time.Minute)},
+	}}
+}
+
+func TestALogGetsALineForEachChange(t *testing.T) {
+	var out bytes.Buffer
+	now := noon
+	l := &progress.Lines{Out: &out, Now: func() time.Time { return now }}
+	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.PENDING, Phase: "awaiting_approval", NeedsApproval: true}})
+	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.PENDING, Phase: "awaiting_capacity", Place: 3}})
+	l.Show(installing(45, "bootstrap\x1b[31m complete"))
+	now = noon.Add(time.Minute)
+	later := installing(45, "bootstrap complete")
+	later.Progress.Eta = noon.Add(25 * time.Minute)
+	l.Show(later)
+	l.Tick(now)
+	l.Note("The server cannot be reached; trying again.")
+	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.READY, Phase: "ready", Progress: client.Progress{Percent: 100, Step: "done"}}})
+	l.Close()
+	require.Equal(t, `12:00:00  smoke  PENDING awaiting approval  waits for an approval
+12:00:00  smoke  PENDING awaiting capacity  number 3 in line
+12:00:00  smoke  CREATING installing  45 %  bootstrap complete  done in about 20 min
+12:01:00  The server cannot be reached; trying again.
+12:01:00  smoke  READY
+`, out.String())
+	require.Zero(t, l.Every())
+}
+
+func TestATerminalHasOneLineThatIsDrawnOver(t *testing.T) {
+	var out bytes.Buffer
+	now, width := noon, 200
+	b := &progress.Bar{Out: &out, Now: func() time.Time { return now }, Width: func() int { return width }, Since: noon.Add(-12 * time.Minute)}
+	drawn := func() string {
+		text := out.String()
+		out.Reset()
+		require.True(t, strings.HasPrefix(text, "\r\x1b[K"))
+		return strings.TrimPrefix(text, "\r\x1b[K")
+	}
+	b.Tick(now)
+	require.Empty(t, out.String(), "nothing is known yet")
+	b.Show(installing(45, "bootstrap complete"))
+	require.Equal(t, "⠙ █████████░░░░░░░░░░░  smoke  CREATING installing  45 %  bootstrap complete  12 min  done in about 20 min", drawn())
+	now = noon.Add(30 * time.Minute)
+	b.Tick(now)
+	require.Equal(t, "⠹ █████████░░░░░░░░░░░  smoke  CREATING installing  45 %  bootstrap complete  42 min", drawn(), "an arrival that is past is not shown")
+	width = 40
+	b.Tick(now)
+	require.Equal(t, 39, utf8.RuneCountInString(drawn()), "what is wrapped cannot be drawn over")
+	b.Note("The server cannot be reached; trying again.")
+	require.Contains(t, drawn(), "trying again.\n\r\x1b[K")
+	b.Close()
+	require.Empty(t, drawn())
+	require.Equal(t, 250*time.Millisecond, b.Every())
+}
+
+func TestAPercentageOutOfBoundsStaysInTheBar(t *testing.T) {
+	var out bytes.Buffer
+	b := &progress.Bar{Out: &out, Now: func() time.Time { return noon }, Width: func() int { return 0 }, Since: noon}
+	b.Show(installing(250, ""))
+	b.Show(installing(-3, ""))
+	require.Contains(t, out.String(), strings.Repeat("█", 20)+"  smoke")
+	require.Contains(t, out.String(), strings.Repeat("░", 20)+"  smoke")
+}
+
+func TestLateIsSaid(t *testing.T) {
+	var out bytes.Buffer
+	l := &progress.Lines{Out: &out, Now: func() time.Time { return noon }}
+	s := installing(80, "")
+	s.Progress.Eta, s.Progress.Late = time.Time{}, noon.Add(10*time.Minute)
+	l.Show(s)
+	require.Contains(t, out.String(), "later than usual; nine of ten are done in 10 min")
+}

@@ -1,0 +1,73 @@
+package words_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+func TestADurationIsReadAsPeopleTypeIt(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"24h": 24 * time.Hour, "2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "90m": 90 * time.Minute, "8": 8 * time.Hour,
+		"2 days": 0, "2days": 48 * time.Hour, "1H30M": 90 * time.Minute, " 3h ": 3 * time.Hour,
+		"": 0, "h": 0, "12h1d": 0, "1h1h": 0, "1.5h": 0, "3x": 0, "99999999h": 0, "-4h": 0,
+	} {
+		got, ok := words.Span(text)
+		require.Equal(t, want, got, text)
+		require.Equal(t, want != 0, ok, text)
+	}
+}
+
+func TestALifetimeIsWholeHoursAboveZero(t *testing.T) {
+	hours, err := words.Hours("2d")
+	require.NoError(t, err)
+	require.Equal(t, 48, hours)
+	for text, want := range map[string]string{
+		"90m":   `"90m" is not whole hours. Give 24h, 2d, 1d12h, or a number of hours: 2h is the next`,
+		"0":     "every cluster has one",
+		"never": "every cluster has one",
+		"-3h":   "every cluster has one",
+		"soon":  `"soon" is no duration`,
+	} {
+		_, err := words.Hours(text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestATimeIsReadInUTC(t *testing.T) {
+	now := time.Date(2025, 3, 8, 0, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"2025-03-01": time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), "2025-03-01 15:04": time.Date(2025, 3, 1, 15, 4, 0, 0, time.UTC),
+		"2025-03-01T15:04:05+01:00": time.Date(2025, 3, 1, 14, 4, 5, 0, time.UTC), "7d": now.AddDate(0, 0, -7),
+	} {
+		got, err := words.Past(text, now)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := words.Past("yesterday", now)
+	require.ErrorContains(t, err, `"yesterday" is no time`)
+}
+
+func TestTimesAndMoneyAreSaid(t *testing.T) {
+	now := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, "in 3 h 20 min", words.Away(now.Add(200*time.Minute), now))
+	require.Equal(t, "2 d 5 h ago", words.Away(now.Add(-53*time.Hour), now))
+	require.Equal(t, "now", words.Away(now, now))
+	require.Equal(t, "2025-03-01 13:00 UTC (in 1 h)", words.When(now.Add(time.Hour), now))
+	require.Empty(t, words.When(time.Time{}, now))
+	require.Equal(t, "59 s", words.Long(59*time.Second))
+	require.Equal(t, "$1,234,567.05", words.Dollars(123456705))
+	require.Equal(t, "-$0.50", words.Dollars(-50))
+	require.Equal(t, "1 policy", words.Count(1, "policy"))
+	require.Equal(t, "0 policies", words.Count(0, "policy"))
+}
+
+func TestWhatOthersWroteCannotPlayWithATerminal(t *testing.T) {
+	require.Equal(t, "red title\n\tdone", words.Clean("\x1b[31mred\x1b[0m\x07 title\r\n\tdone\x1b[2"))
+	require.Equal(t, "]0;owned", words.Line("\x1b]0;owned\x07\n"), "a window's title")
+	require.Equal(t, "abc def", words.Line("a\u202eb\u2066c\n def\u0085"), "text that is turned around")
+	require.Equal(t, "größe ✓", words.Line("größe ✓"))
+}
