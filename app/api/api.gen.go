@@ -67,6 +67,7 @@ func (e ApprovalState) Valid() bool {
 const (
 	AttemptKindCreate  AttemptKind = "create"
 	AttemptKindDestroy AttemptKind = "destroy"
+	AttemptKindScale   AttemptKind = "scale"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
@@ -75,6 +76,8 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindCreate:
 		return true
 	case AttemptKindDestroy:
+		return true
+	case AttemptKindScale:
 		return true
 	default:
 		return false

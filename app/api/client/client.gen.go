@@ -72,6 +72,7 @@ func (e ApprovalState) Valid() bool {
 const (
 	AttemptKindCreate  AttemptKind = "create"
 	AttemptKindDestroy AttemptKind = "destroy"
+	AttemptKindScale   AttemptKind = "scale"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
@@ -80,6 +81,8 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindCreate:
 		return true
 	case AttemptKindDestroy:
+		return true
+	case AttemptKindScale:
 		return true
 	default:
 		return false
