@@ -120,6 +120,8 @@ func (d *Desk) countFor(ctx context.Context, scope profiles.Scope, key string) (
 		s.Person = key
 	case profiles.ScopeTeam:
 		s.Team = key
+	default:
+		s.Everywhere = true
 	}
 	used, err := d.store.Usage(ctx, s)
 	if err != nil {

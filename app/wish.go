@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -121,9 +122,12 @@ func (d *Desk) ask(w wish) (store.Ask, error) {
 	}, nil
 }
 
-// scope says for whom is counted; everybody is locked only where a quota counts everybody.
+// scope says for whom is counted; everybody is counted and locked only where a quota or a rule asks for it.
 func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
-	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere })
+	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
+		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
+			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
+		})
 	return store.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
 }
 

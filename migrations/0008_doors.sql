@@ -46,7 +46,7 @@ UPDATE clusters c SET meter_since = m.since, meter_cents = m.cents, meter_month 
 FROM metered m WHERE m.cluster_id = c.id;
 
 -- Who has what now, and had what this month, is counted from these alone.
-CREATE INDEX clusters_counted ON clusters (team) INCLUDE (requested_by, repo, wish, status, needs_turn, needs_approval, destroy_at, hourly_cents, nodes,
+CREATE INDEX clusters_counted ON clusters (team) INCLUDE (id, requested_by, repo, wish, status, needs_turn, needs_approval, destroy_at, hourly_cents, nodes,
     workers, workers_base, workers_wanted, meter_since, meter_cents, meter_nodes, meter_month, month_cents, month_node_hours) WHERE destroyed_at IS NULL;
 CREATE INDEX clusters_ended ON clusters (destroyed_at) INCLUDE (requested_by, team, repo, meter_month, month_cents, month_node_hours);
 

@@ -7,10 +7,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Scope says for whom a wish is counted. Its parts are locked while the wish is judged.
+// Scope says for whom a wish is counted. Its parts are locked while the wish is judged; what is not among them counts as zero.
 type Scope struct {
-	Person, Team, Repo string // principal id, team's name, owner/name; an empty one is neither counted nor locked
-	Everywhere         bool   // lock the whole installation too: some quota counts it. It is counted in any case
+	Person, Team, Repo string // principal id, team's name, owner/name
+	Everywhere         bool   // the whole installation too: something that judges asks for it
 }
 
 // Counts is what one person, team, repository or everybody holds.

@@ -12,8 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Usage counts what the scope's person, team and repository and the whole installation hold now, without locks: for people
-// to look at. What Judge judges by it counts itself, behind its locks.
+// Usage counts what those of the scope hold now, without locks: for people to look at. What Judge judges by it counts itself, behind its locks.
 func (s *Store) Usage(ctx context.Context, scope Scope) (Usage, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -30,6 +29,7 @@ func (c *change) usage(ctx context.Context, scope Scope) (Usage, error) {
 // turn was never begun and is counted apart; one that awaits approval has its place already. Only what is still wanted will
 // cost anything until its end: the rest is being torn down.
 const (
+	isOurs      = `(@everywhere OR c.requested_by = @person OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
 	isCreating  = `(c.wish = 'present' AND c.status IN ('PENDING', 'CREATING') AND NOT c.needs_turn AND NOT c.needs_approval)`
 	isWaiting   = `(c.wish = 'present' AND c.needs_turn AND NOT c.needs_approval)`
@@ -48,11 +48,11 @@ const counting = `
 	FROM clusters c, LATERAL (SELECT
 		greatest(0, @now_s - greatest(date_part('epoch', c.meter_since), @month_s)) / 3600 AS running,
 		CASE WHEN c.wish = 'present' THEN greatest(0, date_part('epoch', c.destroy_at) - @now_s) / 3600 ELSE 0 END AS to_come) h
-	WHERE c.destroyed_at IS NULL GROUP BY 1, 2, 3
+	WHERE c.destroyed_at IS NULL AND ` + isOurs + ` GROUP BY 1, 2, 3
 	UNION ALL
 	SELECT c.requested_by = @person, c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
 		0, 0, 0, sum(c.month_node_hours), sum(c.month_cents), 0
-	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month GROUP BY 1, 2, 3`
+	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + isOurs + ` GROUP BY 1, 2, 3`
 
 func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usage, error) {
 	type sums struct {
@@ -62,7 +62,7 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 	}
 	month := monthOf(now)
 	lines, err := all[sums](ctx, from, counting, pgx.NamedArgs{
-		"person": scope.Person, "team": scope.Team, "repo": scope.Repo,
+		"person": scope.Person, "team": scope.Team, "repo": scope.Repo, "everywhere": scope.Everywhere,
 		"month": month, "now_s": float64(now.UnixMicro()) / 1e6, "month_s": float64(month.Unix()),
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 		{&u.Person, func(l sums) bool { return l.Mine }},
 		{&u.Team, func(l sums) bool { return l.Ours }},
 		{&u.Repository, func(l sums) bool { return l.Here && scope.Repo != "" }},
-		{&u.Everywhere, func(sums) bool { return true }},
+		{&u.Everywhere, func(sums) bool { return scope.Everywhere }},
 	} {
 		var spent, committed float64
 		for _, l := range lines {

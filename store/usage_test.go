@@ -15,7 +15,9 @@ import (
 // used counts for maya's wish of a pull request.
 func used(t testing.TB, s *store.Store) store.Usage {
 	t.Helper()
-	u, err := s.Usage(t.Context(), wishes(fromPR(granted("any"), 1)).Scope)
+	scope := wishes(fromPR(granted("any"), 1)).Scope
+	scope.Everywhere = true
+	u, err := s.Usage(t.Context(), scope)
 	require.NoError(t, err)
 	return u
 }
@@ -72,7 +74,11 @@ func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
 	require.Equal(t, []int{1, 1, 0}, []int{u.Repository.Live, u.Repository.Creating, u.Repository.Waiting})
 	require.Equal(t, []int{3, 2, 1}, []int{u.Everywhere.Live, u.Everywhere.Creating, u.Everywhere.Waiting})
 
-	_, err := s.Destroy(t.Context(), waiting.ID, store.Deed{Actor: "github:maya"})
+	few, err := s.Usage(t.Context(), store.Scope{Team: "other"})
+	require.NoError(t, err)
+	require.Equal(t, []any{1, store.Counts{}, store.Counts{}, store.Counts{}}, []any{few.Team.Live, few.Person, few.Repository, few.Everywhere}, "what nobody asks for")
+
+	_, err = s.Destroy(t.Context(), waiting.ID, store.Deed{Actor: "github:maya"})
 	require.NoError(t, err)
 	u = used(t, s)
 	require.Equal(t, []int{2, 1, 0}, []int{u.Team.Live, u.Team.Creating, u.Team.Waiting}, "it never began, and waits no more")
