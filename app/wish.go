@@ -38,6 +38,7 @@ type Created struct {
 	Row      store.Row // the zero value when it was refused, and where the answer is an earlier one
 	Verdict  policy.Verdict
 	Approval string        // id of what has to be approved first; empty: nothing
+	Place    int           // in line where a quota is full; 0: it has its turn at once
 	Answer   *store.Answer // as it was given the first time; nil where nobody asked for one
 	Replayed bool          // it was asked before
 }
@@ -62,7 +63,7 @@ func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
 		return d.judgement(w, ask.Request, approval, out.Verdict, u)
 	}
 	answer := func(row store.Row, j store.Judgement) (store.Answer, error) {
-		out.Row = row
+		out.Row, out.Place = row, placeOf(j)
 		if j.Accept != nil && j.Accept.Approval != nil {
 			out.Approval = approval
 		}
@@ -86,6 +87,14 @@ func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
 		out.Approval = approval
 	}
 	return out, nil
+}
+
+// placeOf is the place that a judgement gave in line; the next look at all who wait may move it.
+func placeOf(j store.Judgement) int {
+	if j.Accept == nil || j.Accept.Turn == nil || j.Accept.Turn.Words == "" {
+		return 0
+	}
+	return j.Accept.Turn.Place
 }
 
 func nameTaken(w wish, g policy.Grant) error {

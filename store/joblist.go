@@ -23,12 +23,11 @@ type JobFilter struct {
 // Jobs returns a page of jobs, newest first, and the cursor of the next; empty when this is the last.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string, err error) {
 	limit := pageOf(f.Limit)
-	w := conditions{args: pgx.NamedArgs{"limit": limit + 1}}
+	w := conditions{args: pgx.NamedArgs{"limit": limit + 1, "principal": f.Principal}}
 	w.add(f.Cluster != "", "j.cluster_id = @cluster", "cluster", f.Cluster)
 	w.add(f.Type != "", "j.job_type = @type", "type", f.Type)
 	w.add(f.Status != "", "j.status = @status", "status", f.Status)
-	w.add(f.Teams != nil, "(j.cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams)) OR j.cluster_id IN ("+sharedWith+"))", "teams", f.Teams)
-	w.add(f.Teams != nil, "true", "principal", f.Principal)
+	w.add(f.Teams != nil, "j.cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams) UNION ALL SELECT s.cluster_id FROM shares s WHERE "+sharedWith+")", "teams", f.Teams)
 	w.add(f.Cursor != "", "j.id < @cursor", "cursor", f.Cursor)
 	page, err = all[Job](ctx, s.pool, `
 		SELECT j.id, j.cluster_id AS cluster, j.job_type AS type, j.status, j.attempt, j.error_code, j.error_message, j.created_at, j.started_at, j.ended_at

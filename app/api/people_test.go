@@ -1,0 +1,82 @@
+package api
+
+import (
+	"io/fs"
+	"net/http"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// The people of the tests beside the demo's Maya (a requester of platform), its admin and its auditor.
+var (
+	will = oidc.Claims{Subject: "will", Name: "Will", Groups: []string{"security"}, Role: "requester"}
+	sam  = oidc.Claims{Subject: "sam", Name: "Sam", Groups: []string{"team-a"}, Role: "requester"}
+	toni = oidc.Claims{Subject: "toni", Name: "Toni"} // has no role
+	boss = oidc.Claims{Subject: "boss", Name: "Boss", Role: "platform_admin"}
+	both = oidc.Claims{Subject: "both", Name: "Both", Groups: []string{"platform", "security"}, Role: "requester"}
+)
+
+// id is the principal's.
+func (h *house) id(c oidc.Claims) string { return "oidc:" + h.issuer.URL() + "#" + c.Subject }
+
+// teams is the program's own catalogue with teams, and with what has to be approved.
+func teams(t testing.TB) book.Book {
+	t.Helper()
+	files := fstest.MapFS{
+		"teams/platform.yaml": {Data: []byte("name: platform\nowner: maya\ncostCenters: [sandbox, ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 100000, warnPercent: 90}\n")},
+		"teams/security.yaml": {Data: []byte("name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n")},
+		"teams/team-a.yaml":   {Data: []byte("name: team-a\nowner: team-a\ncostCenters: [sandbox]\nenvironments: [test]\n")},
+		"policies/big.yaml": {Data: []byte("name: big\nrules:\n" +
+			"  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n" +
+			"  - {name: two, when: \"request.name.startsWith('huge')\", effect: requireApproval, message: Huge ones need two., approval: {count: 2, by: requester, for: 4h}}\n")},
+	}
+	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
+		files[path] = &fstest.MapFile{Data: body}
+		return err
+	}))
+	b, err := book.Load(files)
+	require.NoError(t, err)
+	return b
+}
+
+// make asks for a cluster and returns what was answered.
+func (h *house) make(who oidc.Claims, name string) (made Accepted) {
+	h.Helper()
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name, CostCenter: "sandbox", Environment: "test"},
+		http.StatusAccepted, &made, idempotencyKey, "make-"+name)
+	return made
+}
+
+// ready brings a cluster through its install, with credentials to hand out.
+func (h *house) ready(cluster string) {
+	h.Helper()
+	h.step(cluster)
+	open, bearer := h.attempt(cluster)
+	r := &runner{h, open.Attempt, bearer}
+	r.say("claim", contract.Claim{Pod: "pod-1"})
+	own := identity
+	own.InfraID = "x-" + open.Attempt[len(open.Attempt)-5:]
+	_, status := r.say("record", recorded(own))
+	require.Equal(h, http.StatusOK, status)
+	_, status = r.say("report", contract.Report{Seq: 1, Phase: "installing", Log: "level=info msg=Creating\nlevel=info msg=Waiting\n"})
+	require.Equal(h, http.StatusOK, status)
+	_, status = r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
+		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.apps.shop.labs.example.com",
+		KubeconfigRef: "s3://artifacts/" + cluster + "/kubeconfig", KubeadminRef: "s3://artifacts/" + cluster + "/kubeadmin-password", MetadataRef: "s3://artifacts/metadata.json",
+	}})
+	require.Equal(h, http.StatusOK, status)
+	h.shelf["s3://artifacts/"+cluster+"/kubeconfig"] = "apiVersion: v1\nkind: Config\n"
+	h.shelf["s3://artifacts/"+cluster+"/kubeadmin-password"] = "ADMIN-PASSWORD\n"
+	h.step(cluster)
+}
