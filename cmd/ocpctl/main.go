@@ -36,6 +36,9 @@ func world() command.World {
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr), Width: width,
 		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: sleep, Browse: browse, Run: run, UUID: uuid,
 	}
+	if out, err := os.Stdout.Stat(); err == nil {
+		w.OutLogged = os.Getenv("CI") != "" && !out.Mode().IsRegular()
+	}
 	w.Version, w.Commit, w.Built = built()
 	return w
 }

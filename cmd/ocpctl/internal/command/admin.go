@@ -55,9 +55,9 @@ func (a *app) deliveryList() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&params.Source, "source", "", "only of this `source`: github or slack")
 	f.StringVar(&params.Event, "event", "", "only this `event`, e.g. pull_request")
-	f.StringVar(&params.Topic, "topic", "", "only `about` this, e.g. acme/shop#41")
+	f.StringVar(&params.Topic, "topic", "", "only about this `subject`, e.g. acme/shop#41")
 	f.StringVar(&params.State, "state", "", "only in this `state`: received, done or failed")
-	f.IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	f.IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	return c
 }
 

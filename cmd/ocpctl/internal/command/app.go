@@ -27,6 +27,7 @@ type World struct {
 	In                     io.Reader
 	Out, Err               io.Writer
 	InTTY, OutTTY, ErrTTY  bool
+	OutLogged              bool       // what is written to Out is kept where others read it: the log of a pipeline
 	Width                  func() int // of the terminal
 	Env                    func(string) string
 	Environ                []string // for the programs that are started
@@ -157,5 +158,8 @@ func (a *app) view() follow.View {
 
 // run makes a cobra function of one of ours.
 func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), args) }
+	return func(cmd *cobra.Command, args []string) error {
+		a.started = true
+		return do(cmd.Context(), args)
+	}
 }

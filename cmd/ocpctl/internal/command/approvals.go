@@ -26,7 +26,7 @@ func (a *app) approvals() *cobra.Command {
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
 	c.Flags().StringVar(&params.State, "state", "pending", "only in this `state`: pending, approved, refused, expired, void or used")
 	c.Flags().BoolVarP(&all, "all", "a", false, "in every state")
-	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		api, err := a.api()

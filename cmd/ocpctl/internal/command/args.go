@@ -37,10 +37,10 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 		return counted(cmd, rest, least, most)
 	}
 	c.ValidArgsFunction = first(a.completeClusters)
-	c.RunE = func(cmd *cobra.Command, args []string) error {
+	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		id, rest := split(args)
-		return do(cmd.Context(), id, rest)
-	}
+		return do(ctx, id, rest)
+	})
 	return c
 }
 
@@ -82,7 +82,7 @@ func (f *file) Set(path string) error {
 }
 
 func reasonFlag(c *cobra.Command, into *string, what string) {
-	c.Flags().StringVar(into, "reason", "", what+", for the audit trail")
+	c.Flags().StringVar(into, "reason", "", what+", as a `sentence` for the audit trail")
 	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
 }
 

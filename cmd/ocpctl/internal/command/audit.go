@@ -73,7 +73,7 @@ func (a *app) auditList() *cobra.Command {
 		}),
 	}
 	a.trailFlags(c, &t)
-	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	return c
 }
 
@@ -165,7 +165,7 @@ written anew and nothing after it was cut off.`,
 			return a.proven(answer.Raw, p.Whole, p.Lines, p.Head, p.Words, broken)
 		}),
 	}
-	c.Flags().StringVar(&file, "file", "", "an export to verify here; - is the standard input")
+	c.Flags().StringVar(&file, "file", "", "a `file` with an export, to verify here; - is the standard input")
 	c.Flags().StringVar(&head, "head", "", "`line:hash` that is known of it")
 	c.Flags().BoolVar(&part, "part", false, "the export begins anywhere (it was made with --from)")
 	return c

@@ -86,7 +86,7 @@ func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRe
 	told := a.screen()
 	told.Out, told.Color = a.Err, a.ErrTTY && a.colours()
 	a.accepted(told, accepted, replayed)
-	return a.awaitAndPrint(ctx, api, accepted.ClusterID, accepted.Name, follow.Ready, waits.timeout, func(raw []byte) ([]byte, error) {
+	return a.awaitAndPrint(ctx, api, follow.Target{ID: accepted.ClusterID, Name: accepted.Name}, follow.Ready, waits.timeout, func(raw []byte) ([]byte, error) {
 		return table.With(raw, "idempotencyKey", key)
 	})
 }

@@ -98,7 +98,7 @@ func (a *app) transfer() *cobra.Command {
 		Long: "Give a cluster to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.",
 	}
 	c.Flags().StringVar(&t.Team, "team", "", "the `team` that gets it")
-	c.Flags().StringVar(&t.Owner, "owner", "", "`who` answers for it then; you, when left out")
+	c.Flags().StringVar(&t.Owner, "owner", "", "the `person` who answers for it then; you, when left out")
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
 	reasonFlag(c, &t.Reason, "why it is given away")

@@ -3,6 +3,7 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -68,6 +69,12 @@ func (s *safe) String() string {
 	return s.b.String()
 }
 
+func (s *safe) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.b.Reset()
+}
+
 func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, Server: stand.New(t)}
 	d.env = map[string]string{"HOME": t.TempDir(), "OCPCTL_SERVER": d.URL, "OCPCTL_TOKEN": stand.Token, "XDG_RUNTIME_DIR": t.TempDir()}
@@ -125,7 +132,8 @@ func (d *desk) run(args ...string) exit.Code {
 }
 
 func (d *desk) runIn(ctx context.Context, args ...string) exit.Code {
-	d.out, d.err = safe{}, safe{}
+	d.out.reset()
+	d.err.reset()
 	w := d.world
 	w.In, w.Out, w.Err = strings.NewReader(d.in), &d.out, &d.err
 	return command.Run(ctx, w, args)
@@ -151,4 +159,14 @@ func golden(t *testing.T, name, text string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err, "go test -update writes it")
 	require.Equal(t, string(want), text)
+}
+
+// change moves the answer of an operation on.
+func (d *desk) change(operation string, changes map[string]any) {
+	var all map[string]any
+	require.NoError(d, json.Unmarshal(d.Body(operation), &all))
+	for name, value := range changes {
+		all[name] = value
+	}
+	d.Answer(operation, all)
 }

@@ -27,7 +27,8 @@ func (a *app) kubeconfig() *cobra.Command {
 		Long: `The admin kubeconfig of a ready cluster, to the standard output or into a file that only you can read. Every reading is
 written to the audit trail.
 
-It is a credential: on a terminal it is not shown unless --print says so. ocpctl shell needs no file at all.`,
+It is a credential: it is not shown on a terminal or in the log of a pipeline (CI is set, and the output is no file)
+unless --print says so. ocpctl shell needs no file at all.`,
 		Example: `  ocpctl kubeconfig team-a-smoke-01 -f kubeconfig
   ocpctl kubeconfig team-a-smoke-01 --merge && kubectl --context team-a-smoke-01 get nodes
   ocpctl kubeconfig team-a-smoke-01 > kubeconfig`,
@@ -36,15 +37,15 @@ It is a credential: on a terminal it is not shown unless --print says so. ocpctl
 	fileFlag(c, &k.file, "write it to this `file`, readable for you alone, all at once")
 	f.BoolVar(&k.merge, "merge", false, "add it to your own kubeconfig (the first of KUBECONFIG, or ~/.kube/config) as a context of the cluster's name, and use it")
 	f.BoolVar(&k.keep, "keep-context", false, "with --merge: leave the current context as it is")
-	f.BoolVar(&k.print, "print", false, "show it on the terminal")
+	f.BoolVar(&k.print, "print", false, "show it on the terminal, or in the log")
 	f.BoolVar(&k.link, "link", false, "a link to it instead, that works once, for you alone, for ten minutes")
 	c.MarkFlagsMutuallyExclusive("output", "merge", "print", "link")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if k.keep && !k.merge {
 			return exit.Misused("--keep-context goes with --merge")
 		}
-		if a.OutTTY && k.file == "" && !k.merge && !k.print && !k.link {
-			return exit.Misused("the kubeconfig of an admin does not belong on a screen. Give one of: -f FILE, --merge, --print; or run: ocpctl shell %s", words.Line(id))
+		if (a.OutTTY || a.OutLogged) && k.file == "" && !k.merge && !k.print && !k.link {
+			return exit.Misused("the kubeconfig of an admin does not belong on a screen or in a pipeline's log. Give one of: -f FILE, --merge, --print; or run: ocpctl shell %s", words.Line(id))
 		}
 		api, err := a.api()
 		if err != nil {

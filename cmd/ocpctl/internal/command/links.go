@@ -67,6 +67,9 @@ from then on. - reads the link from the standard input, where no list of process
 }
 
 func (a *app) redeemLink(ctx context.Context, link, file string) error {
+	if a.OutLogged && file == "" {
+		return exit.Misused("what a link gives does not belong in a pipeline's log: use it where you sit, or give -f FILE for a kubeconfig")
+	}
 	if link == "-" {
 		raw, err := a.read("-", 4096)
 		if err != nil {
@@ -74,19 +77,13 @@ func (a *app) redeemLink(ctx context.Context, link, file string) error {
 		}
 		link = strings.TrimSpace(string(raw))
 	}
-	_, secret, found := strings.Cut(link, "/links/")
-	if !found {
-		secret = link
-	}
-	if secret == "" || strings.ContainsAny(secret, "/?# ") {
-		return exit.Misused("this is no one-time link; it looks like https://…/links/…")
-	}
 	api, err := a.api()
 	if err != nil {
 		return err
 	}
-	if u, err := url.Parse(link); found && err == nil && u.Host != "" && !strings.HasPrefix(api.Context.Server+"/", u.Scheme+"://"+u.Host+"/") {
-		return exit.Misused("the link is one of %s, and this is %s; give --server or --context", u.Host, api.Context.Server)
+	secret, err := secretOf(link, api.Context.Server)
+	if err != nil {
+		return err
 	}
 	res, err := api.RedeemLink(ctx, secret)
 	raw, err := connect.Body(res, err)
@@ -110,6 +107,21 @@ func (a *app) redeemLink(ctx context.Context, link, file string) error {
 			s.Linef("It is yours now: what it does counts as done by you.")
 		}
 	})
+}
+
+// secretOf is what follows /links/ in a link, which is asked of the server that made it alone.
+func secretOf(link, server string) (string, error) {
+	_, secret, found := strings.Cut(link, "/links/")
+	if !found {
+		secret = link
+	}
+	if secret == "" || strings.ContainsAny(secret, "/?# ") {
+		return "", exit.Misused("this is no one-time link; it looks like https://…/links/…")
+	}
+	if u, err := url.Parse(link); found && err == nil && u.Host != "" && !strings.HasPrefix(server+"/", u.Scheme+"://"+u.Host+"/") {
+		return "", exit.Misused("the link is one of %s, and this is %s; give --server or --context", u.Host, server)
+	}
+	return secret, nil
 }
 
 // redeemed keeps a kubeconfig. The link is used up by now, so it is never thrown away: without a file it is shown.

@@ -52,7 +52,7 @@ func (a *app) list() *cobra.Command {
 	f.StringVar(&params.Name, "name", "", "only whose `name` begins so")
 	f.BoolVarP(&all, "all", "a", false, "those too that are gone")
 	f.BoolVarP(&watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
-	f.IntVar(&most, "limit", 0, "at most so `many`; 0 is all")
+	f.IntVar(&most, "limit", 0, "at most this `number`; 0 is all")
 	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("profile", a.completeProfiles))
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))

@@ -44,8 +44,8 @@ In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub 
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the context's `name`; the server's host when left out")
-	f.StringVar(&auth, "auth", "", "`how`: aws, github, token-file or token-command; what fits this machine when left out")
-	f.StringVar(&c.Audience, "audience", "", "whom the proof is `for`, where the server wants another than its own address")
+	f.StringVar(&auth, "auth", "", "the `way`: aws, github, token-file or token-command; what fits this machine when left out")
+	f.StringVar(&c.Audience, "audience", "", "the `audience` of the proof, where the server wants another than its own address")
 	f.StringVar(&c.TokenFile, "token-file", "", "the `file` of token-file")
 	f.StringVar(&c.TokenCommand, "token-command", "", "the `command` of token-command, a line for sh")
 	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; the SDK's own choice when left out")
@@ -70,18 +70,9 @@ func (a *app) likely(c connect.Context) connect.Method {
 }
 
 func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind bool) error {
-	if err := c.Check(); err != nil {
+	c, err := settled(c)
+	if err != nil {
 		return err
-	}
-	for _, file := range []*string{&c.TokenFile, &c.CAFile} {
-		if *file == "" {
-			continue
-		}
-		whole, err := filepath.Abs(*file) // commands run elsewhere
-		if err != nil {
-			return err
-		}
-		*file = whole
 	}
 	if name == "" {
 		u, err := url.Parse(c.Server)
@@ -114,6 +105,24 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 		return nil
 	}
 	return a.me(api, me)
+}
+
+// settled is a context that holds wherever a command is run.
+func settled(c connect.Context) (connect.Context, error) {
+	if err := c.Check(); err != nil {
+		return c, err
+	}
+	for _, file := range []*string{&c.TokenFile, &c.CAFile} {
+		if *file == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*file)
+		if err != nil {
+			return c, err
+		}
+		*file = whole
+	}
+	return c, nil
 }
 
 func (a *app) logout() *cobra.Command {

@@ -33,7 +33,7 @@ func (a *app) logs() *cobra.Command {
 	}
 	c.Flags().BoolVarP(&on, "follow", "f", false, "go on until the job has ended")
 	c.Flags().StringVar(&job, "job", "", "the `job`; the newest when left out")
-	c.Flags().IntVar(&lines, "lines", firstLines, "how many of the last lines to begin with, 0 to 5000")
+	c.Flags().IntVar(&lines, "lines", firstLines, "the `number` of last lines to begin with, 0 to 5000")
 	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {

@@ -63,7 +63,7 @@ func (a *app) report() *cobra.Command {
 			return a.usage(answer)
 		}),
 	}
-	usage.Flags().StringVar(&params.By, "by", "team", "a line for each `what`: team, owner, costCenter, profile, environment or tag:<key>")
+	usage.Flags().StringVar(&params.By, "by", "team", "a line for each `key`: team, owner, costCenter, profile, environment or tag:<key>")
 	must(usage.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(
 		[]string{"team", "owner", "costCenter", "profile", "environment", "tag:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	p.flags(usage)

@@ -39,7 +39,6 @@ func (a *app) root() *cobra.Command {
 					{Name: "--output", Detail: fmt.Sprintf("%q is not known.", a.format), Accepted: table.Formats()},
 				}})
 			}
-			a.started = true
 			return nil
 		},
 	}

@@ -23,7 +23,7 @@ func (a *app) scale() *cobra.Command {
 		Long:    "Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.",
 		Example: "  ocpctl scale-workers team-a-smoke-01 --replicas 3 --wait",
 	}
-	c.Flags().IntVar(&replicas, "replicas", -1, "how `many` workers")
+	c.Flags().IntVar(&replicas, "replicas", -1, "the `number` of workers")
 	c.Flags().Lookup("replicas").DefValue = ""
 	waits.flags(c, "scaled", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
@@ -73,7 +73,7 @@ func (a *app) jobs() *cobra.Command {
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
 	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP")
 	c.Flags().StringVar(&params.Status, "status", "", "only with this `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
-	c.Flags().IntVar(&most, "limit", 50, "at most so `many`; 0 is all")
+	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		api, err := a.api()

@@ -48,7 +48,7 @@ func (a *app) share() *cobra.Command {
 		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --access use",
 	}
 	a.guestFlags(c, &g)
-	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "`what` they may: see it, or use it, which is its kubeconfig too")
+	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "the `right` they get: see it, or use it, which is its kubeconfig too")
 	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {

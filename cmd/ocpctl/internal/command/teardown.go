@@ -71,7 +71,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	screen := a.screen()
 	screen.Out, screen.Color = a.Err, a.ErrTTY && a.colours()
 	people(screen)
-	return a.awaitAndPrint(ctx, api, c.ClusterID, c.Name, goal, waits.timeout, nil)
+	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
 }
 
 func orElse(text, other string) string {

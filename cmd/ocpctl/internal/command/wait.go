@@ -27,7 +27,7 @@ Waiting for its turn and for an approval is waiting too. It ends early with 8 wh
 with 124 when the time ran out, with 7 when it ran out while the cluster waited for an approval. Ctrl-C ends the waiting alone.`,
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
-	c.Flags().StringVar(&goal, "for", string(follow.Ready), "what to wait for: ready, destroyed or scaled")
+	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed or scaled")
 	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
 	waits.limit(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
@@ -45,41 +45,44 @@ with 124 when the time ran out, with 7 when it ran out while the cluster waited 
 			return err
 		}
 		// By its id from here on: a name is somebody else's once the cluster is gone.
-		return a.awaitAndPrint(ctx, api, found.Value.ClusterID, found.Value.Name, follow.Goal(goal), waits.timeout, nil)
+		return a.awaitAndPrint(ctx, api, targetOf(found.Value.Cluster), follow.Goal(goal), waits.timeout, nil)
 	})
 }
 
+func targetOf(c client.Cluster) follow.Target { return follow.Target{ID: c.ClusterID, Name: c.Name} }
+
 // awaitAndPrint waits, then prints the cluster as it stands, whether it got there or not. more adds what the server does
 // not know to the answer for programs.
-func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, id, name string, goal follow.Goal, most time.Duration, more func([]byte) ([]byte, error)) error {
-	last, err := a.await(ctx, api, id, name, goal, most)
-	if ctx.Err() != nil || last.Raw == nil {
+func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration, more func([]byte) ([]byte, error)) error {
+	err := a.await(ctx, api, of, goal, most)
+	if ctx.Err() != nil || follow.Final(err) {
 		return err
 	}
-	raw, broken := last.Raw, error(nil)
-	if detail, fresh := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id)); fresh == nil {
-		raw, last.Cluster = detail.Raw, detail.Value.Cluster
+	answer, gone := connect.Read[client.ClusterDetail](api.GetCluster(ctx, of.ID))
+	if gone != nil {
+		return errors.Join(err, gone)
 	}
 	if more != nil {
-		if raw, broken = more(raw); broken != nil {
-			return broken
+		if answer.Raw, gone = more(answer.Raw); gone != nil {
+			return gone
 		}
 	}
-	if shown := a.print(raw, []string{handle(last.Cluster)}, func(s *table.Screen) { a.clusterFacts(s, last.Cluster, true) }); shown != nil {
+	c := answer.Value.Cluster
+	if shown := a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) { a.clusterFacts(s, c, true) }); shown != nil {
 		return shown
 	}
 	return err
 }
 
 // await waits and says how to go on when a person breaks it off.
-func (a *app) await(ctx context.Context, api *connect.API, id, name string, goal follow.Goal, most time.Duration) (follow.State, error) {
+func (a *app) await(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	view := a.view()
-	last, err := follow.Await(bounded, a.follower(api, view), id, goal, view)
+	_, err := follow.Await(bounded, a.follower(api, view), of, goal, view)
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
-		a.say("%s goes on without you. Wait on with: ocpctl wait %s --for=%s", name, name, goal)
-		return last, exit.Silent(exit.Interrupted)
+		a.say("%s goes on without you. Wait on with: ocpctl wait %s --for=%s", of.Name, of.Name, goal)
+		return exit.Silent(exit.Interrupted)
 	}
-	return last, err
+	return err
 }

@@ -25,6 +25,9 @@ const (
 // Goals lists them.
 func Goals() []string { return []string{string(Ready), string(Destroyed), string(Scaled)} }
 
+// Target is the cluster that is waited for: by its id, and as people know it.
+type Target struct{ ID, Name string }
+
 // View shows a wait to people.
 type View interface {
 	Show(State)           // it changed
@@ -36,10 +39,10 @@ type View interface {
 
 // Await follows a cluster until the goal is reached, cannot be reached any more, or ctx ends. It gives the last state seen
 // in every case. Waiting for an approval counts as waiting; time that runs out then has a code of its own.
-func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (State, error) {
+func Await(ctx context.Context, f *Follower, of Target, goal Goal, view View) (State, error) {
 	defer view.Close()
 	following, stop := context.WithCancel(ctx)
-	states, lost, ended := f.start(following, id)
+	states, lost, ended := f.start(following, of.ID)
 	finish := func(s State, err error) (State, error) {
 		stop()
 		<-ended
@@ -56,7 +59,7 @@ func Await(ctx context.Context, f *Follower, id string, goal Goal, view View) (S
 			view.Note(Unreachable(err))
 		case err := <-ended:
 			stop()
-			return last, over(ctx, err, last, firstOf(last.Name, id), goal)
+			return last, over(ctx, err, last, of.Name, goal)
 		case s := <-states:
 			asked := last.NeedsApproval
 			last = s

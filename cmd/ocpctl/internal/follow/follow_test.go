@@ -99,7 +99,7 @@ func (h *house) streams(turns ...[]map[string]any) {
 }
 
 func (h *house) await(ctx context.Context, goal follow.Goal) (follow.State, error) {
-	return follow.Await(ctx, h.follower, "team-a-smoke-01", goal, h.view)
+	return follow.Await(ctx, h.follower, follow.Target{ID: "team-a-smoke-01", Name: "team-a-smoke-01"}, goal, h.view)
 }
 
 func TestAWaitGoesOnThroughABrokenStream(t *testing.T) {

@@ -52,11 +52,9 @@ type Server struct {
 // New starts one that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromFile(document(t))
+	speaks, err := document()
 	require.NoError(t, err)
-	router, err := legacy.NewRouter(doc)
-	require.NoError(t, err)
-	s := &Server{t: t, Doc: doc, router: router, handlers: map[string]http.HandlerFunc{}}
+	s := &Server{t: t, Doc: speaks.doc, router: speaks.router, handlers: map[string]http.HandlerFunc{}}
 	require.NoError(t, json.Unmarshal(answers, &s.answers))
 	on := httptest.NewServer(s)
 	t.Cleanup(on.Close)
@@ -64,18 +62,39 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// document finds openapi.yaml above the test.
-func document(t testing.TB) string {
+// document is openapi.yaml, read once for all tests: that takes longer than most of them.
+var document = sync.OnceValues(func() (*spoken, error) {
+	path, err := above("go.mod", filepath.Join("app", "api", "openapi.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openapi3.NewLoader().LoadFromFile(path)
+	if err != nil {
+		return nil, err
+	}
+	router, err := legacy.NewRouter(doc)
+	return &spoken{doc, router}, err
+})
+
+// spoken is the document and what finds an operation in it.
+type spoken struct {
+	doc    *openapi3.T
+	router routers.Router
+}
+
+// above finds a file beside a mark in a folder above the test.
+func above(mark, file string) (string, error) {
 	dir, err := os.Getwd()
-	require.NoError(t, err)
+	if err != nil {
+		return "", err
+	}
 	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "app", "api", "openapi.yaml")
+		if _, err := os.Stat(filepath.Join(dir, mark)); err == nil {
+			return filepath.Join(dir, file), nil
 		}
 		dir = filepath.Dir(dir)
 	}
-	require.Fail(t, "there is no go.mod above the test")
-	return ""
+	return "", errors.New("there is no " + mark + " above the test")
 }
 
 // Handle answers an operation itself from now on. What it answers is not held against the document: it may be a stream,

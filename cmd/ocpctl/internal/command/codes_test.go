@@ -1,0 +1,198 @@
+package command_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+)
+
+func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
+	for line, words := range map[string]string{
+		"lst":                                      `"lst" is no command of ocpctl. Did you mean list?`,
+		"catalog foo":                              `"foo" is no command of ocpctl catalog.`,
+		"list --bogus":                             "unknown flag: --bogus",
+		"list extra":                               `"extra" is too much: ocpctl list`,
+		"list -o xml":                              `--output: "xml" is not known. Accepted: json, yaml, name, wide.`,
+		"list --limit -1":                          "0 is all",
+		"status":                                   "which cluster? Give its name or id: ocpctl status CLUSTER",
+		"status a b":                               `"b" is too much`,
+		"status --cluster-id a b":                  `"b" is too much`,
+		"create":                                   "--name: It is missing.",
+		"create --name x --ttl 90m":                `"90m" is not whole hours`,
+		"create --name x --ttl never":              "every cluster has one",
+		"create --name x --tag y":                  `--tag: "y" is no tag. Accepted: key=value.`,
+		"create --name x --ssh-key /nowhere":       "--ssh-key: It cannot be read: no such file or directory.",
+		"create --name x --timeout soon --wait":    `"soon" is no duration; give 30s, 90m, 2h or 1d`,
+		"create --name x --timeout 0s --wait":      "is no time to wait",
+		"extend a":                                 "for how long? Give 24h, 2d, 1d12h",
+		"extend a 4h --until 2025-03-02":           "how long, or --until?",
+		"extend a --until tomorrow":                `"tomorrow" is no time`,
+		"hold a 4h":                                "--reason: It is missing.",
+		"share a":                                  "--team or --principal: It is missing. Accepted: one of the two.",
+		"share a --team b --access all":            "Accepted: see, use.",
+		"transfer a":                               "--team: It is missing.",
+		"scale-workers a":                          "--replicas: It is missing.",
+		"logs a --lines 9999":                      "--lines is 0 to 5000",
+		"wait a --for=done":                        "Accepted: ready, destroyed, scaled.",
+		"retry a":                                  "--reason: It is missing.",
+		"abandon a --reason  ":                     "flag needs an argument",
+		"refuse a":                                 "--reason: It is missing.",
+		"break-glass a":                            "--reason: It is missing.",
+		"kubeconfig a --keep-context":              "--keep-context goes with --merge",
+		"kubeconfig a --print --merge":             "none of the others can be",
+		"kubeconfig a --output json":               `"json" is a form, and here it is the file to write`,
+		"redeem https://x/links/":                  "this is no one-time link",
+		"redeem https://other.example.com/links/a": "the link is one of other.example.com, and this is",
+		"catalog validate /nowhere":                "/nowhere is no catalogue",
+		"report usage --from x --to y":             `--from: "x" is no time`,
+		"audit verify --part":                      "--part and --head go with --file",
+		"audit verify --file - --head 7":           `--head "7" is no head`,
+		"completion tcsh":                          "Accepted: bash, zsh, fish, powershell.",
+		"login --server http://ocpctl.example.com --auth magic": "--auth: \"magic\" is no way to sign in.",
+		"--context dev list": `There is no "dev"`,
+	} {
+		t.Run(line, func(t *testing.T) {
+			d := newDesk(t)
+			if strings.HasPrefix(line, "--context") {
+				delete(d.env, "OCPCTL_SERVER")
+			}
+			require.Equal(t, exit.Usage, d.run(strings.Fields(line)...), d.err.String())
+			require.Contains(t, d.err.String(), words)
+			require.Empty(t, d.out.String())
+			require.Empty(t, d.Asked(), "the server is not asked")
+		})
+	}
+}
+
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	d := newDesk(t)
+	require.Equal(t, exit.Usage, d.run("create", "--ttl", "0", "--tag", "x", "--ssh-key", "/nowhere"))
+	for _, field := range []string{"--ttl", "--tag", "--ssh-key", "--name"} {
+		require.Contains(t, d.err.String(), "\n  "+field+": ")
+	}
+}
+
+func TestWhatTheServerSaysBecomesACode(t *testing.T) {
+	for status, code := range map[int]exit.Code{400: 2, 401: 3, 403: 3, 404: 4, 409: 5, 412: 5, 422: 6, 500: 1} {
+		d := newDesk(t)
+		d.Refuse("createCluster", status, map[string]any{"title": http.StatusText(status), "status": status, "detail": "It is refused.", "errors": []any{
+			map[string]any{"field": "region", "detail": "mars is not on the profile's list.", "accepted": []string{"us-east-1", "eu-west-1"}},
+			map[string]any{"field": "ttlHours", "detail": "300 is above the profile's maximum.", "accepted": []string{"1 to 72"}},
+		}})
+		require.Equal(t, code, d.run("create", "--name", "x"), status)
+		require.Contains(t, d.err.String(), "ocpctl: It is refused.\n  region: mars is not on the profile's list. Accepted: us-east-1, eu-west-1.\n  ttlHours: 300")
+		require.NotContains(t, d.err.String(), "--idempotency-key", "the server answered; nothing is in doubt")
+	}
+}
+
+func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
+	d := newDesk(t)
+	delete(d.env, "OCPCTL_TOKEN")
+	require.Equal(t, exit.Denied, d.run("list"))
+	require.Contains(t, d.err.String(), "run ocpctl login --server "+d.URL+", or set OCPCTL_TOKEN, or OCPCTL_AUTH=aws")
+	delete(d.env, "OCPCTL_SERVER")
+	require.Equal(t, exit.Denied, d.run("list"))
+	require.Contains(t, d.err.String(), "ocpctl login --server https://…, or set OCPCTL_SERVER")
+	d.env["OCPCTL_SERVER"], d.env["OCPCTL_TOKEN"] = d.URL, "an-old-token"
+	require.Equal(t, exit.Denied, d.run("list"))
+	require.NotContains(t, d.err.String(), "an-old-token")
+	require.Contains(t, d.err.String(), "See ocpctl whoami, and ocpctl login")
+}
+
+func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
+	d := newDesk(t)
+	d.Answer("dryRun", map[string]any{"allowed": false, "words": "It would be refused.", "checks": []any{
+		map[string]any{"name": "quota", "result": "fail", "words": "you have 3 of 3", "next": "Destroy one."}}})
+	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
+	require.Contains(t, d.out.String(), "✗ quota: you have 3 of 3\n      next: Destroy one.\n")
+	require.Empty(t, d.err.String(), "it was said already")
+}
+
+func TestACreateThatNobodyAnsweredCanBeAskedAgain(t *testing.T) {
+	d := newDesk(t)
+	d.Handle("createCluster", func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		require.NoError(t, err)
+		conn.Close()
+	})
+	require.Equal(t, exit.Other, d.run("create", "--name", "x"))
+	require.Contains(t, d.err.String(), "Ask again with --idempotency-key 6f1e6f0e-3b1c-4c55-9d53-0d2c8c4f2f11: it makes no second cluster")
+	asked := d.Asked()
+	require.Len(t, asked, 6)
+	for _, a := range asked {
+		require.Equal(t, "6f1e6f0e-3b1c-4c55-9d53-0d2c8c4f2f11", a.Header.Get("Idempotency-Key"), "each try carries the one key")
+	}
+}
+
+func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
+	failed := map[string]any{"status": "FAILED", "phase": "create_failed", "failReason": "VPCLimitExceeded", "failMessage": "there are 5 of 5 VPCs", "failWhose": "quota"}
+	d := newDesk(t)
+	d.change("getCluster", failed)
+	require.Equal(t, exit.Failed, d.run("wait", "team-a-smoke-01"))
+	require.Contains(t, d.out.String(), "team-a-smoke-01  FAILED create failed\n")
+	require.Contains(t, d.err.String(), "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs")
+	require.Equal(t, exit.Failed, d.run("create", "--name", "x", "--wait", "-o", "json"))
+	require.Contains(t, d.out.String(), `"idempotencyKey": "6f1e6f0e`)
+
+	d = newDesk(t)
+	d.change("getCluster", map[string]any{"status": "CREATING", "phase": "installing"})
+	require.Equal(t, exit.TimedOut, d.run("wait", "team-a-smoke-01", "--timeout", "1ms"))
+	require.Contains(t, d.out.String(), "CREATING installing")
+	require.Contains(t, d.err.String(), "Wait on with: ocpctl wait team-a-smoke-01 --for=ready")
+}
+
+func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
+	d := newDesk(t)
+	d.change("getJob", map[string]any{"status": "FAILED", "type": "SCALE_WORKERS", "errorCode": "MachinesStuck", "errorMessage": "no machine came up"})
+	require.Equal(t, exit.Failed, d.run("scale", "team-a-smoke-01", "--replicas", "5", "--wait"))
+	require.Contains(t, d.err.String(), "the workers were not scaled: no machine came up (MachinesStuck)")
+}
+
+func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {
+	d := newDesk(t)
+	d.change("getCluster", map[string]any{"status": "CREATING", "phase": "installing"})
+	ctx, cancel := context.WithCancel(context.Background())
+	inner := d.world.Now
+	d.world.Now = func() time.Time { // the first line of progress asks for the time
+		if strings.Contains(d.out.String()+d.err.String(), "accepted") {
+			cancel()
+		}
+		return inner()
+	}
+	require.Equal(t, exit.Interrupted, d.runIn(ctx, "create", "--name", "team-a-smoke-01", "--wait"))
+	require.Contains(t, d.err.String(), "team-a-smoke-01 goes on without you. Wait on with: ocpctl wait team-a-smoke-01 --for=ready")
+	for _, a := range d.Asked() {
+		require.Contains(t, []string{"createCluster", "watchClusters", "getCluster"}, a.Operation)
+	}
+}
+
+func TestTheTrailIsVerifiedOffline(t *testing.T) {
+	d := newDesk(t)
+	d.env = map[string]string{"HOME": t.TempDir()}
+	whole := filepath.Join("testdata", "trail.ndjson")
+	require.Equal(t, exit.OK, d.run("audit", "verify", "--file", whole), d.err.String()+d.out.String())
+	require.Contains(t, d.out.String(), "The audit trail is whole.")
+	require.Empty(t, d.Asked(), "no server is needed")
+
+	raw, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	d.in = strings.Replace(string(raw), `"actor":"maya"`, `"actor":"will"`, 1)
+	require.Equal(t, exit.Other, d.run("audit", "verify", "--file", "-", "-o", "json"))
+	require.Contains(t, d.out.String(), `"kind": "changed"`)
+	lines := strings.SplitAfter(string(raw), "\n")
+	d.in = strings.Join(lines[1:], "")
+	require.Equal(t, exit.Other, d.run("audit", "verify", "--file", "-"))
+	require.Equal(t, exit.OK, d.run("audit", "verify", "--file", "-", "--part"))
+	d.in = lines[0]
+	head := "3:" + strings.Split(strings.Split(lines[2], `"hash":"`)[1], `"`)[0]
+	require.Equal(t, exit.Other, d.run("audit", "verify", "--file", "-", "--head", head))
+	require.Contains(t, d.out.String(), "cut")
+}

@@ -1,0 +1,161 @@
+package command_test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+)
+
+// inside looks at what a started program would find, and gives the folder of its kubeconfig.
+func (d *desk) inside(cmd *exec.Cmd) string {
+	var path string
+	for _, pair := range cmd.Env {
+		if value, ok := strings.CutPrefix(pair, "KUBECONFIG="); ok {
+			path = value
+		}
+	}
+	d.private(path)
+	require.Contains(d, cmd.Env, "OCPCTL_CLUSTER=team-a-smoke-01")
+	require.Equal(d, d.env["XDG_RUNTIME_DIR"], filepath.Dir(filepath.Dir(path)))
+	return filepath.Dir(path)
+}
+
+// private says that a kubeconfig is there for its owner alone.
+func (d *desk) private(path string) {
+	raw, err := os.ReadFile(path)
+	require.NoError(d, err)
+	require.Equal(d, kubeconfig, string(raw))
+	info, err := os.Stat(path)
+	require.NoError(d, err)
+	require.Equal(d, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestAKubeconfigIsKeptForItsOwnerAlone(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
+	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
+	require.Empty(t, d.out.String())
+	d.private(path)
+	d.Refuse("getKubeconfig", http.StatusConflict, map[string]any{"title": "Conflict", "status": 409, "detail": "It is not ready."})
+	require.Equal(t, exit.Conflict, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
+	d.private(path)
+
+	d = newDesk(t)
+	require.Equal(t, exit.OK, d.run("kubeconfig", "--cluster-id", cluster, "--merge"))
+	raw, err := os.ReadFile(filepath.Join(d.env["HOME"], ".kube", "config"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "current-context: team-a-smoke-01")
+	require.Contains(t, d.err.String(), "kubectl --context team-a-smoke-01 get nodes")
+}
+
+func TestALinkIsReadWhereNoListOfProcessesShowsIt(t *testing.T) {
+	d := newDesk(t)
+	d.in = d.URL + "/links/abc\n"
+	require.Equal(t, exit.OK, d.run("redeem", "-"))
+	require.Contains(t, d.out.String(), "demo-not-a-password")
+	d.Handle("redeemLink", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = w.Write([]byte(kubeconfig))
+	})
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.Equal(t, exit.OK, d.run("redeem", "-", "-f", path))
+	d.private(path)
+	require.Equal(t, exit.Other, d.run("redeem", "-", "-f", "/nowhere/kubeconfig"))
+	require.Equal(t, kubeconfig, d.out.String(), "the link is used up, so what it gave is not thrown away")
+}
+
+func TestARequestComesFromAFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"request.yaml": "name: from-file\nprofile: aws-standard\nversion: 4.20.3\nttlHours: 24\nextraTags: {a: b}\n",
+		"request.json": `{"name": "from-file", "profile": "aws-standard", "version": "4.20.3", "ttlHours": 24, "extraTags": {"a": "b"}}`,
+	} {
+		d := newDesk(t)
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.Equal(t, exit.OK, d.run("create", "-f", path), d.err.String())
+		require.JSONEq(t, `{"name":"from-file","profile":"aws-standard","version":"4.20.3","ttlHours":24,"extraTags":{"a":"b"}}`, d.Asked()[0].Body)
+		require.Equal(t, exit.OK, d.run("create", "aws-minimal-test", "-f", path, "--ttl", "2d", "--tag", "c=d"), "flags go over it")
+		require.JSONEq(t, `{"name":"from-file","profile":"aws-minimal-test","version":"4.20.3","ttlHours":48,"extraTags":{"a":"b","c":"d"}}`, d.Asked()[0].Body)
+		d.in = text
+		require.Equal(t, exit.OK, d.run("create", "--from-file", "-"))
+	}
+	for text, words := range map[string]string{
+		"name: x\nregio: y\nttl: 4\n": "line 2: field regio not found.\n  --from-file: line 3: field ttl not found. Accepted: name, profile, ttlHours",
+		"name: x\nttlHours: 0\n":      "ttlHours: 0 is no end: every cluster has one. Accepted: whole hours above 0.",
+		"name: [\n":                   "--from-file: line",
+		"- name\n":                    "cannot unmarshal",
+	} {
+		d := newDesk(t)
+		d.in = text
+		require.Equal(t, exit.Usage, d.run("create", "-f", "-"))
+		require.Contains(t, d.err.String(), words)
+		require.Empty(t, d.Asked())
+	}
+}
+
+func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
+	d := newDesk(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"id": "-----BEGIN OPENSSH PRIVATE KEY-----\n", "id.pub": "ssh-ed25519 AAAAC3Nza maya@example.com\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--ssh-key", filepath.Join(dir, "id")))
+	require.Contains(t, d.err.String(), "is a private key. It stays where it is. Accepted: "+filepath.Join(dir, "id")+".pub.")
+	require.Equal(t, exit.OK, d.run("create", "--name", "x", "--ssh-key", filepath.Join(dir, "id.pub")))
+	require.Contains(t, d.Asked()[0].Body, `"sshPublicKey":"ssh-ed25519 AAAAC3Nza maya@example.com"`)
+}
+
+func TestALoginIsRememberedWithoutASecret(t *testing.T) {
+	d := newDesk(t)
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(stand.Token), 0o600))
+	d.env = map[string]string{"HOME": t.TempDir()}
+	require.Equal(t, exit.OK, d.run("login", "--server", d.URL, "--name", "prod", "--token-file", token), d.err.String())
+	require.Contains(t, d.out.String(), "signed in by     token-file\n")
+	path := filepath.Join(d.env["HOME"], ".config", "ocpctl", "config.yaml")
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "current: prod\ncontexts:\n    prod:\n        server: "+d.URL+"\n        auth: token-file\n        tokenFile: "+token+"\n", string(raw))
+	require.NotContains(t, string(raw), stand.Token)
+	require.Equal(t, exit.OK, d.run("list"))
+
+	require.Equal(t, exit.Denied, d.run("login", "--server", d.URL, "--name", "bad", "--token-command", "echo wrong"))
+	require.Contains(t, d.err.String(), "nothing was changed")
+	require.Equal(t, exit.OK, d.run("login", "--server", d.URL, "--name", "bad", "--token-command", "echo wrong", "--no-check"))
+	require.Equal(t, exit.Denied, d.run("list"), "it is the current one now")
+	require.Equal(t, exit.OK, d.run("list", "--context", "prod"))
+	require.Equal(t, exit.OK, d.run("context", "use", "prod"))
+	require.Equal(t, exit.OK, d.run("context", "list", "-o", "wide"))
+	require.Contains(t, d.out.String(), "*        prod  "+d.URL+"  token-file")
+	require.Equal(t, exit.NotFound, d.run("context", "use", "dev"))
+	require.Contains(t, d.err.String(), "Accepted: bad, prod.")
+	require.Equal(t, exit.OK, d.run("logout", "bad"))
+	require.Equal(t, exit.OK, d.run("logout"))
+	require.Equal(t, exit.Denied, d.run("list"))
+	require.Equal(t, exit.NotFound, d.run("logout", "prod"))
+}
+
+func TestAnExportIsThereWhenItIsWhole(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(t.TempDir(), "trail.ndjson")
+	require.Equal(t, exit.OK, d.run("audit", "export", "-f", path))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, trail, string(raw))
+	require.NoError(t, os.Remove(path))
+	d.Handle("exportAudit", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "9999")
+		_, _ = w.Write([]byte(trail))
+	})
+	require.Equal(t, exit.Other, d.run("audit", "export", "-f", path))
+	require.NoFileExists(t, path)
+}
