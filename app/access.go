@@ -154,7 +154,6 @@ func roles(all []policy.Role) string {
 	for _, r := range all {
 		words = append(words, plainly(r))
 	}
-	slices.Reverse(words) // the one that takes least first
 	return strings.Join(words, " or ")
 }
 

@@ -13,8 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// LinkLasts is how long a link to a secret works.
+const LinkLasts = 10 * time.Minute
+
 const (
-	linkLasts       = 10 * time.Minute
 	accountLasts    = time.Hour // a link in a reply on a pull request; it gives nothing to whoever only sees it
 	breakGlassLasts = 24 * time.Hour
 )
@@ -37,7 +39,7 @@ func (d *Desk) KubeconfigLink(ctx context.Context, p policy.Principal, ref strin
 	if err := reachable(row); err != nil {
 		return Link{}, err
 	}
-	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, linkLasts, deed.by(p))
+	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, deed.by(p))
 }
 
 // BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
@@ -73,7 +75,7 @@ func (d *Desk) KubeadminLink(ctx context.Context, p policy.Principal, ref string
 	if err := reachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, linkLasts, deed.by(p))
+	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, deed.by(p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, fail(Conflict, "No approval of yours to look at the kubeadmin password of %s counts. Ask for one with break-glass, and wait "+
 			"until another platform admin approved it.", row.Name)
@@ -195,6 +197,19 @@ func (d *Desk) Unlink(ctx context.Context, p policy.Principal, account string, d
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)
+	}
+	return nil
+}
+
+// SignedIn brings the seats of the principal's accounts elsewhere up to what its sign-in showed: whoever left a team acts for it
+// from nowhere any more.
+func (d *Desk) SignedIn(ctx context.Context, p policy.Principal, door policy.Door) error {
+	seats, err := json.Marshal(p.Seats)
+	if err != nil {
+		return fmt.Errorf("encode seats: %w", err)
+	}
+	if err := d.store.SignedIn(ctx, store.Owner{Principal: p.ID, Name: p.Name, Seats: seats}, string(door)); err != nil {
+		return fmt.Errorf("bring accounts up to date: %w", err)
 	}
 	return nil
 }

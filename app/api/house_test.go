@@ -208,6 +208,11 @@ func (h *house) refused(method, path, bearer string, body any, status int, heade
 // accept writes a cluster as the desk does.
 func (h *house) accept(name, team string) store.Row {
 	h.Helper()
+	return h.acceptOn("labs.example.com", name, team)
+}
+
+func (h *house) acceptOn(domain, name, team string) store.Row {
+	h.Helper()
 	row := store.Row{
 		Door: string(policy.DoorLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
 		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
@@ -217,7 +222,7 @@ func (h *house) accept(name, team string) store.Row {
 		},
 	}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
-	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
+	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = domain, "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
 	judged, err := h.store.Judge(h.Context(), store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	var first, again Accepted
+	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), MaybeReason{Reason: "done"}, http.StatusAccepted, &first)
+	require.Equal(t, made.ClusterID, first.ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, &again)
+	require.Equal(t, first.JobID, again.JobID)
+	h.step(made.ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Admin), nil, http.StatusAccepted, &again)
+	require.Equal(t, Status("DESTROYED"), again.Status)
+
+	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Auditor), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "takes the role requester or platform admin there; yours is auditor")
+	require.Contains(t, p.Detail, "Ask someone of team platform")
+}
+
+func TestAChangeIsMeantForTheClusterThatWasSeen(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	path := "/api/v1/clusters/" + made.ClusterID
+	seen := h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, nil).Header.Get("ETag")
+	require.Regexp(t, `^"\d+"$`, seen)
+	var c Change
+	after := h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, &c, "If-Match", seen)
+	require.NotEqual(t, seen, after.Header.Get("ETag"))
+	for what, body := range map[string]any{
+		"extend": Extend{Hours: 1}, "hold": Hold{Hours: 1, Reason: "x"}, "destroy": MaybeReason{}, "transfer": Transfer{Team: "platform", Owner: "will"},
+	} {
+		p := h.refused(http.MethodPost, path+"/"+what, h.as(oidc.Requester), body, http.StatusPreconditionFailed, "If-Match", seen)
+		require.Contains(t, p.Detail, "nothing was done", what)
+	}
+	h.refused(http.MethodDelete, path+"/hold", h.as(oidc.Requester), nil, http.StatusPreconditionFailed, "If-Match", seen)
+	for _, bad := range []string{"17", `W/"17"`, `"x"`, `"1", "2"`, `"-1"`} {
+		p := h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusBadRequest, "If-Match", bad)
+		require.Equal(t, "If-Match", p.Errors[0].Field, bad)
+	}
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil, "If-Match", "*")
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
+}
+
+func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
+	h := newHouse(t)
+	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID
+	var before Cluster
+	h.get(path, &before)
+	var c Change
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 2}, http.StatusOK, &c)
+	require.Equal(t, before.DestroyAt.Add(2*time.Hour), c.Cluster.DestroyAt)
+	require.Contains(t, c.Words, "2h later")
+	until := before.DestroyAt.Add(5 * time.Hour)
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Until: until}, http.StatusOK, &c)
+	require.Equal(t, until, c.Cluster.DestroyAt)
+	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 500}, http.StatusOK, &c)
+	require.True(t, c.Capped)
+	require.Equal(t, before.MaxDestroyAt, c.Cluster.DestroyAt)
+	require.Contains(t, c.Words, "the maximum of its profile")
+
+	for name, body := range map[string]any{
+		"neither": Extend{}, "both": Extend{Hours: 1, Until: until}, "negative": map[string]any{"hours": -1}, "backwards": Extend{Until: before.AcceptedAt},
+		"at its maximum": Extend{Hours: 1}, "no number": map[string]any{"hours": "two"}, "no field": map[string]any{"hour": 2},
+	} {
+		p := h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
+		require.NotEmpty(t, p.Errors, name)
+		require.NotEmpty(t, p.Errors[0].Accepted, name)
+	}
+	h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	h.does(http.MethodPost, path+"/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
+	p := h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusConflict)
+	require.Contains(t, p.Detail, "already going")
+}
+
+func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
+	h := newHouse(t)
+	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID
+	var c Change
+	h.does(http.MethodPost, path+"/hold", h.as(oidc.Requester), Hold{Hours: 48, Reason: "a bug to look at"}, http.StatusOK, &c)
+	require.Equal(t, c.Cluster.HoldUntil, c.Cluster.DestroyAt)
+	require.Contains(t, c.Cluster.EndReason, "put off by a hold")
+	h.does(http.MethodPost, path+"/hold", h.as(oidc.Requester), Hold{Until: now().Add(10_000 * time.Hour), Reason: "for ever"}, http.StatusOK, &c)
+	require.True(t, c.Capped)
+	require.Equal(t, c.Cluster.MaxDestroyAt, c.Cluster.DestroyAt)
+	c = Change{}
+	h.does(http.MethodDelete, path+"/hold", h.as(oidc.Requester), nil, http.StatusOK, &c)
+	require.Zero(t, c.Cluster.HoldUntil)
+	require.Contains(t, c.Words, "no longer held")
+	h.does(http.MethodDelete, path+"/hold", h.as(oidc.Requester), nil, http.StatusOK, &c)
+	require.Contains(t, c.Words, "was not held")
+
+	for field, body := range map[string]any{
+		"reason": Hold{Hours: 1}, "hours": Hold{Reason: "x"}, "until": Hold{Until: now().Add(-time.Hour), Reason: "x"},
+	} {
+		p := h.refused(http.MethodPost, path+"/hold", h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
+		require.Equal(t, field, p.Errors[0].Field)
+	}
+}
+
+func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	made := h.make(oidc.Requester, "shop")
+	path := "/api/v1/clusters/" + made.ClusterID + "/transfer"
+	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), Transfer{Team: "security"}, http.StatusUnprocessableEntity)
+	require.Contains(t, p.Errors[0].Detail, "may not create clusters for team security")
+	p = h.refused(http.MethodPost, path, h.as(oidc.Admin), Transfer{Team: "nobody"}, http.StatusUnprocessableEntity)
+	require.Equal(t, []string{"platform", "security", "team-a"}, p.Errors[0].Accepted)
+	h.refused(http.MethodPost, path, h.as(will), Transfer{Team: "security"}, http.StatusNotFound)
+
+	var c Change
+	h.does(http.MethodPost, path, h.as(both), Transfer{Team: "security", Reason: "it is theirs"}, http.StatusOK, &c)
+	require.Equal(t, []string{"security", "Both"}, []string{c.Cluster.Team, c.Cluster.Owner})
+	require.Contains(t, c.Words, "The tags in the cloud keep the names")
+	h.refused(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, h.as(oidc.Requester), nil, http.StatusNotFound)
+
+	for i := range 5 {
+		h.accept("full-"+string(rune('a'+i)), "team-a")
+	}
+	p = h.refused(http.MethodPost, path, h.as(oidc.Admin), Transfer{Team: "team-a"}, http.StatusConflict)
+	require.Contains(t, p.Detail, "has 5 of the 5 clusters")
+}
+
+func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
+	h := newHouse(t)
+	var made Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Profile: "aws-standard", CostCenter: "c", Environment: "e"},
+		http.StatusAccepted, &made, idempotencyKey, "k")
+	path := "/api/v1/clusters/" + made.ClusterID + "/scale-workers"
+	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 2}, http.StatusConflict)
+	require.Contains(t, p.Detail, "once it is READY")
+	h.ready(made.ClusterID)
+	var first, again Accepted
+	h.does(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 0}, http.StatusAccepted, &first)
+	require.NotEqual(t, made.JobID, first.JobID)
+	h.does(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 0}, http.StatusAccepted, &again)
+	require.Equal(t, first.JobID, again.JobID)
+	var job JobDetail
+	h.get("/api/v1/jobs/"+first.JobID, &job)
+	require.Equal(t, "SCALE_WORKERS", job.Type)
+
+	p = h.refused(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 99}, http.StatusUnprocessableEntity)
+	require.Equal(t, "replicas", p.Errors[0].Field)
+	p = h.refused(http.MethodPost, path, h.as(oidc.Requester), map[string]any{}, http.StatusUnprocessableEntity)
+	require.Equal(t, FieldError{Field: "replicas", Detail: "it is missing", Accepted: []string{"a whole number"}}, p.Errors[0])
+
+	fixed := h.make(oidc.Requester, "fixed") // of a profile with one number of workers
+	p = h.refused(http.MethodPost, "/api/v1/clusters/"+fixed.ClusterID+"/scale-workers", h.as(oidc.Requester), Scale{Replicas: 1}, http.StatusConflict)
+	require.Contains(t, p.Detail, "had one number of them")
+}
+
+func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	var e Explanation
+	h.get("/api/v1/clusters/shop/explain", &e)
+	require.True(t, e.Verdict.Allowed)
+	require.Equal(t, "shop", e.Verdict.Name)
+	require.Contains(t, e.Why[0], "shop is PENDING (queued): accepted.")
+	require.Equal(t, []string{"ttl", "maximum"}, []string{e.Ends[0].Kind, e.Ends[1].Kind})
+	require.Contains(t, e.Next[len(e.Next)-1], "/destroy")
+	h.does(http.MethodGet, "/api/v1/clusters/shop/explain", h.as(oidc.Auditor), nil, http.StatusOK, &e)
+	require.Empty(t, e.Next, "an auditor changes nothing")
+
+	h.ready(made.ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/shop/hold", h.as(oidc.Requester), Hold{Hours: 30, Reason: "a bug"}, http.StatusOK, nil)
+	h.get("/api/v1/clusters/shop/explain", &e)
+	require.Equal(t, "hold", e.Ends[1].Kind)
+	require.Contains(t, e.Next[0], "/kubeconfig")
+	var line Timeline
+	h.get("/api/v1/clusters/shop/timeline", &line)
+	require.Equal(t, "accepted", line.Items[0].Action)
+	h.refused(http.MethodGet, "/api/v1/clusters/shop/timeline", h.as(will), nil, http.StatusNotFound)
+	h.refused(http.MethodGet, "/api/v1/clusters/shop/explain", h.as(will), nil, http.StatusNotFound)
+}
+
+func TestAnOlderClusterWithoutAVerdictIsExplainedAllTheSame(t *testing.T) {
+	h := newHouse(t)
+	row := h.accept("old", "platform")
+	_, err := h.store.Pool().Exec(t.Context(), `DELETE FROM cluster_requests WHERE cluster_id = $1`, row.ID)
+	require.NoError(t, err)
+	var e Explanation
+	h.get("/api/v1/clusters/"+row.ID+"/explain", &e)
+	require.Zero(t, e.Verdict.Words)
+}
+
+func TestANameMeansTheClusterThatLivesAndIsSeen(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	var c Cluster
+	h.get("/api/v1/clusters/shop", &c)
+	require.Equal(t, made.ClusterID, c.ClusterID)
+	h.refused(http.MethodGet, "/api/v1/clusters/shop", h.as(will), nil, http.StatusNotFound)
+	h.acceptOn("labs.example.org", "shop", "platform")
+	p := h.refused(http.MethodGet, "/api/v1/clusters/shop", h.as(oidc.Requester), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "labs.example.org")
+	require.Contains(t, p.Detail, made.ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
+	h.step(made.ClusterID)
+	h.get("/api/v1/clusters/"+made.ClusterID, &c)
+	require.Equal(t, Status("DESTROYED"), c.Status)
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	path := "/api/v1/clusters/" + made.ClusterID
+	h.refused(http.MethodGet, path, h.as(will), nil, http.StatusNotFound)
+	var shares Shares
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security"}, http.StatusOK, &shares)
+	require.Equal(t, []Share{{Kind: "team", With: "security", Access: "see", By: h.id(oidc.Requester), At: shares.Items[0].At}}, shares.Items)
+
+	for _, seen := range []string{"", "/outputs", "/timeline", "/explain", "/logs", "/shares"} {
+		answer, raw := h.ask(http.MethodGet, path+seen, h.as(will), nil)
+		require.Equal(t, http.StatusOK, answer.StatusCode, "%s: %s", seen, raw)
+	}
+	var page ClusterPage
+	h.does(http.MethodGet, "/api/v1/clusters", h.as(will), nil, http.StatusOK, &page)
+	require.Len(t, page.Items, 1)
+	var jobs JobPage
+	h.does(http.MethodGet, "/api/v1/jobs", h.as(will), nil, http.StatusOK, &jobs)
+	require.Len(t, jobs.Items, 1)
+	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "you have none")
+	for _, deed := range []string{"/destroy", "/retry", "/kubeconfig-links"} {
+		h.refused(http.MethodPost, path+deed, h.as(will), Reason{Reason: "x"}, http.StatusForbidden)
+	}
+	h.refused(http.MethodPost, path+"/shares", h.as(will), ShareRequest{Kind: "team", With: "team-a"}, http.StatusForbidden)
+	h.refused(http.MethodGet, path+"/shares", h.as(sam), nil, http.StatusNotFound)
+
+	// To use it is the kubeconfig too; a principal needs no role for it.
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security", Access: "use"}, http.StatusOK, nil)
+	h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusOK, nil)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(toni), Access: "use"}, http.StatusOK, nil)
+	h.does(http.MethodGet, path+"/kubeconfig", h.as(toni), nil, http.StatusOK, nil)
+	h.does(http.MethodGet, "/api/v1/clusters", h.as(toni), nil, http.StatusOK, &page)
+	require.Len(t, page.Items, 1)
+
+	// What is taken back is gone at once; whom it was shared with may give it back.
+	h.does(http.MethodDelete, path+"/shares?kind=team&with=security", h.as(oidc.Requester), nil, http.StatusOK, &shares)
+	require.Len(t, shares.Items, 1)
+	h.refused(http.MethodGet, path, h.as(will), nil, http.StatusNotFound)
+	h.refused(http.MethodDelete, path+"/shares?kind=team&with=security", h.as(oidc.Requester), nil, http.StatusNotFound)
+	h.does(http.MethodDelete, path+"/shares?kind=principal&with="+strings.ReplaceAll(h.id(toni), "#", "%23"), h.as(toni), nil, http.StatusOK, &shares)
+	require.Empty(t, shares.Items)
+	h.refused(http.MethodGet, path, h.as(toni), nil, http.StatusForbidden)
+	h.refused(http.MethodGet, "/api/v1/clusters", h.as(toni), nil, http.StatusForbidden)
+	h.refused(http.MethodGet, "/api/v1/jobs", h.as(toni), nil, http.StatusForbidden)
+}
+
+func TestAShareNamesWhomThereIs(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID + "/shares"
+	for field, body := range map[string]ShareRequest{
+		"kind": {Kind: "person", With: "x"}, "access": {Kind: "team", With: "security", Access: "own"}, "with": {Kind: "team", With: "nobody"},
+	} {
+		p := h.refused(http.MethodPost, path, h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
+		require.Equal(t, field, p.Errors[0].Field)
+		require.NotEmpty(t, p.Errors[0].Accepted)
+	}
+	h.refused(http.MethodPost, path, h.as(oidc.Requester), ShareRequest{Kind: "team", With: "platform"}, http.StatusUnprocessableEntity)
+	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), map[string]any{"kinds": "team"}, http.StatusUnprocessableEntity)
+	require.Len(t, p.Errors, 3, "one is unknown and two are missing")
+	h.refused(http.MethodDelete, path+"?kind=team", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	h.refused(http.MethodDelete, path+"?kind=x&with=y&more=z", h.as(oidc.Requester), nil, http.StatusBadRequest)
+}
+
+func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	path := "/api/v1/clusters/" + made.ClusterID + "/kubeconfig-links"
+	h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusConflict)
+	h.ready(made.ClusterID)
+	h.refused(http.MethodPost, path, h.as(oidc.Auditor), nil, http.StatusForbidden)
+	var link Link
+	h.does(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusCreated, &link)
+	require.WithinDuration(t, now().Add(app.LinkLasts), link.ExpiresAt, app.LinkLasts/2)
+	redeem := "/api/v1/links/" + strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
+	theirs := h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusNotFound)
+	unknown := h.refused(http.MethodPost, "/api/v1/links/nothing", h.as(oidc.Admin), nil, http.StatusNotFound)
+	require.Equal(t, unknown, theirs, "another's link does not exist")
+	answer, raw := h.ask(http.MethodPost, redeem, h.as(oidc.Requester), nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Equal(t, "application/yaml", answer.Header.Get("Content-Type"))
+	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+	require.Contains(t, string(raw), "kind: Config")
+	require.Equal(t, unknown, h.refused(http.MethodPost, redeem, h.as(oidc.Requester), nil, http.StatusNotFound), "it was used")
+	var line Timeline
+	h.get("/api/v1/clusters/"+made.ClusterID+"/timeline", &line)
+	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-2].Action, "and then the refusal")
+}
+
+func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	path := "/api/v1/clusters/" + made.ClusterID
+	p := h.refused(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
+	require.Equal(t, "reason", p.Errors[0].Field)
+	h.refused(http.MethodPost, path+"/break-glass", h.as(oidc.Auditor), Reason{Reason: "x"}, http.StatusForbidden)
+	p = h.refused(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "Ask for one with break-glass")
+
+	var asked, again Approval
+	h.does(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), Reason{Reason: "the oauth pods are down"}, http.StatusAccepted, &asked)
+	require.Equal(t, []any{ApprovalKind("kubeadmin"), ApprovalState("pending"), 1, false}, []any{asked.Kind, asked.State, asked.Needs, asked.MayVote})
+	h.does(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), Reason{Reason: "again"}, http.StatusAccepted, &again)
+	require.Equal(t, asked.ApprovalID, again.ApprovalID)
+	vote := "/api/v1/approvals/" + asked.ApprovalID + "/approve"
+	p = h.refused(http.MethodPost, vote, h.as(oidc.Admin), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "another platform admin")
+	h.refused(http.MethodPost, vote, h.as(oidc.Requester), nil, http.StatusForbidden)
+	h.does(http.MethodPost, vote, h.as(boss), MaybeReason{Reason: "go"}, http.StatusOK, &again)
+	require.Equal(t, ApprovalState("approved"), again.State)
+
+	h.refused(http.MethodPost, path+"/kubeadmin-links", h.as(boss), nil, http.StatusConflict)
+	var link Link
+	h.does(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusCreated, &link)
+	h.refused(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusConflict)
+	var got Redeemed
+	h.does(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Admin), nil, http.StatusOK, &got)
+	require.Equal(t, Redeemed{Kind: "kubeadmin", Username: "kubeadmin", Password: "ADMIN-PASSWORD"}, got)
+	h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Admin), nil, http.StatusNotFound)
+	var line Timeline
+	h.get(path+"/timeline", &line)
+	var actions []string
+	for _, e := range line.Items {
+		actions = append(actions, e.Action)
+	}
+	require.Subset(t, actions, []string{"kubeadmin_asked", "approval_approved", "approval_used", "link_made", "link_used", "kubeadmin.read"})
+}
+
+func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
+	h := newHouse(t)
+	var me Me
+	h.get("/api/v1/me", &me)
+	require.Equal(t, []any{h.id(oidc.Requester), "Maya", []Seat{{Role: "requester", Team: "platform"}}}, []any{me.ID, me.Name, me.Seats})
+	require.Contains(t, me.May, "extend")
+	require.NotContains(t, me.May, "approve")
+	require.True(t, me.ExpiresAt.After(now()))
+	me = Me{}
+	h.does(http.MethodGet, "/api/v1/me", h.as(toni), nil, http.StatusOK, &me)
+	require.Empty(t, me.May)
+
+	link, err := h.desk.AccountLink(t.Context(), "github:maya", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	require.NoError(t, err)
+	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+	var got Redeemed
+	h.does(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), nil, http.StatusOK, &got)
+	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya"}, got)
+	h.get("/api/v1/me", &me)
+	require.Equal(t, []string{"github:maya"}, me.Accounts)
+	link, err = h.desk.AccountLink(t.Context(), "github:maya", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	require.NoError(t, err)
+	_, handle, _ = strings.Cut(link.URL.Reveal(), "/links/")
+	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), nil, http.StatusConflict)
+
+	p := h.refused(http.MethodDelete, "/api/v1/me/accounts?account=github:maya", h.as(will), nil, http.StatusNotFound)
+	require.Contains(t, p.Detail, "of yours")
+	me = Me{}
+	h.does(http.MethodDelete, "/api/v1/me/accounts?account=github:maya", h.as(oidc.Requester), nil, http.StatusOK, &me)
+	require.Empty(t, me.Accounts)
+	h.refused(http.MethodDelete, "/api/v1/me/accounts", h.as(oidc.Requester), nil, http.StatusBadRequest)
+}
