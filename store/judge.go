@@ -21,6 +21,12 @@ import (
 // another request. An error of judge or answer comes back wrapped, and nothing is kept.
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
 	var out Judged
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return out, fmt.Errorf("judge a wish of %s: %w", a.Principal, ctx.Err())
+	}
 	err := s.write(ctx, func(c *change) (err error) {
 		if out, err = c.replay(ctx, a); err != nil || out.Replayed {
 			return err

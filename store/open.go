@@ -25,6 +25,9 @@ import (
 // defaultConns is how many connections a store keeps at most when the URL's pool_max_conns does not say.
 const defaultConns = 30
 
+// judgingShare of the connections may wait for each other's locks; the rest is for what must not wait behind a crowd of wishes.
+const judgingShare = 3
+
 // idleLimit is PostgreSQL's setting for how long a transaction may stand still before its session is ended.
 const idleLimit = "idle_in_transaction_session_timeout"
 
@@ -41,6 +44,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	river   *river.Client[pgx.Tx] // inserts only
 	bell    *bell
+	judging chan struct{} // one for each wish that is judged now
 	feed    *feed
 	options Options
 	stands  *pgxpool.Conn // holds the instance's lock while it lives; nil: none taken
@@ -72,7 +76,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
-	s := &Store{pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), options: o}
+	s := &Store{
+		pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), options: o,
+		judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
+	}
 	if err := s.Ping(ctx); err != nil {
 		s.Close()
 		return nil, err
