@@ -1483,7 +1483,7 @@ type GetLogsParams struct {
 	// Lines Last lines to begin with, 0 to 5000.
 	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
 
-	// Follow Go on as server-sent events, one `log` event a line, until the job has ended (`end` event).
+	// Follow Go on as server-sent events, one `log` event a line (a JSON string), until the job has ended (`end` event with the Job).
 	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 

@@ -106,7 +106,8 @@ func (d *desk) streams() {
 	d.Handle("getLogs", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("follow") == "true" {
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, ": hello\n\nevent: log\ndata: level=info msg=Creating infrastructure resources...\n\nevent: log\ndata: level=info msg=Install complete!\n\nevent: end\ndata: {}\n\n")
+			fmt.Fprint(w, ": hello\n\nevent: log\ndata: \"level=info msg=\\\"Creating infrastructure resources...\\\"\"\n\n"+
+				"event: log\ndata: \"level=info msg=\\\"Install complete!\\\"\"\n\nevent: end\ndata: {\"jobId\":\"job_1\",\"status\":\"SUCCEEDED\"}\n\n")
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain")

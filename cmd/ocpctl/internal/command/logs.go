@@ -3,9 +3,11 @@ package command
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,8 +90,10 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 			err = connect.Events(body, logPatience, func(e connect.Event) error {
 				switch e.Name {
 				case "log":
-					at.next(e.Data, a.logLine)
+					at.next(textOf(e.Data), a.logLine)
 				case "end":
+					at.flush(a.logLine)
+					a.jobEnded(e.Data)
 					return errLogEnds
 				}
 				return nil
@@ -97,7 +101,6 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 		}
 		switch {
 		case errors.Is(err, errLogEnds):
-			at.flush(a.logLine)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -110,6 +113,23 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 		if at.lost(); len(at.tail) > 0 {
 			lines = mostLines
 		}
+	}
+}
+
+// textOf is a line as an event carries it: a JSON string, which can hold whatever a line can.
+func textOf(data string) string {
+	var text string
+	if json.Unmarshal([]byte(data), &text) != nil {
+		return data
+	}
+	return text
+}
+
+// jobEnded says beside the log how its job ended.
+func (a *app) jobEnded(data string) {
+	var j client.Job
+	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
+		a.say("The job %s has ended: %s", j.JobID, words.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
 	}
 }
 

@@ -200,7 +200,7 @@ func TestALogGoesOnThroughABrokenConnection(t *testing.T) {
 			from, to = 0, 60
 		}
 		for _, line := range all[from:to] {
-			fmt.Fprintf(w, "event: log\ndata: %s\n\n", line)
+			fmt.Fprintf(w, "event: log\ndata: %q\n\n", line)
 		}
 		if turn == 3 {
 			fmt.Fprint(w, "event: end\ndata: {}\n\n")
