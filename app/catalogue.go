@@ -152,7 +152,7 @@ func (d *Desk) Catalogue(p policy.Principal) (CatalogueState, error) {
 }
 
 func (d *Desk) catalogueState() CatalogueState {
-	s := CatalogueState{Book: d.book(), Embedded: d.keeper == nil}
+	s := CatalogueState{Book: d.book(), Embedded: d.keeper == nil, Status: book.Status{LoadedAt: d.since}}
 	if d.keeper != nil {
 		s.Status = d.keeper.Status()
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -65,6 +66,7 @@ type Desk struct {
 	runs      Runs
 	ui        string
 	log       *slog.Logger
+	since     time.Time
 }
 
 // New wires a desk.
@@ -78,7 +80,7 @@ func New(c Config) *Desk {
 	}
 	return &Desk{
 		store: c.Store, book: c.Book, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
-		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log,
+		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log, since: time.Now(),
 	}
 }
 

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+// asked makes a cluster whose wish needs approval.
+func (h *house) asked(who oidc.Claims, name string) Accepted {
+	h.Helper()
+	var made Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name}, http.StatusAccepted, &made, idempotencyKey, "ask-"+name)
+	require.Regexp(h, `^apr_`, made.ApprovalID)
+	return made
+}
+
+func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	made := h.asked(oidc.Requester, "big-one")
+	require.Contains(t, made.Words, "begins once it is approved")
+	var c Cluster
+	h.get("/api/v1/clusters/big-one", &c)
+	require.True(t, c.NeedsApproval)
+	require.Equal(t, "awaiting_approval", c.Phase)
+
+	var a Approval
+	h.get("/api/v1/approvals/"+made.ApprovalID, &a)
+	require.Equal(t, []any{made.ClusterID, "big-one", "platform", "platform_admin", false}, []any{a.ClusterID, a.ClusterName, a.Team, a.By, a.MayVote})
+	require.Equal(t, []string{"Big ones need a word."}, a.Why)
+	h.does(http.MethodGet, "/api/v1/approvals/"+made.ApprovalID, h.as(oidc.Admin), nil, http.StatusOK, &a)
+	require.True(t, a.MayVote)
+	theirs := h.refused(http.MethodGet, "/api/v1/approvals/"+made.ApprovalID, h.as(will), nil, http.StatusNotFound)
+	require.Contains(t, theirs.Detail, "that you may see")
+	h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(will), nil, http.StatusNotFound)
+	p := h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Requester), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "the word of a platform admin")
+
+	var page ApprovalPage
+	for query, want := range map[string]int{"": 1, "?state=pending": 1, "?state=approved": 0, "?cluster=big-one": 1, "?limit=1": 1} {
+		page = ApprovalPage{}
+		h.get("/api/v1/approvals"+query, &page)
+		require.Len(t, page.Items, want, query)
+	}
+	page = ApprovalPage{}
+	h.does(http.MethodGet, "/api/v1/approvals", h.as(will), nil, http.StatusOK, &page)
+	require.Empty(t, page.Items)
+	h.refused(http.MethodGet, "/api/v1/approvals?cluster=big-one", h.as(will), nil, http.StatusNotFound)
+	h.refused(http.MethodGet, "/api/v1/approvals?state=open", h.as(oidc.Admin), nil, http.StatusBadRequest)
+	h.refused(http.MethodGet, "/api/v1/approvals", h.as(toni), nil, http.StatusForbidden)
+
+	h.does(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Admin), MaybeReason{Reason: "once"}, http.StatusOK, &a)
+	require.Equal(t, ApprovalState("approved"), a.State)
+	require.Equal(t, []any{h.id(oidc.Admin), true, "once", "api"}, []any{a.Votes[0].Principal, a.Votes[0].Approves, a.Votes[0].Reason, a.Votes[0].Door})
+	p = h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(boss), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "nothing waits for a word")
+	c = Cluster{}
+	h.get("/api/v1/clusters/big-one", &c)
+	require.False(t, c.NeedsApproval)
+}
+
+func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	made := h.asked(oidc.Requester, "huge-one")
+	path := "/api/v1/approvals/" + made.ApprovalID + "/approve"
+	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "needs 2 others")
+	var a Approval
+	h.does(http.MethodPost, path, h.as(both), nil, http.StatusOK, &a)
+	require.Equal(t, ApprovalState("pending"), a.State)
+	p = h.refused(http.MethodPost, path, h.as(both), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "voted already")
+	h.does(http.MethodPost, path, h.as(oidc.Admin), nil, http.StatusOK, &a)
+	require.Equal(t, ApprovalState("approved"), a.State)
+}
+
+func TestOneRefusalEndsItWithAReason(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	made := h.asked(oidc.Requester, "big-one")
+	path := "/api/v1/approvals/" + made.ApprovalID + "/refuse"
+	p := h.refused(http.MethodPost, path, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
+	require.Equal(t, "reason", p.Errors[0].Field)
+	var a Approval
+	h.does(http.MethodPost, path, h.as(oidc.Admin), Reason{Reason: "too big"}, http.StatusOK, &a)
+	require.Equal(t, []any{ApprovalState("refused"), "too big"}, []any{a.State, a.DecidedWhy})
+	var c Cluster
+	h.get("/api/v1/clusters/"+made.ClusterID, &c)
+	require.Equal(t, ClusterWish("absent"), c.Wish)
+	require.Contains(t, c.WishWhy, "too big")
+}
