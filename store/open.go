@@ -2,8 +2,9 @@
 //
 // It is the only room with SQL. Every writer of a fact or a wish does everything it owes in one transaction: the row,
 // the audit line, the pokes that name the next look, and River's jobs; a crash leaves all of it or nothing. It never
-// decides what should happen to a cluster: that is lifecycle.Decide, whose decisions Apply and Record write. It holds
-// no secret.
+// decides what should happen to a cluster: that is lifecycle.Decide, whose decisions Apply and Record write. Nor does it
+// decide who may have one: Judge counts what is used, behind locks, and has the caller judge by that; Turns writes whose
+// turn lifecycle.Take says it is. It holds no secret.
 package store
 
 import (
