@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
@@ -80,3 +82,6 @@ func (h *house) ready(cluster string) {
 	h.shelf["s3://artifacts/"+cluster+"/kubeadmin-password"] = "ADMIN-PASSWORD\n"
 	h.step(cluster)
 }
+
+// jwtTime is a time as a token has it.
+func jwtTime(t time.Time) *jwt.NumericDate { return jwt.NewNumericDate(t) }
