@@ -32,7 +32,7 @@ type trail struct {
 
 func (a *app) trailFlags(c *cobra.Command, t *trail) {
 	c.Flags().StringVar(&t.actor, "actor", "", "only by this `principal`")
-	c.Flags().StringVar(&t.action, "action", "", "only this `action`, e.g. kubeconfig_read")
+	c.Flags().StringVar(&t.action, "action", "", "only this `action`, e.g. kubeconfig.read")
 	c.Flags().StringVar(&t.cluster, "cluster", "", "only about this `cluster`")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	t.flags(c)
@@ -162,7 +162,7 @@ written anew and nothing after it was cut off.`,
 			if p.BrokenAt > 0 {
 				broken = strconv.FormatInt(p.BrokenAt, 10)
 			}
-			return a.proven(answer.Raw, p.Whole, p.Lines, p.Head, p.Words, broken)
+			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Words, broken)
 		}),
 	}
 	c.Flags().StringVar(&file, "file", "", "a `file` with an export, to verify here; - is the standard input")

@@ -94,7 +94,7 @@ func end(c client.Cluster, now time.Time) string {
 	}
 	text := words.When(c.DestroyAt, now)
 	if c.EndReason != "" {
-		text += ", because " + c.EndReason
+		text += ": " + c.EndReason
 	}
 	return text
 }
@@ -118,8 +118,10 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("next", c.FailNext)
 	}
 	f.Add("next try", words.When(c.RetryAt, s.Now))
-	f.Add("console", c.ConsoleURL)
-	f.Add("API", c.APIURL)
+	if c.Wish == client.Present {
+		f.Add("console", c.ConsoleURL)
+		f.Add("API", c.APIURL)
+	}
 	f.Add("ends", end(c, s.Now))
 	f.Add("held until", words.When(c.HoldUntil, s.Now))
 	if c.Wish == client.Present {

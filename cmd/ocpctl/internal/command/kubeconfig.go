@@ -98,7 +98,7 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 func (a *app) link(answer connect.Answer[client.Link]) error {
 	return a.print(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
 		fmt.Fprintln(s.Out, words.Line(answer.Value.URL))
-		s.Linef("It works once, for you alone, until %s. In a browser, or: ocpctl redeem -", words.When(answer.Value.ExpiresAt, s.Now))
+		a.say("It works once, for you alone, until %s. In a browser, or: ocpctl redeem -", words.When(answer.Value.ExpiresAt, s.Now))
 	})
 }
 

@@ -158,8 +158,9 @@ func TestAListIsFollowed(t *testing.T) {
 	require.Equal(t, exit.Interrupted, <-done)
 	rows := strings.Split(strings.TrimSpace(d.out.String()), "\n")
 	require.Len(t, rows, 4, d.out.String())
-	for i, begins := range []string{"NAME  STATUS", "one   READY", "one   DESTROYED", "two   READY"} {
-		require.True(t, strings.HasPrefix(rows[i], begins), rows[i])
+	for i, begins := range []string{"NAME STATUS", "one READY", "one DESTROYED", "two READY"} {
+		require.True(t, strings.HasPrefix(strings.Join(strings.Fields(rows[i]), " "), begins), rows[i])
+		require.Equal(t, 23, strings.Index(rows[i], strings.Fields(begins)[1]), "rows that come later line up")
 	}
 }
 

@@ -76,6 +76,13 @@ func (s *Screen) Columns(heads ...string) *Columns {
 	return c
 }
 
+// Room makes the first columns at least so wide, where later rows are not known yet.
+func (c *Columns) Room(widths ...int) {
+	for i, width := range widths {
+		c.widths[i] = max(c.widths[i], width)
+	}
+}
+
 // Row adds a row: strings and Cells, one for each head.
 func (c *Columns) Row(cells ...any) {
 	row := make([]Cell, 0, len(cells))
