@@ -1,0 +1,150 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
+	clock := now()
+	h := houseWith(t, embedded(t), func(c *Config) {
+		c.Rate, c.Now = Rate{PerSecond: 1, Burst: 3}, func() time.Time { return clock }
+	})
+	maya, other := h.as(oidc.Requester), h.as(will)
+	for range 3 {
+		h.does(http.MethodGet, "/api/v1/clusters", maya, nil, http.StatusOK, nil)
+	}
+	answer, raw := h.ask(http.MethodGet, "/api/v1/clusters", maya, nil)
+	require.Equal(t, http.StatusTooManyRequests, answer.StatusCode, "%s", raw)
+	wait, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Equal(t, 1, wait)
+	require.Contains(t, string(raw), "/api/v1/watch")
+	h.does(http.MethodGet, "/api/v1/clusters", other, nil, http.StatusOK, nil)
+	clock = clock.Add(time.Duration(wait) * time.Second)
+	h.does(http.MethodGet, "/api/v1/clusters", maya, nil, http.StatusOK, nil)
+	for range 3 { // without a token it is the address that counts
+		h.ask(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "x"})
+	}
+	h.refused(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "x"}, http.StatusTooManyRequests)
+	answer, _ = h.ask(http.MethodGet, "/healthz", "", nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+}
+
+func TestOnlySoManyPrincipalsAreRemembered(t *testing.T) {
+	p := newPace(Rate{PerSecond: 0.001, Burst: 1}, now)
+	for i := range mostPaced + 10 {
+		require.Zero(t, p.take("p"+strconv.Itoa(i)))
+	}
+	require.Len(t, p.buckets, mostPaced)
+	require.Equal(t, mostPaced, p.recent.Len())
+	require.Positive(t, p.take("p"+strconv.Itoa(mostPaced)), "who asked lately is known")
+	require.Zero(t, p.take("p0"), "who asked longest ago was forgotten")
+}
+
+func TestARequestHasANameInBothLogs(t *testing.T) {
+	h := newHouse(t)
+	for given, want := range map[string]string{"": `^req_[0-9A-Z]{26}$`, "trace-1:a": `^trace-1:a$`, "a b": `^req_`, strings.Repeat("x", 129): `^req_`} {
+		answer, _ := h.ask(http.MethodGet, "/api/v1/me", h.as(oidc.Requester), nil, requestID, given)
+		require.Regexp(t, want, answer.Header.Get(requestID))
+	}
+	answer, _ := h.ask(http.MethodGet, "/api/v1/me", "", nil)
+	require.NotEmpty(t, answer.Header.Get(requestID), "of a refusal too")
+}
+
+func TestARequestThatTakesTooLongIsGivenUp(t *testing.T) {
+	h := houseWith(t, embedded(t), func(c *Config) { c.Timeout = time.Nanosecond })
+	p := h.refused(http.MethodGet, "/api/v1/clusters", h.as(oidc.Requester), nil, http.StatusServiceUnavailable)
+	require.Contains(t, p.Detail, "Try again")
+}
+
+func TestAPanicIsAFailureOfOurs(t *testing.T) {
+	s := &server{Config: newHouse(t).config(nil, nil, embedded(t), nil), metrics: newMetrics(nil, nil)}
+	s.Timeout = time.Minute
+	answer := httptest.NewRecorder()
+	s.enter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret words") })).
+		ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/x", nil))
+	require.Equal(t, http.StatusInternalServerError, answer.Code)
+	require.NotContains(t, answer.Body.String(), "secret words")
+	require.Contains(t, answer.Body.String(), answer.Header().Get(requestID))
+	require.Panics(t, func() {
+		s.enter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })).
+			ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/x", nil))
+	}, "a connection that is to break breaks")
+}
+
+func TestABodyIsReadStrictly(t *testing.T) {
+	h := newHouse(t)
+	h.make(oidc.Requester, "shop")
+	path := "/api/v1/clusters/shop/hold"
+	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(`{"hours": "x", "until": "tomorrow", "reason": 7, "why": 1}`), http.StatusUnprocessableEntity)
+	var fields []string
+	for _, e := range p.Errors {
+		fields = append(fields, e.Field)
+		require.NotEmpty(t, e.Accepted, e.Field)
+	}
+	require.Equal(t, []string{"hours", "reason", "until", "why"}, fields)
+	for _, body := range []string{"", "[]", "null", "7", `{"hours":1}{}`, `{`} {
+		h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(body), http.StatusBadRequest)
+	}
+	h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(`{"reason":"`+strings.Repeat("x", maxBody)+`"}`), http.StatusRequestEntityTooLarge)
+	h.refused(http.MethodPost, path, h.as(oidc.Requester), Hold{Hours: 1, Reason: "x"}, http.StatusUnsupportedMediaType, "Content-Type", "text/plain")
+	h.does(http.MethodPost, path, h.as(oidc.Requester), Hold{Hours: 1, Reason: "x"}, http.StatusOK, nil, "Content-Type", "application/json; charset=utf-8")
+}
+
+func TestTheReferenceShowsTheWholeDocumentAndAsksNobody(t *testing.T) {
+	h := newHouse(t)
+	answer, raw := h.ask(http.MethodGet, "/api/docs", "", nil)
+	page := string(raw)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.NotContains(t, page, "<script")
+	for _, op := range operations(t) {
+		require.Contains(t, page, `<article id="`+op.ID+`">`)
+		require.Contains(t, page, `href="#`+op.ID+`"`)
+	}
+	ids := regexp.MustCompile(`id="([^"]+)"`).FindAllStringSubmatch(page, -1)
+	known := map[string]bool{}
+	for _, id := range ids {
+		require.False(t, known[id[1]], "%s is there twice", id[1])
+		known[id[1]] = true
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		require.True(t, known[link[1]], "#%s leads nowhere", link[1])
+	}
+	require.Contains(t, page, `-H &#34;Idempotency-Key: $(uuidgen)&#34;`)
+	require.Contains(t, page, "&#34;$OCPCTL/api/v1/clusters/$ID/extend&#34;")
+	require.NotContains(t, regexp.MustCompile(`(src|href)="https?:`).FindString(page), "http", "nothing is loaded from elsewhere")
+
+	answer, raw = h.ask(http.MethodGet, "/api/docs/docs.css", "", nil)
+	require.Equal(t, "text/css; charset=utf-8", answer.Header.Get("Content-Type"))
+	require.NotEmpty(t, raw)
+	answer, raw = h.ask(http.MethodGet, "/api/v1/openapi.yaml", "", nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Equal(t, string(written), string(raw))
+}
+
+func TestEveryExampleOfTheReferenceIsOneTheDocumentTakes(t *testing.T) {
+	d := readDocument()
+	for _, c := range d.calls() {
+		if c.Body == nil || strings.HasPrefix(c.Path, statusPath) {
+			continue
+		}
+		ref := c.Body.Content[0].Value.Schema
+		raw, err := json.Marshal(d.example(ref))
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(raw, &value))
+		require.NoError(t, schemaOf(t, last(ref.Ref)).VisitJSON(value), "%s: %s", c.ID, raw)
+	}
+}
