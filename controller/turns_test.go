@@ -1,0 +1,55 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// turns runs every pass that is asked for, and then the looks it asked for.
+func (h *house) turns() {
+	h.t.Helper()
+	for _, raw := range h.jobs("turns") {
+		var args store.TurnsArgs
+		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
+		h.work(args)
+	}
+	for _, raw := range h.jobs("reconcile") {
+		var args store.ReconcileArgs
+		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
+		h.work(args)
+	}
+}
+
+func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	holder := h.acceptAs("holder", func(a *store.Acceptance) { // one that is not begun, so that it goes at once
+		a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
+	})
+	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: "platform", What: lifecycle.CountLive, Most: 1}
+	row := h.acceptAs("waits", func(a *store.Acceptance) {
+		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Words()}
+	})
+	h.turns()
+	now := h.cluster(row.ID)
+	require.Equal(t, lifecycle.AwaitingCapacity, now.Phase)
+	require.Contains(t, now.Why, limit.Words())
+	require.Equal(t, 1, now.Place)
+	require.Equal(t, holder.DestroyAt, now.TurnETA)
+	_, err := h.store.OpenAttempt(h.ctx, row.ID)
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	_, err = h.store.Destroy(h.ctx, holder.ID, store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	h.reconcile(holder.ID)
+	require.Equal(t, lifecycle.Released, h.cluster(holder.ID).Phase)
+	h.turns()
+	require.Equal(t, lifecycle.Create, h.open(row.ID).Kind)
+}
