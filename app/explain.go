@@ -109,23 +109,25 @@ func ends(e lifecycle.Ends) []End {
 // nexts are what the principal can do now, each as one would ask for it.
 func nexts(p policy.Principal, row store.Row) []string {
 	present, ready := row.Wish == lifecycle.Present, row.Status == lifecycle.Ready
-	base := "/api/v1/clusters/" + row.ID
+	command := func(verb, args string) string {
+		return strings.TrimRight(fmt.Sprintf(": ocpctl %s %s %s", verb, row.Name, args), " ")
+	}
 	var next []string
 	for _, one := range []struct {
 		act    policy.Act
 		now    bool
 		remark string
 	}{
-		{policy.ActApprove, present && row.NeedsApproval, "Approve or refuse it: GET /api/v1/approvals?cluster=" + row.ID},
-		{policy.ActKubeconfig, ready && row.Outputs != nil, "Fetch its kubeconfig: GET " + base + "/kubeconfig"},
-		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + ": POST " + base + "/extend"},
-		{policy.ActHold, present, "Hold it, whatever becomes of its pull request: POST " + base + "/hold"},
-		{policy.ActScale, present && ready && row.WorkersLeast != nil, "Scale its workers: POST " + base + "/scale-workers"},
-		{policy.ActShare, present, "Share it with another team or person: POST " + base + "/shares"},
-		{policy.ActTransfer, present, "Give it to another team: POST " + base + "/transfer"},
-		{policy.ActDestroy, present, "Take it down: POST " + base + "/destroy"},
-		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward: POST " + base + "/retry"},
-		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown: POST " + base + "/abandon"},
+		{policy.ActApprove, present && row.NeedsApproval, "Approve or refuse it" + command("approve", "")},
+		{policy.ActKubeconfig, ready && row.Outputs != nil, "Fetch its kubeconfig" + command("kubeconfig", "")},
+		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + command("extend", "4h")},
+		{policy.ActHold, present, "Hold it, whatever becomes of its pull request" + command("hold", "8h --reason …")},
+		{policy.ActScale, present && ready && row.WorkersLeast != nil, "Scale its workers" + command("scale-workers", "--replicas 2")},
+		{policy.ActShare, present, "Share it with another team or person" + command("share", "--team …")},
+		{policy.ActTransfer, present, "Give it to another team" + command("transfer", "--team …")},
+		{policy.ActDestroy, present, "Take it down" + command("destroy", "")},
+		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward" + command("retry", "--reason …")},
+		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown" + command("abandon", "--reason …")},
 	} {
 		if one.now && p.May(one.act, row.Team) {
 			next = append(next, one.remark)

@@ -167,7 +167,7 @@ func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
 	require.Equal(t, "shop", e.Verdict.Name)
 	require.Contains(t, e.Why[0], "shop is PENDING (queued): accepted.")
 	require.Equal(t, []string{"ttl", "maximum"}, []string{e.Ends[0].Kind, e.Ends[1].Kind})
-	require.Contains(t, e.Next[len(e.Next)-1], "/destroy")
+	require.Contains(t, e.Next[len(e.Next)-1], "ocpctl destroy shop")
 	h.does(http.MethodGet, "/api/v1/clusters/shop/explain", h.as(oidc.Auditor), nil, http.StatusOK, &e)
 	require.Empty(t, e.Next, "an auditor changes nothing")
 
