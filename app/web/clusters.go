@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,21 +29,69 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request, who policy.Principa
 }
 
 func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	found, err := p.Desk.Get(r.Context(), who, r.PathValue("id"), logLines)
+	v, err := p.detailFor(r.Context(), who, r.PathValue("id"))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
+	p.show(w, r, who, http.StatusOK, "detail", v)
+}
+
+func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) (detailView, error) {
+	found, err := p.Desk.Get(ctx, who, id, logLines)
+	if err != nil {
+		return detailView{}, err
+	}
 	v := detailOf(found)
 	if create := found.Row.Tags["RequestId"]; create != "" && create != found.Job.ID {
-		made, err := p.Desk.Job(r.Context(), who, create, logLines)
+		made, err := p.Desk.Job(ctx, who, create, logLines)
 		if err != nil {
-			p.fail(w, r, who, err)
-			return
+			return detailView{}, err
 		}
 		v.CreateLog = made.Log
 	}
-	p.show(w, r, who, http.StatusOK, "detail", v)
+	told, err := p.Desk.Explain(ctx, who, id)
+	if err != nil {
+		return detailView{}, err
+	}
+	v.Verdict, v.Ends = told.Verdict, told.Ends
+	if v.Approvals, err = p.approvalsOf(ctx, who, found.Row); err != nil {
+		return detailView{}, err
+	}
+	shares, err := p.Desk.Shares(ctx, who, id)
+	if err != nil {
+		return detailView{}, err
+	}
+	v.Can = offers{Kubeconfig: usable(who, shares)}
+	if who.Role() != "" { // the catalogue is for those with a role
+		state, err := p.Desk.Catalogue(who)
+		if err != nil {
+			return detailView{}, err
+		}
+		v.Can = offersOf(who, found.Row, shares, state.Book.Catalogue)
+	}
+	return v, nil
+}
+
+// approvalsOf are the approvals of a cluster that matter now: those that wait, and a granted look at its password.
+func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store.Row) ([]approvalView, error) {
+	if row.Wish != lifecycle.Present || who.Role() == "" {
+		return nil, nil
+	}
+	list, _, err := p.Desk.Approvals(ctx, who, store.ApprovalFilter{Cluster: row.ID})
+	if err != nil {
+		return nil, err
+	}
+	var out []approvalView
+	for _, a := range list {
+		v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
+		v.about(row, site(p.GitHub))
+		v.grantedTo(who)
+		if a.State == store.ApprovalPending || v.ReadLink != "" {
+			out = append(out, v)
+		}
+	}
+	return out, nil
 }
 
 // detailOf puts what people are told of a cluster beside what is known of it, in the words of its comment.
@@ -66,11 +115,15 @@ func detailOf(found app.Details) detailView {
 // kubeconfig is a POST, because every reading is written down and no browser may read ahead.
 func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	raw, err := p.Desk.Kubeconfig(r.Context(), who, id, app.Deed{Door: policy.DoorWeb})
+	raw, err := p.Desk.Kubeconfig(r.Context(), who, id, deedOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
+	sendKubeconfig(w, id, raw)
+}
+
+func sendKubeconfig(w http.ResponseWriter, id string, raw []byte) {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
 	_, _ = w.Write(raw) // a browser that went away will ask again

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,6 +56,11 @@ type detailView struct {
 	app.Details
 	Steps []step
 
+	Can       offers
+	Verdict   *policy.Verdict // why it was accepted; nil: not kept
+	Ends      []app.End       // every end there is, the earliest in front
+	Approvals []approvalView  // that wait, or were granted to whoever looks
+
 	Why, WishWhy string   // without what stands beside them
 	LastTry      string   // what went wrong with it, while another follows
 	CreateLog    []string // last lines of the create, once another job is the newest
@@ -69,9 +75,12 @@ type blocker struct{ Words, Command, Remark string }
 
 func parse() views {
 	out := views{}
-	for _, name := range []string{"login", "problem", "list", "detail", "runbook"} {
-		out[name] = template.Must(template.New("layout.html").Funcs(functions).
-			ParseFS(templates, "templates/layout.html", "templates/parts.html", path.Join("templates", name+".html")))
+	for _, name := range []string{
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "password", "me", "limits",
+		"usage", "findings", "deliveries", "delivery", "audit",
+	} {
+		out[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates,
+			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
 	}
 	return out
 }
@@ -105,6 +114,12 @@ var functions = template.FuncMap{
 	"actor": actor,
 	"cost":  cost,
 	"short": short,
+
+	"dollars": policy.Dollars,
+	"hours":   policy.Span,
+	"whole":   func(d time.Duration) int { return int(d / time.Hour) },
+	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
+
 	"going": func(r store.Row) bool { return r.Wish == lifecycle.Absent },
 
 	"queries": queries,

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -41,12 +42,15 @@ func details(change func(*store.Row)) app.Details {
 }
 
 func show(t *testing.T, change func(*store.Row)) string {
-	return page(t, "detail", detailOf(details(change)))
+	d := details(change)
+	v := detailOf(d)
+	v.Can = offersOf(policy.As("x", "Maya", policy.Requester, d.Row.Team), d.Row, nil, profiles.Catalogue{})
+	return page(t, "detail", v)
 }
 
 func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
 	html := show(t, func(*store.Row) {})
-	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "/ocp extend 4h"} {
+	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "Keep it longer"} {
 		require.Contains(t, html, want)
 	}
 }

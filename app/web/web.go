@@ -1,7 +1,8 @@
 // Package web is the private door for people: server-rendered pages over what the desk gives.
 //
-// Everything on a page works without JavaScript; a small script only keeps it fresh. A page never shows a secret: a
-// kubeconfig is downloaded through the desk, which writes the reading down first, and passwords stay references.
+// Everything on a page works without JavaScript; a small script only keeps it fresh. Looking at a page changes nothing: every
+// change is a form that is posted and answered on the page it leads to. A page shows one secret alone, a kubeadmin password
+// behind a link that works once; a kubeconfig is downloaded. Both go through the desk, which writes the reading down first.
 package web
 
 import (
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -40,7 +42,7 @@ type pages struct {
 	runbooks map[string]runbook
 }
 
-// New returns the pages' handler: /, /clusters/{id}, /runbooks/, /login, /saml/ and what they need. Any other path is a 404 page.
+// New returns the handler of all pages, of the runbooks, of /login and /saml/, and of what they need. Any other path is a 404 page.
 func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -62,9 +64,9 @@ func New(c Config) http.Handler {
 		mux.HandleFunc("GET "+auth.BeginPath, p.begin)
 		mux.HandleFunc("POST "+auth.FinishPath, p.finish)
 	}
-	mux.HandleFunc("GET /{$}", p.signedIn(p.list))
-	mux.HandleFunc("GET /clusters/{id}", p.signedIn(p.detail))
-	mux.HandleFunc("POST /clusters/{id}/kubeconfig", p.signedIn(p.kubeconfig))
+	for route, page := range p.private() {
+		mux.HandleFunc(route, p.signedIn(page))
+	}
 	mux.HandleFunc("GET /runbooks", p.runbook)
 	mux.HandleFunc("GET /runbooks/{$}", p.runbook)
 	mux.HandleFunc("GET /runbooks/{page}", p.runbook)
@@ -75,6 +77,51 @@ func New(c Config) http.Handler {
 	// The identity provider's page posts here from another site. What it brings counts only where this browser began it.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
 	return guarded(ours.Handler(mux))
+}
+
+// private are the pages and forms for those who signed in. What changes anything is a POST.
+func (p *pages) private() map[string]handler {
+	return map[string]handler{
+		"GET /{$}":                   p.list,
+		"GET /clusters/{id}":         p.detail,
+		"GET /clusters/{id}/destroy": p.confirm,
+
+		"POST /clusters/{id}/destroy":         p.act(p.destroy),
+		"POST /clusters/{id}/extend":          p.act(p.extend),
+		"POST /clusters/{id}/hold":            p.act(p.hold),
+		"POST /clusters/{id}/unhold":          p.act(p.unhold),
+		"POST /clusters/{id}/scale":           p.act(p.scale),
+		"POST /clusters/{id}/share":           p.act(p.share),
+		"POST /clusters/{id}/unshare":         p.act(p.unshare),
+		"POST /clusters/{id}/transfer":        p.act(p.transfer),
+		"POST /clusters/{id}/retry":           p.act(p.retry),
+		"POST /clusters/{id}/abandon":         p.act(p.abandon),
+		"POST /clusters/{id}/kubeconfig":      p.kubeconfig,
+		"POST /clusters/{id}/kubeconfig-link": p.kubeconfigLink,
+		"POST /clusters/{id}/kubeadmin-link":  p.kubeadminLink,
+		"POST /clusters/{id}/break-glass":     p.breakGlass,
+
+		"GET /new":                     p.new,
+		"POST /new":                    p.create,
+		"GET /approvals":               p.approvals,
+		"GET /approvals/{id}":          p.approval,
+		"POST /approvals/{id}/approve": p.vote(true),
+		"POST /approvals/{id}/refuse":  p.vote(false),
+		"GET /links/{link}":            p.link,
+		"POST /links/{link}":           p.redeem,
+
+		"GET /me":                      p.me,
+		"POST /me/unlink":              p.unlink,
+		"GET /limits":                  p.limits,
+		"POST /limits/reload":          p.reload,
+		"GET /usage":                   p.usage,
+		"GET /findings":                p.findings,
+		"GET /deliveries":              p.deliveries,
+		"GET /deliveries/{id}":         p.delivery,
+		"POST /deliveries/{id}/replay": p.replay,
+		"GET /audit":                   p.audit,
+		"POST /audit/verify":           p.verify,
+	}
 }
 
 // guarded tells browsers to run and load nothing but ours, and to show us in no frame.
@@ -92,9 +139,14 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// signedIn leads to the sign-in page whoever has no token that holds.
-func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Principal)) http.HandlerFunc {
+// handler answers somebody who signed in.
+type handler func(http.ResponseWriter, *http.Request, policy.Principal)
+
+// signedIn leads to the sign-in page whoever has no token that holds, and from there to the page again. A form is not sent
+// again by itself: nobody knows how old it is.
+func (p *pages) signedIn(page handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r))
 		var said *auth.Error
 		switch {
@@ -103,9 +155,17 @@ func (p *pages) signedIn(page func(http.ResponseWriter, *http.Request, policy.Pr
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
 			p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(back(r)), http.StatusSeeOther)
 		}
 	}
+}
+
+// back is the page to come back to: of a form the one it stands on.
+func back(r *http.Request) string {
+	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/links/") {
+		return r.URL.RequestURI()
+	}
+	return path.Dir(r.URL.Path)
 }
 
 var statuses = map[app.Kind]int{

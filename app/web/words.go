@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -190,4 +191,13 @@ func name(pr *store.PRRef) string {
 		return ""
 	}
 	return fmt.Sprintf("%s#%d", pr.Repo, pr.Number)
+}
+
+// readable is a body as people read it: JSON with its lines broken, anything else as it is.
+func readable(body []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, body, "", "  ") != nil {
+		return string(body)
+	}
+	return out.String()
 }

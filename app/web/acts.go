@@ -1,0 +1,186 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// act does what a form on a cluster's page asks for, and answers in words.
+type act func(r *http.Request, who policy.Principal, id string, deed app.Deed) (words string, err error)
+
+// act makes a form's target of it. Where the form says what its page showed, nothing is done to a cluster that somebody else
+// changed since.
+func (p *pages) act(do act) handler {
+	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+		id := r.PathValue("id")
+		var words string
+		err := p.asSeen(r, who, id, func(version int64) (err error) {
+			deed := deedOf(r)
+			deed.Version = version
+			words, err = do(r, who, id, deed)
+			return err
+		})
+		p.answer(w, r, who, "/clusters/"+id, words, err)
+	}
+}
+
+// sights bounds how often a form is tried while the control plane itself moves the cluster.
+const sights = 5
+
+// asSeen does something to a cluster as a page showed it. A page shows what people decide by, and of that it carries a mark.
+// The row's version moves with every step of an install too, so it is not the mark; but it guards the time between this look
+// and the change.
+func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func(version int64) error) error {
+	mark := r.PostFormValue("seen")
+	if mark == "" {
+		return do(0)
+	}
+	for try := 1; ; try++ {
+		row, err := p.Desk.Cluster(r.Context(), who, id)
+		if err != nil {
+			return err
+		}
+		shares, err := p.Desk.Shares(r.Context(), who, id)
+		if err != nil {
+			return err
+		}
+		if seen(row, shares) != mark {
+			return &app.Error{Kind: app.Stale, Message: fmt.Sprintf(
+				"Somebody changed %s since you opened the page, so nothing was done. This is how it stands now: look, and ask again.", row.Name)}
+		}
+		if err = do(row.Version); app.KindOf(err) != app.Stale || try == sights {
+			return err
+		}
+	}
+}
+
+// seen marks everything about a cluster that people change and decide by.
+func seen(row store.Row, shares []store.Share) string {
+	wanted := -1
+	if row.WorkersWanted != nil {
+		wanted = *row.WorkersWanted
+	}
+	h := sha256.New()
+	e := row.Ends
+	fmt.Fprintf(h, "%s %q %q %t %t %d", row.Wish, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted)
+	for _, at := range []int64{
+		e.TTL.UnixMicro(), e.Max.UnixMicro(), e.PRClosed.UnixMicro(), e.LabelRemoved.UnixMicro(), e.RunFinished.UnixMicro(),
+		e.Claim.UnixMicro(), e.Hold.UnixMicro(),
+	} {
+		fmt.Fprintf(h, " %d", at)
+	}
+	for _, s := range shares {
+		fmt.Fprintf(h, " %q %q %s", s.Kind, s.Grantee, s.Access)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+func (p *pages) extend(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	hours, err := number(r, "hours")
+	if err != nil {
+		return "", err
+	}
+	change, err := p.Desk.Extend(r.Context(), who, id, app.Span{Hours: hours}, deed)
+	return change.Words, err
+}
+
+func (p *pages) hold(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	hours, err := number(r, "hours")
+	if err != nil {
+		return "", err
+	}
+	change, err := p.Desk.Hold(r.Context(), who, id, app.Span{Hours: hours}, deed)
+	return change.Words, err
+}
+
+func (p *pages) unhold(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	change, err := p.Desk.ReleaseHold(r.Context(), who, id, deed)
+	return change.Words, err
+}
+
+func (p *pages) scale(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	replicas, err := number(r, "replicas")
+	if err != nil {
+		return "", err
+	}
+	row, job, err := p.Desk.Scale(r.Context(), who, id, replicas, deed)
+	if err == nil && job == "" {
+		return fmt.Sprintf("%s has %s already; nothing was changed.", row.Name, workers(replicas)), nil
+	}
+	return fmt.Sprintf("%s is being scaled to %s (job %s).", row.Name, workers(replicas), job), err
+}
+
+func workers(n int) string {
+	if n == 1 {
+		return "one worker"
+	}
+	return fmt.Sprintf("%d workers", n)
+}
+
+func (p *pages) share(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	s := store.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: store.Access(r.PostFormValue("access"))}
+	_, err := p.Desk.Share(r.Context(), who, id, s, deed)
+	return fmt.Sprintf("%s %s may %s it now.", grantees[s.Kind], s.Grantee, s.Access), err
+}
+
+func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
+	_, err := p.Desk.Unshare(r.Context(), who, id, kind, with, deed)
+	return fmt.Sprintf("%s %s has no share of it any more.", grantees[kind], with), err
+}
+
+// grantees are the kinds of share at the beginning of a sentence.
+var grantees = map[string]string{"team": "Team", "principal": "Principal"}
+
+func (p *pages) transfer(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	change, err := p.Desk.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), deed)
+	return change.Words, err
+}
+
+func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	row, job, err := p.Desk.Destroy(r.Context(), who, id, deed)
+	return fmt.Sprintf("%s is being destroyed (job %s). This page tells when nothing is left.", row.Name, job), err
+}
+
+func (p *pages) retry(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	row, err := p.Desk.RetryTeardown(r.Context(), who, id, deed)
+	return fmt.Sprintf("The next teardown of %s begins now instead of when it was due.", row.Name), err
+}
+
+func (p *pages) abandon(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+	row, err := p.Desk.Abandon(r.Context(), who, id, deed)
+	return fmt.Sprintf("Nobody is called for %s any more. It keeps its name, quota and cost, and tries go on, until a count of zero.", row.Name), err
+}
+
+// confirm asks before a cluster is destroyed.
+func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	row, err := p.Desk.Cluster(r.Context(), who, id)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	shares, err := p.Desk.Shares(r.Context(), who, id)
+	switch {
+	case err != nil:
+		p.fail(w, r, who, err)
+	case !who.May(policy.ActDestroy, row.Team):
+		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s is team %s's. Ask someone of that team, or a platform admin, to take it down.", row.Name, row.Team))
+	case row.Wish != lifecycle.Present:
+		p.say(w, r, "/clusters/"+row.ID, said{Words: row.Name + " is already going: " + row.WishWhy, Bad: true})
+	default:
+		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
+	}
+}
+
+type destroyView struct {
+	Row  store.Row
+	Seen string
+}

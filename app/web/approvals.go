@@ -1,0 +1,161 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type approvalsView struct {
+	Waiting, Past []approvalView
+	Older         string // cursor of the next page of past ones
+}
+
+// approvalView is one approval as whoever looks sees it.
+type approvalView struct {
+	app.Approval
+	Now                       time.Time
+	What, Takes, Cost, HeadAt string
+	Seen                      bool   // the cluster may be seen
+	ReadLink                  string // where to get the link to the password that was granted; empty: nowhere
+}
+
+const pastApprovals = 25
+
+// mostWaiting bounds what is shown as waiting; nobody reads more.
+const mostWaiting = 100
+
+func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	var v approvalsView
+	waiting, _, err := p.Desk.Approvals(r.Context(), who, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
+	if err == nil {
+		v.Waiting, err = p.approvalViews(r.Context(), who, waiting)
+	}
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	all, older, err := p.Desk.Approvals(r.Context(), who, store.ApprovalFilter{Cursor: r.FormValue("cursor"), Limit: pastApprovals})
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	for _, a := range all {
+		if a.State != store.ApprovalPending {
+			v.Past = append(v.Past, approvalView{Approval: a, What: what(a.Kind)})
+		}
+	}
+	v.Older = older
+	p.show(w, r, who, http.StatusOK, "approvals", v)
+}
+
+func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	a, err := p.Desk.Approval(r.Context(), who, r.PathValue("id"))
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	v, err := p.approvalView(r.Context(), who, a)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, who, http.StatusOK, "approval", v)
+}
+
+// vote gives a person's word; to refuse takes a reason, which the desk asks for.
+func (p *pages) vote(approves bool) handler {
+	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+		id := r.PathValue("id")
+		a, err := p.Desk.Vote(r.Context(), who, id, approves, deedOf(r))
+		p.answer(w, r, who, "/approvals/"+id, voted(a.Approval), err)
+	}
+}
+
+// voted says what came of a vote.
+func voted(a store.Approval) string {
+	switch {
+	case a.State == store.ApprovalPending:
+		return fmt.Sprintf("Your word counts: %d of %d.", len(a.Votes), a.Needs)
+	case a.State == store.ApprovalRefused && a.Kind == store.ApproveCreate:
+		return "Refused. The cluster is never begun."
+	case a.State == store.ApprovalRefused:
+		return "Refused."
+	case a.Kind == store.ApproveKubeadmin:
+		return "Approved. Whoever asked can look at the password once."
+	}
+	return "Approved. It begins now, or once it is its turn."
+}
+
+func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []app.Approval) ([]approvalView, error) {
+	out := make([]approvalView, 0, len(list))
+	for _, a := range list {
+		v, err := p.approvalView(ctx, who, a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// approvalView puts what it is about beside an approval.
+func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Approval) (approvalView, error) {
+	v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
+	row, err := p.Desk.Cluster(ctx, who, a.Cluster)
+	switch kind := app.KindOf(err); {
+	case err == nil:
+		v.about(row, site(p.GitHub))
+	case kind != app.NotFound && kind != app.Denied: // one's own request for a team one has left is still shown
+		return approvalView{}, err
+	}
+	v.grantedTo(who)
+	return v, nil
+}
+
+// grantedTo leads whoever was granted a look at a password to it.
+func (v *approvalView) grantedTo(who policy.Principal) {
+	mine := v.Kind == store.ApproveKubeadmin && v.State == store.ApprovalApproved && v.RequestedBy == who.ID
+	if v.Seen && mine && v.ExpiresAt.After(v.Now) {
+		v.ReadLink = "/clusters/" + v.Cluster + "/kubeadmin-link"
+	}
+}
+
+func (v *approvalView) about(row store.Row, github string) {
+	v.Seen = true
+	if v.Kind == store.ApproveCreate {
+		whole := int64(float64(row.HourlyCents)*row.DestroyAt.Sub(row.AcceptedAt).Hours() + 0.5)
+		v.Cost = fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(whole))
+	}
+	if v.Head != "" && row.PR != nil && github != "" {
+		v.HeadAt = github + "/" + row.PR.Repo + "/commit/" + v.Head
+	}
+}
+
+// what is approved, in words.
+func what(kind store.ApprovalKind) string {
+	if kind == store.ApproveKubeadmin {
+		return "A look at the kubeadmin password"
+	}
+	return "A cluster may begin"
+}
+
+// takes says whose words it takes.
+func takes(a store.Approval) string {
+	who := "the word of a platform admin"
+	if a.ByRole == string(policy.Requester) {
+		who = "the word of a requester of the team or a platform admin"
+	}
+	switch {
+	case a.Needs > 1:
+		return fmt.Sprintf("%s, %d times, from others than who asked", who, a.Needs)
+	case a.Kind == store.ApproveKubeadmin:
+		return who + " other than who asked"
+	}
+	return who
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type auditView struct {
+	Fields []filterField
+	Head   *store.AuditHead // newest line; nil while the page shows others
+	Lines  []auditLine
+	Older  string // address of the next page
+}
+
+// filterField is one field of a form that chooses what is shown.
+type filterField struct {
+	Name, Words, Type, Value, Hint, Wrong string
+}
+
+type auditLine struct {
+	store.AuditLine
+	Words string // why
+}
+
+// auditFields are what the trail can be read by.
+var auditFields = []filterField{
+	{Name: "actor", Words: "Who", Type: "text", Hint: "saml:maya@acme.example"},
+	{Name: "action", Words: "What", Type: "text", Hint: "accepted"},
+	{Name: "cluster", Words: "Cluster's id", Type: "text", Hint: "clu_…"},
+	{Name: "from", Words: "From", Type: "date"},
+	{Name: "to", Words: "Until, not included", Type: "date"},
+}
+
+func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	v := auditView{Fields: append([]filterField{}, auditFields...)}
+	q, wrong := url.Values{}, false
+	times := map[string]time.Time{}
+	for i := range v.Fields {
+		f := &v.Fields[i]
+		if f.Value = strings.TrimSpace(r.FormValue(f.Name)); f.Value == "" {
+			continue
+		}
+		q.Set(f.Name, f.Value)
+		if f.Type == "date" {
+			if times[f.Name], f.Wrong = dayOf(f.Value); f.Wrong != "" {
+				wrong = true
+			}
+		}
+	}
+	cursor := cursorOf(r)
+	status := http.StatusBadRequest
+	if !wrong {
+		lines, next, err := p.Desk.Audit(r.Context(), who, store.AuditFilter{
+			Actor: q.Get("actor"), Action: q.Get("action"), Cluster: q.Get("cluster"), From: times["from"], To: times["to"], Cursor: cursor,
+		})
+		if err != nil {
+			p.fail(w, r, who, err)
+			return
+		}
+		status = http.StatusOK
+		v.add(lines, cursor == "" && len(q) == 0)
+		v.Older = older("/audit", q, next)
+	}
+	p.show(w, r, who, status, "audit", v)
+}
+
+func (v *auditView) add(lines []store.AuditLine, newest bool) {
+	for _, l := range lines {
+		var meta struct{ Why string }
+		_ = json.Unmarshal([]byte(l.Metadata), &meta) // what it holds is shown beside
+		v.Lines = append(v.Lines, auditLine{AuditLine: l, Words: meta.Why})
+	}
+	if newest && len(lines) > 0 {
+		head := lines[0].Head()
+		v.Head = &head
+	}
+}
+
+// verify computes the chain again and says what came of it.
+func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	proof, err := p.Desk.VerifyAudit(r.Context(), who)
+	if err == nil && !proof.Whole() {
+		p.say(w, r, "/audit", said{Words: proof.Words(), Bad: true})
+		return
+	}
+	p.answer(w, r, who, "/audit", proof.Words(), err)
+}
+
+var cursorForm = regexp.MustCompile(`^[0-9]{1,18}$`)
+
+// cursorOf is where a page begins; what is none begins at the first.
+func cursorOf(r *http.Request) string {
+	if c := r.FormValue("cursor"); cursorForm.MatchString(c) {
+		return c
+	}
+	return ""
+}
+
+// older is the address of the next page of what is shown; empty: this is the last.
+func older(path string, q url.Values, next string) string {
+	if next == "" {
+		return ""
+	}
+	q.Set("cursor", next)
+	return path + "?" + q.Encode()
+}
+
+// day is how a browser's date field sends a day.
+const day = "2006-01-02"
+
+func dayOf(text string) (at time.Time, wrong string) {
+	at, err := time.Parse(day, text)
+	if err != nil {
+		return time.Time{}, "“" + text + "” is no day. Accepted: a day such as 2025-03-31."
+	}
+	return at, ""
+}

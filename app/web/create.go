@@ -1,0 +1,143 @@
+package web
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// new shows the form for a cluster; its address may fill some of it in.
+func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	if !who.MayAnywhere(policy.ActCreate) {
+		_, err := p.Desk.DryRun(r.Context(), who, app.Asked{Door: policy.DoorWeb}) // says why
+		p.fail(w, r, who, err)
+		return
+	}
+	f := formOf(r.FormValue)
+	f.Key = freshKey()
+	p.showNew(w, r, who, http.StatusOK, newView{Form: f})
+}
+
+// create does what the form's button says: shows other choices, checks, or creates.
+func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	f := formOf(r.PostFormValue)
+	if !keyForm.MatchString(f.Key) {
+		f.Key = freshKey()
+	}
+	switch r.PostFormValue("do") {
+	case "check":
+		p.check(w, r, who, f)
+	case "create":
+		p.createNow(w, r, who, f)
+	default:
+		p.showNew(w, r, who, http.StatusOK, newView{Form: f})
+	}
+}
+
+// check judges the request as it would be judged now, and keeps nothing.
+func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
+	v := newView{Form: f}
+	request, wrong := f.request()
+	verdict, err := p.Desk.DryRun(r.Context(), who, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorWeb})
+	if err != nil {
+		p.notCreated(w, r, who, v, err)
+		return
+	}
+	v.Verdict = &verdictView{verdict}
+	var refused *app.Error
+	if !verdict.Allowed && errors.As(app.Refused(verdict, wrong), &refused) {
+		v.blame(refused.Fields)
+	}
+	p.showNew(w, r, who, http.StatusOK, v)
+}
+
+// createNow creates. The same form sent twice makes one cluster: its key goes with what it says, so that a form that was
+// changed after it was sent asks for another.
+func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
+	request, wrong := f.request()
+	hash := f.hash()
+	made, err := p.Desk.Create(r.Context(), who, app.Asked{
+		Request: request, Wrong: wrong, Door: policy.DoorWeb, Answer: created,
+		Once: &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash},
+	})
+	v := newView{Form: f}
+	v.Form.Key = freshKey() // what is asked for next is another thing
+	switch {
+	case err != nil:
+		p.notCreated(w, r, who, v, err)
+	case made.Answer.Status == http.StatusSeeOther:
+		p.say(w, r, made.Answer.Headers["Location"], said{Words: string(made.Answer.Body)})
+	default:
+		var refused app.Error
+		if err := json.NewDecoder(bytes.NewReader(made.Answer.Body)).Decode(&refused); err != nil {
+			p.fail(w, r, who, fmt.Errorf("read a refusal: %w", err))
+			return
+		}
+		if len(made.Verdict.Checks) > 0 { // it is not judged again for the second of two clicks
+			v.Verdict = &verdictView{made.Verdict}
+		}
+		p.notCreated(w, r, who, v, &refused)
+	}
+}
+
+// created is the answer that is kept with a request: where its cluster is, or every field that is wrong.
+func created(made app.Created) (store.Answer, error) {
+	if made.Row.ID == "" {
+		body, err := json.Marshal(app.Refused(made.Verdict, nil))
+		return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
+	}
+	words := made.Verdict.Words()
+	for _, check := range made.Verdict.Warnings() {
+		words += " " + check.Words
+	}
+	return store.Answer{
+		Status: http.StatusSeeOther, Headers: map[string]string{"Location": "/clusters/" + made.Row.ID}, Body: []byte(words),
+	}, nil
+}
+
+// notCreated shows the form again with its values, and at each field what is wrong with it.
+func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Principal, v newView, err error) {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		p.fail(w, r, who, err)
+		return
+	}
+	status := statuses[e.Kind]
+	switch e.Kind {
+	case app.Invalid:
+		status = http.StatusUnprocessableEntity
+		v.blame(e.Fields)
+	case app.Conflict: // the key is never used for another request, so it is the name
+		v.blame([]app.Field{{Name: "name", Detail: e.Message}})
+	default:
+		p.fail(w, r, who, err)
+		return
+	}
+	p.showNew(w, r, who, status, v)
+}
+
+func freshKey() string {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(raw)
+}
+
+// hash is the SHA-256 of everything the form asks for.
+func (f createForm) hash() string {
+	h := sha256.New()
+	for _, field := range f.fields() {
+		text := strings.ReplaceAll(*field.value, "\r\n", "\n")
+		fmt.Fprintf(h, "%s %d %s\n", field.name, len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,206 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// createForm is what the form for a cluster holds, as it was typed.
+type createForm struct {
+	Key string // one for each thing that is asked for
+
+	Name, Profile, Region, Version, BaseDomain, TTLHours string
+	Team, Owner, CostCenter, Environment                 string
+	SSHPublicKey, ExtraTags                              string
+}
+
+var keyForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+type formField struct {
+	name  string
+	value *string
+}
+
+// fields are what the form asks for, by the names that the desk calls them by.
+func (f *createForm) fields() []formField {
+	return []formField{
+		{"name", &f.Name}, {"profile", &f.Profile}, {"region", &f.Region}, {"version", &f.Version}, {"baseDomain", &f.BaseDomain},
+		{"ttlHours", &f.TTLHours}, {"team", &f.Team}, {"owner", &f.Owner}, {"costCenter", &f.CostCenter}, {"environment", &f.Environment},
+		{"sshPublicKey", &f.SSHPublicKey}, {"extraTags", &f.ExtraTags},
+	}
+}
+
+func formOf(value func(string) string) createForm {
+	f := createForm{Key: value("key")}
+	for _, field := range f.fields() {
+		*field.value = strings.TrimSpace(value(field.name))
+	}
+	return f
+}
+
+// request is what the form asks for. What cannot be read comes back field by field.
+func (f createForm) request() (app.CreateRequest, []app.Field) {
+	r := app.CreateRequest{
+		Name: f.Name, Profile: f.Profile, Region: f.Region, Version: f.Version, BaseDomain: f.BaseDomain,
+		Team: f.Team, Owner: f.Owner, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey,
+	}
+	var wrong []app.Field
+	if f.TTLHours != "" {
+		hours, err := strconv.Atoi(f.TTLHours)
+		if err != nil || hours > mostHours || hours < -mostHours {
+			wrong = append(wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is no number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
+		}
+		r.TTLHours = &hours
+	}
+	var unread []app.Field
+	r.ExtraTags, unread = tags(f.ExtraTags)
+	return r, append(wrong, unread...)
+}
+
+// mostHours keeps every lifetime far from the longest time.Duration.
+const mostHours = 100_000
+
+// tags reads lines of Key=value.
+func tags(text string) (map[string]string, []app.Field) {
+	var wrong []app.Field
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		_, again := out[key]
+		switch {
+		case line == "":
+		case !ok || key == "":
+			wrong = append(wrong, app.Field{Name: "extraTags", Detail: fmt.Sprintf("%q is no tag", line), Accept: []string{"a line such as Purpose=smoke"}})
+		case again:
+			wrong = append(wrong, app.Field{Name: "extraTags", Detail: key + " is given twice", Accept: []string{"each key once"}})
+		default:
+			out[key] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil, wrong
+	}
+	return out, wrong
+}
+
+// newView is the form with what it offers, and what is wrong with it.
+type newView struct {
+	Form    createForm
+	Wrong   map[string][]string // by field
+	Wrongs  int
+	Others  []string // what is wrong with no field of the form
+	Verdict *verdictView
+
+	Profiles                  []profiles.Profile
+	Profile                   profiles.Profile
+	Region, Version           string // chosen
+	BaseDomain, Team          string
+	Teams                     []string // to choose from; empty: any name
+	CostCenters, Environments []string // likewise
+	Required                  []string // tags on everything in the cloud
+}
+
+// verdictView is a verdict with its price.
+type verdictView struct{ policy.Verdict }
+
+// Price is what it would cost; empty where nothing was granted.
+func (v verdictView) Price() string {
+	if v.Grant.HourlyCents == 0 {
+		return ""
+	}
+	return fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(v.Grant.HourlyCents)), policy.Dollars(v.Grant.PriceCents))
+}
+
+type fieldView struct {
+	Name  string
+	Words []string
+}
+
+// At is what is wrong with a field.
+func (v newView) At(name string) fieldView { return fieldView{name, v.Wrong[name]} }
+
+// blame writes what is wrong at each field. What is no field of the form stands above it.
+func (v *newView) blame(wrong []app.Field) {
+	if v.Wrong == nil {
+		v.Wrong = map[string][]string{}
+	}
+	known := []string{"platform"}
+	for _, field := range v.Form.fields() {
+		known = append(known, field.name)
+	}
+	for _, f := range wrong {
+		name, _, _ := strings.Cut(f.Name, ".") // a tag's field is named after its key
+		if slices.Contains(known, name) {
+			v.Wrong[name] = append(v.Wrong[name], fieldWords(f))
+			v.Wrongs++
+			continue
+		}
+		v.Others = append(v.Others, fieldWords(f))
+	}
+}
+
+// required are the tags that the control plane sets on everything.
+var required = []string{"ManagedBy", "ClusterId", "ClusterName", "Owner", "Team", "CostCenter", "Environment", "TTLExpiry", "RequestId", "InstallationId"}
+
+// showNew shows the form with the choices that the profile and the team leave.
+func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, v newView) {
+	list, unasked, err := p.Desk.Profiles(who)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	state, err := p.Desk.Catalogue(who)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	v.choose(list, unasked)
+	v.belongs(who, state.Book.Catalogue)
+	v.Required = required
+	p.show(w, r, who, status, "new", v)
+}
+
+func (v *newView) choose(list []profiles.Profile, unasked string) {
+	v.Profiles = list
+	name := v.Form.Profile
+	if !slices.ContainsFunc(list, func(p profiles.Profile) bool { return p.Name == name }) {
+		name = unasked
+	}
+	for _, p := range list {
+		if p.Name == name {
+			v.Profile = p
+		}
+	}
+	v.Region = among(v.Form.Region, v.Profile.RegionNames(), v.Profile.DefaultRegion)
+	v.Version = among(v.Form.Version, v.Profile.Versions.Allow, v.Profile.Versions.Default)
+	v.BaseDomain = among(v.Form.BaseDomain, v.Profile.BaseDomains.Allow, v.Profile.BaseDomains.Default)
+}
+
+func (v *newView) belongs(who policy.Principal, c profiles.Catalogue) {
+	first := ""
+	if v.Teams, _ = teamsOf(who, c); len(v.Teams) > 0 {
+		first = v.Teams[0]
+	}
+	v.Team = among(v.Form.Team, v.Teams, first)
+	if t, known, _ := c.Team(v.Team); known {
+		v.CostCenters, v.Environments = t.CostCenters, t.Environments
+	}
+}
+
+// among is the value if it is one of the allowed, else the other.
+func among(value string, allowed []string, other string) string {
+	if slices.Contains(allowed, value) {
+		return value
+	}
+	return other
+}

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type deliveriesView struct {
+	Tabs  []way
+	Rows  []store.DeliveryInfo
+	Older string // address of the next page
+}
+
+type deliveryView struct {
+	store.DeliveryInfo
+	Body      string
+	MayReplay bool
+}
+
+// deliveries shows what came in from GitHub and Slack.
+func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	topic, state := r.FormValue("topic"), store.DeliveryState("")
+	v := deliveriesView{}
+	for _, s := range []struct {
+		state store.DeliveryState
+		words string
+	}{{"", "All"}, {store.DeliveryReceived, "Waiting"}, {store.DeliveryFailed, "Failed"}, {store.DeliveryDone, "Done"}} {
+		here := r.FormValue("state") == string(s.state)
+		if here {
+			state = s.state
+		}
+		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Words: s.words, Here: here})
+	}
+	rows, next, err := p.Desk.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	v.Rows, v.Older = rows, older("/deliveries", choice(topic, state), next)
+	p.show(w, r, who, http.StatusOK, "deliveries", v)
+}
+
+// choice is what deliveries are chosen by, as an address says it.
+func choice(topic string, state store.DeliveryState) url.Values {
+	q := url.Values{}
+	if topic != "" {
+		q.Set("topic", topic)
+	}
+	if state != "" {
+		q.Set("state", string(state))
+	}
+	return q
+}
+
+func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	info, body, err := p.Desk.Delivery(r.Context(), who, r.PathValue("id"), deedOf(r))
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, who, http.StatusOK, "delivery", deliveryView{DeliveryInfo: info, Body: readable(body), MayReplay: who.MayAnywhere(policy.ActReplay)})
+}
+
+// replay has a delivery worked again.
+func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	_, err := p.Desk.Replay(r.Context(), who, id, deedOf(r))
+	p.answer(w, r, who, "/deliveries/"+id, "It is worked again now; what came of it shows here in a moment.", err)
+}

@@ -1,0 +1,26 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+type findingsView struct {
+	Tabs     []way
+	Findings []store.FindingRow
+}
+
+// findings shows what the sweeps saw; those too that were put right, where one asks for them.
+func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	all := r.FormValue("show") == "all"
+	list, err := p.Desk.Findings(r.Context(), who, store.FindingFilter{Resolved: all, Newest: true})
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, who, http.StatusOK, "findings", findingsView{Findings: list, Tabs: []way{
+		{To: "/findings", Words: "Open", Here: !all}, {To: "/findings?show=all", Words: "All", Here: all},
+	}})
+}

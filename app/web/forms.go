@@ -1,0 +1,81 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// mostForm bounds what a form of ours may send.
+const mostForm = 64 << 10
+
+// deedOf is how a form asks for something.
+func deedOf(r *http.Request) app.Deed {
+	return app.Deed{Door: policy.DoorWeb, Why: r.PostFormValue("reason")}
+}
+
+// number reads a field that holds a whole number.
+func number(r *http.Request, field string) (int, error) {
+	text := strings.TrimSpace(r.PostFormValue(field))
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, &app.Error{Kind: app.Invalid, Message: "It cannot be read.", Fields: []app.Field{
+			{Name: field, Detail: fmt.Sprintf("%q is no number", text), Accept: []string{"a whole number, such as 4"}},
+		}}
+	}
+	return n, nil
+}
+
+// complaint is what a person is told of an error of the desk: its words, and each field's. Empty for any other error.
+func complaint(err error) string {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	words := e.Message
+	for _, f := range e.Fields {
+		words += " " + spaced(f.Name) + ": " + fieldWords(f)
+	}
+	return words
+}
+
+// fieldWords is what is wrong with a field and what would be accepted.
+func fieldWords(f app.Field) string {
+	words := strings.TrimSuffix(f.Detail, ".") + "."
+	if len(f.Accept) > 0 {
+		words += " Accepted: " + strings.Join(f.Accept, ", ") + "."
+	}
+	return words
+}
+
+// answer leads back to a page that says what came of a form. What one may not do, or what is not there, has a page of its own.
+func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, words string, err error) {
+	switch app.KindOf(err) {
+	case app.Invalid, app.Conflict, app.Stale, app.Busy:
+		p.say(w, r, to, said{Words: complaint(err), Bad: true})
+		return
+	}
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.say(w, r, to, said{Words: words})
+}
+
+// spaced writes a name such as costCenter in words.
+func spaced(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte(' ')
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+type limitsView struct {
+	Quotas    []quotaView
+	Budgets   []budgetView
+	Profiles  []profiles.Profile
+	MayCreate bool
+	Catalogue *catalogueView // for those who may change it
+}
+
+// quotaView is one bound of a quota with what is used of it.
+type quotaView struct {
+	Name, Of, What            string
+	Used, Most, High, Waiting int
+}
+
+type budgetView struct {
+	Team                               string
+	Spent, Promised, Sum, Budget, Warn int64
+	Hard                               bool
+}
+
+type catalogueView struct {
+	Hash, Source, Holds, Problem string
+	LoadedAt                     time.Time
+}
+
+// limits shows what one may ask for, and how much of it is used.
+func (p *pages) limits(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	v, err := p.limitsOf(r.Context(), who)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, who, http.StatusOK, "limits", v)
+}
+
+func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView, error) {
+	v := limitsView{MayCreate: who.MayAnywhere(policy.ActCreate)}
+	quotas, err := p.Desk.Quotas(ctx, who)
+	if err != nil {
+		return v, err
+	}
+	for _, q := range quotas {
+		v.Quotas = append(v.Quotas, bounds(q)...)
+	}
+	teams, err := p.Desk.Teams(ctx, who)
+	if err != nil {
+		return v, err
+	}
+	for _, t := range teams {
+		b := t.Budget
+		v.Budgets = append(v.Budgets, budgetView{
+			Team: t.Name, Spent: t.Spent, Promised: t.Committed, Sum: t.Spent + t.Committed, Budget: b.MonthlyCents,
+			Warn: b.MonthlyCents * int64(b.WarnPercent) / 100, Hard: b.Hard,
+		})
+	}
+	if v.Profiles, _, err = p.Desk.Profiles(who); err != nil {
+		return v, err
+	}
+	if who.MayAnywhere(policy.ActCatalogue) {
+		state, err := p.Desk.Catalogue(who)
+		if err != nil {
+			return v, err
+		}
+		v.Catalogue = stateOf(state)
+	}
+	return v, nil
+}
+
+// bounds are the bounds of one quota, a line each.
+func bounds(q app.QuotaState) (out []quotaView) {
+	of := map[profiles.Scope]string{profiles.ScopePerson: "you", profiles.ScopeTeam: "team " + q.Key, profiles.ScopeEverywhere: "everybody"}[q.Scope]
+	for _, b := range []struct {
+		what       string
+		used, most int
+		waiting    int
+	}{
+		{"clusters at once", q.Used.Live, q.Live, q.Used.Waiting},
+		{"clusters being created", q.Used.Creating, q.Creating, 0},
+		{"node hours this month", int(math.Ceil(q.Used.NodeHours)), q.NodeHours, 0},
+	} {
+		if b.most > 0 {
+			out = append(out, quotaView{Name: q.Name, Of: of, What: b.what, Used: b.used, Most: b.most, High: b.most * 8 / 10, Waiting: b.waiting})
+		}
+	}
+	return out
+}
+
+func stateOf(s app.CatalogueState) *catalogueView {
+	b := s.Book
+	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("%d profiles, %d teams, %d quotas, %d policies, %d identities",
+		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
+	if s.Embedded {
+		v.Source = "the program itself"
+	}
+	if s.Err != nil {
+		v.Problem = s.Err.Error()
+	}
+	return v
+}
+
+// reload has the catalogue's folder read now.
+func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	state, err := p.Desk.ReloadCatalogue(r.Context(), who, deedOf(r))
+	if err == nil && state.Err != nil {
+		p.say(w, r, "/limits", said{Words: "What lies in the folder is not sound, so the last sound catalogue stays in force.", Bad: true})
+		return
+	}
+	p.answer(w, r, who, "/limits", "Read. Catalogue "+state.Hash+" is in force.", err)
+}

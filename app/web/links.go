@@ -1,0 +1,123 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// linkView is what a link is for, before it is used. It is never used by being looked at: mail scanners and browsers read
+// ahead.
+type linkView struct {
+	Kind      store.LinkKind
+	Cluster   string // its name
+	Place     string // where the account is: GitHub
+	Account   string // as it is called there
+	ExpiresAt time.Time
+	Address   string // to open elsewhere; empty: not for that
+}
+
+type passwordView struct {
+	ID, Cluster, User, Password string
+}
+
+func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret until it is used
+	l, err := p.Desk.LinkFor(r.Context(), who, r.PathValue("link"))
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt}
+	v.Place, v.Account = account(l.Account)
+	if l.Kind != store.LinkOfAccount {
+		v.Cluster, v.Address = l.Cluster, p.address(r)
+		if row, err := p.Desk.Cluster(r.Context(), who, l.Cluster); err == nil { // whoever may no longer see it is told when it is used
+			v.Cluster = row.Name
+		}
+	}
+	p.show(w, r, who, http.StatusOK, "link", v)
+}
+
+// address is the page's own, as the browser knows it.
+func (p *pages) address(r *http.Request) string {
+	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
+	if p.Secure {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
+// account takes apart what an account elsewhere is called: github:maya is maya of GitHub.
+func account(id string) (place, name string) {
+	place, name, _ = strings.Cut(id, ":")
+	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[place]; ok {
+		place = known
+	}
+	return place, name
+}
+
+// redeem uses a link. What it gives is shown or sent at once, and never again.
+func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	got, err := p.Desk.Redeem(r.Context(), who, r.PathValue("link"), deedOf(r))
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	switch got.Kind {
+	case store.LinkKubeconfig:
+		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig)
+	case store.LinkKubeadmin:
+		p.show(w, r, who, http.StatusOK, "password", passwordView{
+			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
+		})
+	default:
+		place, name := account(got.Account)
+		p.say(w, r, "/me", said{Words: place + " account " + name + " is yours here. What it asks for counts as asked by you."})
+	}
+}
+
+// kubeconfigLink makes a link and leads to its page, where it can be used or copied.
+func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	made, err := p.Desk.KubeconfigLink(r.Context(), who, id, deedOf(r))
+	p.follow(w, r, who, id, made, err)
+}
+
+// kubeadminLink does the same once a look at the password was approved.
+func (p *pages) kubeadminLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	made, err := p.Desk.KubeadminLink(r.Context(), who, id, deedOf(r))
+	p.follow(w, r, who, id, made, err)
+}
+
+func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made app.Link, err error) {
+	if err != nil {
+		p.answer(w, r, who, "/clusters/"+id, "", err)
+		return
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, "/links/"+path.Base(made.URL.Reveal()), http.StatusSeeOther)
+}
+
+// breakGlass asks for the kubeadmin password and leads to the approval it takes.
+func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	a, err := p.Desk.BreakGlass(r.Context(), who, id, deedOf(r))
+	if err != nil {
+		p.answer(w, r, who, "/clusters/"+id, "", err)
+		return
+	}
+	words := "A platform admin other than you has to approve it now. Come back here then."
+	if a.State == store.ApprovalApproved {
+		words = "It was approved already."
+	}
+	p.say(w, r, "/approvals/"+a.ID, said{Words: words})
+}

@@ -1,0 +1,42 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+type meView struct {
+	Expires  time.Time
+	May      []policy.Act // in at least one team
+	Accounts []string
+}
+
+// me shows who one is here.
+func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	var v meView
+	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r)); err == nil {
+		v.Expires = session.Expires
+	}
+	for _, act := range policy.Acts() {
+		if who.MayAnywhere(act) {
+			v.May = append(v.May, act)
+		}
+	}
+	var err error
+	if v.Accounts, err = p.Desk.Accounts(r.Context(), who); err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	p.show(w, r, who, http.StatusOK, "me", v)
+}
+
+// unlink makes an account elsewhere one's own no longer.
+func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PostFormValue("account")
+	err := p.Desk.Unlink(r.Context(), who, id, deedOf(r))
+	place, name := account(id)
+	p.answer(w, r, who, "/me", place+" account "+name+" is linked to nobody any more.", err)
+}

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// offers are the acts that a cluster's page offers to whoever looks: what one may do, and what makes sense now. The desk
+// judges each again when it is asked for.
+type offers struct {
+	ID, Seen string
+	None     string // why nothing is offered
+
+	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Abandon, Destroy bool
+
+	Room                 string // how far it can be extended
+	Held                 bool
+	Workers, Least, Most int
+	Shares               []store.Share // those that whoever looks may end
+	Teams                []string      // to give it to; empty: any name
+	Kubeconfig           bool          // may be downloaded
+}
+
+// offersOf works out what somebody can do with a cluster.
+func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profiles.Catalogue) offers {
+	may := func(a policy.Act) bool { return who.May(a, row.Team) }
+	present := row.Wish == lifecycle.Present
+	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
+	teams, _ := teamsOf(who, c)
+	o := offers{
+		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: slices.DeleteFunc(teams, func(t string) bool { return t == row.Team }),
+		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), Room: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
+		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
+		Transfer:   present && may(policy.ActTransfer),
+		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),
+		Abandon:    row.Phase == lifecycle.DestroyBlocked && may(policy.ActAbandon),
+		BreakGlass: ready && row.Outputs.KubeadminRef != "" && may(policy.ActBreakGlass),
+		Kubeconfig: ready && (may(policy.ActKubeconfig) || usable(who, shares)),
+	}
+	o.Link = o.Kubeconfig
+	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
+		o.Scale, o.Least, o.Most, o.Workers = true, *row.WorkersLeast, *row.WorkersMost, firstOf(row.WorkersWanted, row.Workers, row.WorkersBase)
+	}
+	for _, s := range shares {
+		if may(policy.ActShare) || s.Kind == "principal" && s.Grantee == who.ID {
+			o.Shares = append(o.Shares, s)
+		}
+	}
+	o.Share = present && may(policy.ActShare)
+	o.None = "You may look at it. To change it takes a role in team " + row.Team + "; ask someone there, or a platform admin."
+	if !row.ReleasedAt.IsZero() {
+		o.None = "Nothing: it is gone."
+	}
+	return o
+}
+
+// Any says whether anything is offered.
+func (o offers) Any() bool { return o.Kinds() != "" }
+
+// Kinds names what is offered: where it changes the page is another.
+func (o offers) Kinds() string {
+	var kinds []string
+	for _, k := range []struct {
+		name    string
+		offered bool
+	}{
+		{"extend", o.Extend}, {"hold", o.Hold}, {"scale", o.Scale}, {"link", o.Link}, {"glass", o.BreakGlass},
+		{"share", o.Share || len(o.Shares) > 0}, {"transfer", o.Transfer}, {"retry", o.Retry}, {"abandon", o.Abandon}, {"destroy", o.Destroy},
+	} {
+		if k.offered {
+			kinds = append(kinds, k.name)
+		}
+	}
+	return strings.Join(kinds, "-")
+}
+
+// usable says that a share lets somebody use the cluster.
+func usable(who policy.Principal, shares []store.Share) bool {
+	teams, _ := who.Teams(policy.RolesFor(policy.ActKubeconfig)...)
+	return slices.ContainsFunc(shares, func(s store.Share) bool {
+		mine := s.Kind == "principal" && s.Grantee == who.ID || s.Kind == "team" && slices.Contains(teams, s.Grantee)
+		return mine && s.Access == store.AccessUse
+	})
+}
+
+// teamsOf are the teams somebody may create clusters for; open: every name is one, because none is declared.
+func teamsOf(who policy.Principal, c profiles.Catalogue) (teams []string, open bool) {
+	teams, every := who.Teams(policy.RolesFor(policy.ActCreate)...)
+	if !every {
+		return teams, false
+	}
+	for _, t := range c.Teams {
+		teams = append(teams, t.Name)
+	}
+	slices.Sort(teams)
+	return slices.Compact(teams), len(c.Teams) == 0
+}
+
+// firstOf is the first number that is known.
+func firstOf(numbers ...*int) int {
+	for _, n := range numbers {
+		if n != nil {
+			return *n
+		}
+	}
+	return 0
+}
