@@ -175,7 +175,7 @@ func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/clusters/shop/hold", h.as(oidc.Requester), Hold{Hours: 30, Reason: "a bug"}, http.StatusOK, nil)
 	h.get("/api/v1/clusters/shop/explain", &e)
 	require.Equal(t, "hold", e.Ends[1].Kind)
-	require.Contains(t, e.Next[0], "/kubeconfig")
+	require.Contains(t, e.Next[0], "ocpctl kubeconfig shop")
 	var line Timeline
 	h.get("/api/v1/clusters/shop/timeline", &line)
 	require.Equal(t, "accepted", line.Items[0].Action)
