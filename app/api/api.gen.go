@@ -1381,7 +1381,9 @@ type Changed = Change
 // ListApprovalsParams defines parameters for ListApprovals.
 type ListApprovalsParams struct {
 	// State pending, approved, refused, expired, void or used.
-	State   string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
@@ -1393,8 +1395,13 @@ type ListApprovalsParams struct {
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
-	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	// Actor Id of the principal, or lifecycle.
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+
+	// Action E.g. accepted, extended, kubeconfig.read.
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+
+	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// From Not before; RFC 3339.
@@ -1412,8 +1419,13 @@ type ListAuditParams struct {
 
 // ExportAuditParams defines parameters for ExportAudit.
 type ExportAuditParams struct {
-	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
-	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	// Actor Id of the principal, or lifecycle.
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+
+	// Action E.g. accepted, extended, kubeconfig.read.
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+
+	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// From Not before; RFC 3339.
@@ -1426,11 +1438,19 @@ type ExportAuditParams struct {
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
 	// Status Only these statuses; repeat the parameter or separate by commas.
-	Status   []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
-	Platform string   `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
-	Owner    string   `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
-	Team     string   `form:"team,omitempty" json:"team,omitempty,omitzero"`
-	Profile  string   `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
+	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Platform aws or ibmcloud.
+	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
+
+	// Owner Who answers for it.
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+
+	// Team Whose it is.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Profile What it was made from.
+	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
 
 	// Name How the name begins.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
@@ -1512,8 +1532,11 @@ type TransferClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
+	// Source github or slack.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
-	Event  string `form:"event,omitempty" json:"event,omitempty,omitzero"`
+
+	// Event As GitHub names it, e.g. pull_request.
+	Event string `form:"event,omitempty" json:"event,omitempty,omitzero"`
 
 	// Topic E.g. acme/shop#41.
 	Topic string `form:"topic,omitempty" json:"topic,omitempty,omitzero"`
@@ -1539,6 +1562,7 @@ type ListFindingsParams struct {
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
+	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// Type CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.

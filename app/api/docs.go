@@ -23,7 +23,7 @@ type reference struct {
 }
 
 func newReference(d *document) reference {
-	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": prose}).ParseFS(docsFiles, "docs/docs.html"))
+	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": prose, "inline": inline}).ParseFS(docsFiles, "docs/docs.html"))
 	var out bytes.Buffer
 	if err := page.Execute(&out, d.view()); err != nil {
 		panic(fmt.Sprintf("the API's reference: %v", err)) // it depends on the document alone, which is part of the program
@@ -148,11 +148,11 @@ func (d *document) call(c call) docCall {
 func asks(c call) string {
 	switch {
 	case c.Security == nil:
-		return "Your token"
+		return "With your token."
 	case len(*c.Security) == 0:
-		return "No token"
+		return "Without a token."
 	}
-	return "The attempt's token"
+	return "With the attempt's token."
 }
 
 func (d *document) schemaView(name string, s schema) docSchema {
@@ -256,19 +256,24 @@ func (d *document) example(s schema) any {
 	return "…"
 }
 
-// prose shows text as the document has it: paragraphs, and code between backticks.
+// prose shows text as the document has it, in paragraphs.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		b.WriteString("<p>")
-		for i, part := range strings.Split(paragraph, "`") {
-			if i%2 == 1 {
-				b.WriteString("<code>" + template.HTMLEscapeString(part) + "</code>")
-				continue
-			}
-			b.WriteString(template.HTMLEscapeString(part))
-		}
-		b.WriteString("</p>")
+		b.WriteString("<p>" + string(inline(paragraph)) + "</p>")
 	}
-	return template.HTML(b.String()) //nolint:gosec // every part of it is escaped above, and the document is ours
+	return template.HTML(b.String()) //nolint:gosec // every part of it is escaped, and the document is ours
+}
+
+// inline shows what stands between backticks as code.
+func inline(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			b.WriteString("<code>" + template.HTMLEscapeString(part) + "</code>")
+			continue
+		}
+		b.WriteString(template.HTMLEscapeString(part))
+	}
+	return template.HTML(b.String()) //nolint:gosec // as above
 }

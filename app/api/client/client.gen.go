@@ -1362,7 +1362,9 @@ type Changed = Change
 // ListApprovalsParams defines parameters for ListApprovals.
 type ListApprovalsParams struct {
 	// State pending, approved, refused, expired, void or used.
-	State   string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
@@ -1374,8 +1376,13 @@ type ListApprovalsParams struct {
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
-	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	// Actor Id of the principal, or lifecycle.
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+
+	// Action E.g. accepted, extended, kubeconfig.read.
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+
+	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// From Not before; RFC 3339.
@@ -1393,8 +1400,13 @@ type ListAuditParams struct {
 
 // ExportAuditParams defines parameters for ExportAudit.
 type ExportAuditParams struct {
-	Actor   AuditActor   `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
-	Action  AuditAction  `form:"action,omitempty" json:"action,omitempty,omitzero"`
+	// Actor Id of the principal, or lifecycle.
+	Actor AuditActor `form:"actor,omitempty" json:"actor,omitempty,omitzero"`
+
+	// Action E.g. accepted, extended, kubeconfig.read.
+	Action AuditAction `form:"action,omitempty" json:"action,omitempty,omitzero"`
+
+	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// From Not before; RFC 3339.
@@ -1407,11 +1419,19 @@ type ExportAuditParams struct {
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
 	// Status Only these statuses; repeat the parameter or separate by commas.
-	Status   []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
-	Platform string   `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
-	Owner    string   `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
-	Team     string   `form:"team,omitempty" json:"team,omitempty,omitzero"`
-	Profile  string   `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
+	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Platform aws or ibmcloud.
+	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
+
+	// Owner Who answers for it.
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+
+	// Team Whose it is.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Profile What it was made from.
+	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
 
 	// Name How the name begins.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
@@ -1493,8 +1513,11 @@ type TransferClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
+	// Source github or slack.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
-	Event  string `form:"event,omitempty" json:"event,omitempty,omitzero"`
+
+	// Event As GitHub names it, e.g. pull_request.
+	Event string `form:"event,omitempty" json:"event,omitempty,omitzero"`
 
 	// Topic E.g. acme/shop#41.
 	Topic string `form:"topic,omitempty" json:"topic,omitempty,omitzero"`
@@ -1520,6 +1543,7 @@ type ListFindingsParams struct {
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
+	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
 	// Type CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
@@ -6648,6 +6672,7 @@ func (r ListClustersResponse) ContentType() string {
 
 // CreateClusterResponse202Headers the declared response headers of an HTTP 202 response for CreateCluster
 type CreateClusterResponse202Headers struct {
+	ETag                string
 	IdempotencyReplayed string
 	Location            string
 }
@@ -9741,6 +9766,13 @@ func ParseCreateClusterResponse(rsp *http.Response) (*CreateClusterResponse, err
 	switch {
 	case rsp.StatusCode == 202:
 		var headers CreateClusterResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
