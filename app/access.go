@@ -35,11 +35,20 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 		return store.Row{}, err
 	case access == "":
 		return store.Row{}, unseen(p, ref)
+	case opens(act) && row.Spec.CredentialsMode == minted && !p.MayHoldKeys():
+		return store.Row{}, fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
+			"Ask one of them, or create a cluster of another profile.", row.Name)
 	case p.May(act, row.Team), act == policy.ActKubeconfig && access == store.AccessUse:
 		return row, nil
 	}
 	return store.Row{}, denied(p, act, row)
 }
+
+// minted is how a cluster's own credentials were made where the runner's keys lie in it; see profiles.Profile.AdminOnly.
+const minted = "Mint"
+
+// opens says whether an act makes somebody admin of the cluster.
+func opens(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActBreakGlass }
 
 // look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
 func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
@@ -166,6 +175,10 @@ func mayAll(p policy.Principal, act policy.Act, what string) error {
 	}
 	if len(p.Seats) == 0 {
 		return seatless()
+	}
+	if p.HasAnywhere(policy.RolesFor(act)...) {
+		return fail(Denied, "To %s takes the role %s in every team, because it shows or changes everybody's; you have it in some. Ask a platform admin of every team.",
+			what, roles(policy.RolesFor(act)))
 	}
 	return fail(Denied, "To %s takes the role %s; yours is %s. Ask a platform admin.", what, roles(policy.RolesFor(act)), plainly(p.Role()))
 }

@@ -65,10 +65,10 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	}
 	_, known, declared := c.Team(team)
 	switch {
+	case !p.May(policy.ActCreate, team): // of a team of others one does not learn whether there is one
+		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for a team %q, so you cannot give it one", team), Accept: teams})
 	case declared && !known || !profiles.TeamName(team):
 		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("there is no team %q", team), Accept: teams})
-	case !p.May(policy.ActCreate, team):
-		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for team %s, so you cannot give it one", team), Accept: teams})
 	}
 	if problem := profiles.TagProblem("Owner", owner); problem != "" {
 		wrong = append(wrong, Field{Name: "owner", Detail: fmt.Sprintf("%q cannot be an owner: %s", owner, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})

@@ -59,11 +59,24 @@ func Acts() []Act {
 	return all
 }
 
+// everybodys are the acts that cannot be cut to a team: what came in, and the catalogue, are everybody's. They take a seat in
+// every team.
+var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue}
+
+// Everybodys says whether an act concerns everybody's, so that a seat in some teams is not enough for it.
+func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }
+
 // RolesFor lists the roles that may do it, the one that may most first.
 func RolesFor(a Act) []Role { return slices.Clone(acts[a]) }
 
 // May says whether the principal may do it in the team.
 func (p Principal) May(a Act, team string) bool { return p.Has(team, acts[a]...) }
 
-// MayAnywhere says whether the principal may do it in any team: enough to read what is then cut to its teams.
-func (p Principal) MayAnywhere(a Act) bool { return p.HasAnywhere(acts[a]...) }
+// MayAnywhere says whether the principal may do it in any team: enough to read what is then cut to its teams. What cannot be
+// cut takes a seat in every team.
+func (p Principal) MayAnywhere(a Act) bool {
+	if Everybodys(a) {
+		return p.May(a, EveryTeam)
+	}
+	return p.HasAnywhere(acts[a]...)
+}

@@ -36,13 +36,17 @@ func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	return check
 }
 
+// MayHoldKeys says whether the principal may have the control plane's own cloud keys, which are everybody's: a platform admin
+// of every team.
+func (p Principal) MayHoldKeys() bool { return p.Has(EveryTeam, PlatformAdmin) }
+
 // checkAdminOnly keeps a profile whose cluster holds the control plane's own keys to those who may have them.
 func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role()), Accept: string(PlatformAdmin)}
 	check.Words = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, who(r))
-	if !r.Principal.HasAnywhere(PlatformAdmin) {
+	if !r.Principal.MayHoldKeys() {
 		check.Result = Fail
-		check.Words = fmt.Sprintf("Profile %s is for platform admins alone: whoever is admin of its cluster can read the control plane's own cloud keys in it.", p.Name)
+		check.Words = fmt.Sprintf("Profile %s is for platform admins alone, of every team: whoever is admin of its cluster can read the control plane's own cloud keys in it.", p.Name)
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask a platform admin to create it.", strings.Join(offered(r, c), ", "))
 	}
 	return check
@@ -52,7 +56,7 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
-		if p.Enabled && (!p.AdminOnly || r.Principal.HasAnywhere(PlatformAdmin)) {
+		if p.Enabled && (!p.AdminOnly || r.Principal.MayHoldKeys()) {
 			names = append(names, p.Name)
 		}
 	}
@@ -78,13 +82,16 @@ func checkPermission(r Request, act string) Check {
 	return check
 }
 
+// writers are the permissions of GitHub that let somebody ask for clusters.
+var writers = []string{"write", "maintain", "admin"}
+
 func checkGitHub(r Request, act string) Check {
 	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: "write, maintain or admin"}
 	repo := "the repository"
 	if r.PR != nil {
 		repo = r.PR.Repo
 	}
-	if slices.Contains([]string{"write", "maintain", "admin"}, r.Permission) {
+	if slices.Contains(writers, r.Permission) {
 		check.Words = fmt.Sprintf("%s has %s permission on %s.", who(r), r.Permission, repo)
 		return check
 	}

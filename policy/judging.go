@@ -12,19 +12,21 @@ type judging struct {
 	profile profiles.Profile
 	known   bool          // the profile is
 	own     Ownership     // whose the cluster will be
-	team    profiles.Team // the zero value where teams are not declared or this one is not
+	team    profiles.Team // the zero value where teams are not declared, this one is not, or the one who asks is a stranger to it
 	price   int64         // of its whole life; 0: not known
 	filled  []Check       // what rules filled in, or could not
 	usage   Usage
 	terms   Terms
+
+	stranger bool // the one who asks may not create for the team
 }
 
 // prepare lets the rules fill in what was left out, first of all the profile, so that every check sees the completed request.
 func prepare(r Request, u Usage, t Terms) judging {
-	j := judging{r: r, usage: u, terms: t}
+	j := judging{r: r, usage: u, terms: t}.of(TeamOf(r, t.Catalogue))
 	if t.Rules != nil && r.Profile == "" {
 		j.own, j.team = ownership(r, t.Catalogue)
-		j.r, j.filled = t.Rules.Defaults(In{Request: r, Team: j.team, Usage: u, Now: t.Now})
+		j.r, j.filled = t.Rules.Defaults(In{Request: r, Team: j.team, Usage: j.usage, Now: t.Now})
 	}
 	j.profile, j.known = t.Catalogue.Get(j.r.Profile)
 	if j.r.Profile == "" {
@@ -32,7 +34,7 @@ func prepare(r Request, u Usage, t Terms) judging {
 	}
 	j.own, j.team = ownership(j.r, t.Catalogue)
 	if t.Rules != nil && j.known {
-		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: u, Now: t.Now}
+		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: j.usage, Now: t.Now}
 		in.Request.Profile = j.profile.Name
 		completed, filled := t.Rules.Defaults(in)
 		completed.Profile = j.r.Profile // nobody named it, and the check says so
@@ -40,6 +42,14 @@ func prepare(r Request, u Usage, t Terms) judging {
 		j.own, j.team = ownership(j.r, t.Catalogue)
 	}
 	j.price = price(j.r, j.profile)
+	return j
+}
+
+// of takes the team's part out of what a stranger to it is judged by, so that no answer tells what the team has.
+func (j judging) of(team string) judging {
+	if j.stranger = !j.r.mayFor(team); j.stranger {
+		j.usage.Team = Counts{}
+	}
 	return j
 }
 

@@ -9,13 +9,15 @@ import (
 )
 
 // ownership says whose the cluster will be: what the request names, else the repository's entry in the server's table, else
-// the one who asks and what the team declares. team is the zero value where it is not declared.
+// the one who asks and what the team declares. team is the zero value where it is not declared, and to a stranger.
 func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Team) {
 	own = Ownership{Team: orDefault(r.Team, r.Ownership.Team), Owner: orDefault(r.Owner, r.Ownership.Owner)}
 	if teams, every := r.Principal.Teams(RolesFor(ActCreate)...); own.Team == "" && r.PR == nil && !every && len(teams) == 1 {
 		own.Team = teams[0]
 	}
-	team, _, _ = c.Team(own.Team)
+	if r.mayFor(own.Team) {
+		team, _, _ = c.Team(own.Team)
+	}
 	own.Owner = orDefault(own.Owner, orDefault(r.Principal.Name, team.Owner))
 	elsewhere := r.Ownership.Team != "" && r.Ownership.Team != own.Team
 	own.CostCenter = listedFirst(r.CostCenter, r.Ownership.CostCenter, team.CostCenters, elsewhere)
@@ -27,6 +29,15 @@ func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Te
 func TeamOf(r Request, c profiles.Catalogue) string {
 	own, _ := ownership(r, c)
 	return own.Team
+}
+
+// mayFor says whether the one who asks may create for a team. To anybody else it is as if nothing were known of it: neither its
+// lists nor its budget nor what it uses.
+func (r Request) mayFor(team string) bool {
+	if r.Door != DoorLabel && r.Door != DoorComment {
+		return r.Principal.May(ActCreate, team)
+	}
+	return slices.Contains(writers, r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
 }
 
 // listedFirst is what was asked for, else what the table says, else the first of the team's list. What the table says of
@@ -85,7 +96,8 @@ func (j judging) checkTeam() Check {
 		check.Words = "No team is known."
 		return check // the check of the ownership refuses it
 	}
-	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known {
+	entry := r.PR != nil && team == r.Ownership.Team
+	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known && (entry || r.Principal.May(ActCreate, team)) {
 		return j.undeclared(check)
 	}
 	if j.onGitHub() && team == r.Ownership.Team {
@@ -103,6 +115,9 @@ func (j judging) checkTeam() Check {
 	}
 	if check.Accept != "" {
 		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
+		if near, ok := Closest(team, j.teams()); ok {
+			check.Next = fmt.Sprintf("Did you mean %s? Leave the team out, or choose one of: %s.", near, check.Accept)
+		}
 	}
 	return check
 }

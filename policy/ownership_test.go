@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,7 +55,7 @@ func TestWhoseItMayNotBe(t *testing.T) {
 		change             func(*Request)
 		check, words, next string
 	}{
-		"a team that is not":         {func(r *Request) { r.Team = "shpo" }, "team", `There is no team "shpo".`, "Did you mean shop? There are: shop."},
+		"a team that is not":         {func(r *Request) { r.Team = "shpo" }, "team", `maya is not known to belong to team "shpo".`, "Did you mean shop? Leave the team out, or choose one of: shop."},
 		"a team of others":           {func(r *Request) { r.Team = "billing" }, "team", "maya is not known to belong", "Leave the team out, or choose one of: shop."},
 		"a seat in no known team":    {func(r *Request) { r.Team = "shopping" }, "team", `There is no team "shopping".`, "Choose one of: shop."},
 		"a table that is behind":     {func(r *Request) { repo(r, Ownership{"shops", "x", "y", "z"}) }, "team", `There is no team "shops".`, "correct the table's entry for acme/shop"},
@@ -73,6 +75,33 @@ func TestWhoseItMayNotBe(t *testing.T) {
 			require.Contains(t, check.Words, c.words)
 			require.Contains(t, check.Next, c.next)
 		})
+	}
+}
+
+// What a stranger is told of a team is what anybody is told of one that is not.
+func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
+	secrets := declaredTerms(t)
+	secrets.Rules = objecting{defaults: func(in In) (Request, []Check) {
+		require.Zero(t, in.Team)
+		require.Zero(t, in.Usage.Team)
+		return in.Request, nil
+	}}
+	used := Usage{Team: Counts{Live: 5, Creating: 3, NodeHours: 77, SpentCents: 49_999, CommittedCents: 1}}
+	told := func(r Request, team string) string {
+		r.Team = team
+		raw, err := json.Marshal(Evaluate(r, used, secrets, Settings{}))
+		require.NoError(t, err)
+		return strings.ReplaceAll(string(raw), team, "that team")
+	}
+	for name, r := range map[string]Request{
+		"of another team":       asks(As("saml:will", "will", Requester, "billing")),
+		"who only looks":        asks(Principal{ID: "x", Name: "ada", Seats: []Seat{{Requester, "billing"}, {Auditor, EveryTeam}}}),
+		"without a permission":  {Principal: Principal{ID: "github:rita", Name: "rita"}, Door: DoorComment, Permission: "read", PR: &PullRequest{Repo: "acme/web", Number: 1}},
+		"with a cost center":    {Principal: As("x", "will", Requester, "billing"), Door: DoorAPI, CostCenter: "cc-9", Environment: "prod"},
+		"of a repository table": {Principal: As("github:will", "will", Requester, "billing"), Door: DoorComment, Permission: "write", Ownership: Ownership{Team: "billing", CostCenter: "cc-7"}, PR: &PullRequest{Repo: "acme/web", Number: 1}},
+	} {
+		r.Profile = "aws-minimal-test"
+		require.Equal(t, told(r, "nosuch"), told(r, "shop"), name)
 	}
 }
 

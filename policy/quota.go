@@ -44,6 +44,9 @@ func (j judging) bounds() []bound {
 		default:
 			continue // the loader knows no other
 		}
+		if j.stranger && q.Scope == profiles.ScopeTeam {
+			continue // the team's check refuses; what the team has is not told
+		}
 		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !profiles.FitsAny(q.Match, b.key)) {
 			continue
 		}
