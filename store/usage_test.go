@@ -1,14 +1,18 @@
 package store_test
 
 import (
+	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -168,62 +172,40 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 	requireReport(t, s, clock.now().Add(-9*time.Hour), 2, 15, 175)
 }
 
-// Reports group by whom a cluster belongs to or by a tag, and no interval is open for ever.
-func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
+func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	start := clock.now()
-	for i, team := range []string{"a", "b", "b"} {
-		a := sized(fmt.Sprintf("shop-%d", i))
-		a.Row.Team, a.Row.CostCenter, a.Row.Tags = team, "cc-"+team, map[string]string{"ticket": fmt.Sprint(i)}
+	url, clock := pgtest.New(t), newClock()
+	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	s := openAt(t, url, options)
+	for i := range 2 {
+		a := granted(fmt.Sprintf("shop-%d", i))
+		a.Row.TTL, a.MaxTTL = 700*time.Hour, 800*time.Hour
 		row := accept(t, s, a)
+		clock.pass(time.Hour)
 		step(t, s, row.ID)
-		if i == 2 {
-			open, err := s.OpenAttempt(t.Context(), row.ID)
-			require.NoError(t, err)
-			_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
-			require.NoError(t, err)
-			ready(t, s, row, open, "demo-abcde")
-		}
-	}
-	waits := accept(t, s, wishedBy(granted("waits"), "github:will"))
-	clock.pass(2 * time.Hour)
-	report := func(f store.ReportFilter) []store.ReportLine {
-		lines, err := s.UsageReport(t.Context(), f)
+		open, err := s.OpenAttempt(t.Context(), row.ID)
 		require.NoError(t, err)
-		return lines
+		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		require.NoError(t, err)
+		clock.pass(time.Hour)
+		ready(t, s, row, open, fmt.Sprintf("demo-%d", i))
 	}
-	b := store.ReportLine{Key: "b", Clusters: 2, Ready: 1, ClusterHours: 4, NodeHours: 24, Cents: 280}
-	a := store.ReportLine{Key: "a", Clusters: 1, ClusterHours: 2, NodeHours: 12, Cents: 140}
-	require.Equal(t, []store.ReportLine{b, a, {Key: waits.Team, Clusters: 1}}, report(store.ReportFilter{From: start.Add(-time.Hour), By: "team"}))
-	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
-	require.Empty(t, report(store.ReportFilter{From: start, By: "team", Teams: []string{}}), "whoever sees no team sees nothing")
-	b.ClusterHours, b.NodeHours, b.Cents = 2, 12, 140
-	b.Key = "cc-b"
-	require.Equal(t, b, report(store.ReportFilter{From: start.Add(time.Hour), To: start.Add(99 * time.Hour), By: "costCenter"})[0], "not before, and not after now")
-	require.Equal(t, []string{"0", "1", "2", ""}, keys(report(store.ReportFilter{From: start, By: "tag:ticket"})))
-	require.Equal(t, []string{"aws-minimal-test"}, keys(report(store.ReportFilter{From: start, By: "profile"})))
-	for _, by := range []string{"owner", "environment"} {
-		require.Len(t, report(store.ReportFilter{From: start, By: by}), 1)
-	}
-	for _, wrong := range []store.ReportFilter{{From: start, By: "password"}, {From: start, By: "tag:"}, {From: start, To: start, By: "team"}, {From: clock.now(), By: "team"}} {
-		_, err := s.UsageReport(t.Context(), wrong)
-		require.ErrorIs(t, err, store.ErrConflict)
-	}
+	accept(t, s, granted("pending"))
+	before := used(t, s).Team
+	require.EqualValues(t, 3*70+70, before.SpentCents)
+	s.Close()
 
-	// A row that was released without its last sample is billed until its release and no further.
-	_, err := s.Pool().Exec(t.Context(), `
-		ALTER TABLE clusters DISABLE TRIGGER clusters_release_guard;
-		UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
+	db, err := sql.Open("pgx", url)
 	require.NoError(t, err)
-	clock.pass(1000 * time.Hour)
-	a.ClusterHours, a.NodeHours, a.Cents = 0.5, 3, 35
-	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
-}
-
-func keys(lines []store.ReportLine) (keys []string) {
-	for _, l := range lines {
-		keys = append(keys, l.Key)
-	}
-	return keys
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 7)
+	require.NoError(t, err)
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+	s = openAt(t, url, options)
+	require.Equal(t, before, used(t, s).Team)
+	clock.pass(20 * 24 * time.Hour) // December
+	require.EqualValues(t, 2*70*int(clock.now().Sub(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))/time.Hour), used(t, s).Team.SpentCents)
 }
