@@ -14,8 +14,9 @@ ALTER TABLE clusters
     ADD COLUMN approve_by timestamptz,                               -- while an approval is awaited: nobody did by then
     ADD COLUMN needs_turn boolean NOT NULL DEFAULT false,            -- a quota was full; nothing runs before its turn
     ADD CONSTRAINT clusters_scaling CHECK (workers_wanted IS NULL OR workers_wanted BETWEEN workers_least AND workers_most),
-    ADD CONSTRAINT clusters_hold CHECK ((end_hold IS NULL) = (hold_why = '') AND end_hold <= end_max),
-    ADD CONSTRAINT clusters_approve_by CHECK (NOT needs_approval OR approve_by IS NOT NULL) NOT VALID;
+    ADD CONSTRAINT clusters_hold CHECK ((end_hold IS NULL) = (hold_why = '') AND end_hold <= end_max);
+UPDATE clusters SET approve_by = end_ttl WHERE needs_approval; -- of before there was a time
+ALTER TABLE clusters ADD CONSTRAINT clusters_approve_by CHECK (NOT needs_approval OR approve_by IS NOT NULL);
 
 -- A hold is a floor under every end but the maximum.
 ALTER TABLE clusters DROP CONSTRAINT clusters_end_within_max;
@@ -57,6 +58,9 @@ ALTER TABLE attempts DROP CONSTRAINT attempts_phase_check;
 ALTER TABLE attempts ADD CONSTRAINT attempts_phase_check CHECK (phase IN ('preflight', 'claiming', 'rendering', 'recording', 'installing',
     'configuring', 'restoring', 'destroying', 'verifying', 'scaling'));
 ALTER TABLE attempts ADD COLUMN workers_wanted integer CHECK (workers_wanted >= 0); -- of a scale attempt
+ALTER TABLE attempts DISABLE TRIGGER attempts_guard;
+UPDATE attempts SET workers_wanted = 0 WHERE kind = 'scale'; -- there only after a step down, which forgot it
+ALTER TABLE attempts ENABLE TRIGGER attempts_guard;
 ALTER TABLE attempts ADD CONSTRAINT attempts_scale CHECK ((kind = 'scale') = (workers_wanted IS NOT NULL));
 ALTER TABLE attempts ADD COLUMN workers_seen integer CHECK (workers_seen >= 0);
 
@@ -278,6 +282,13 @@ DROP TABLE approval_votes;
 DROP TABLE approvals;
 DROP FUNCTION approvals_guard;
 DROP TABLE turns;
+-- The release before knows no scaling: an open one would be taken for a teardown, and its running job keep a teardown's from
+-- running. A runner that still scales is told that its attempt is closed.
+UPDATE clusters c SET seen = a.number, retry_at = NULL FROM attempts a WHERE a.cluster_id = c.id AND a.kind = 'scale' AND a.closed_at IS NULL;
+UPDATE attempts SET closed_at = clock_timestamp(), outcome = 'lost', message = 'this installation went back to a release that cannot scale'
+WHERE kind = 'scale' AND closed_at IS NULL;
+UPDATE jobs SET status = 'FAILED', ended_at = clock_timestamp(), error_code = 'Cancelled', error_message = 'this installation went back to a release that cannot scale'
+WHERE job_type = 'SCALE_WORKERS' AND ended_at IS NULL;
 ALTER TABLE attempts DROP CONSTRAINT attempts_scale, DROP COLUMN workers_wanted, DROP COLUMN workers_seen;
 ALTER TABLE attempts DROP CONSTRAINT attempts_phase_check;
 ALTER TABLE attempts ADD CONSTRAINT attempts_phase_check CHECK (phase IN ('preflight', 'claiming', 'rendering', 'recording', 'installing',

@@ -1,0 +1,103 @@
+package store_test
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// ofBefore adds a cluster as the release before the doors knew it.
+const ofBefore = `
+	INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment, requested_by, door,
+		ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, wish, wish_why, teardown, needs_approval, max_tries, wake_at,
+		end_ttl, end_max, created_at, updated_at, destroyed_at)
+	VALUES ('clu_' || $1, $1, 'aws', '4.20.1', 'aws-minimal-test', 'us-east-1', 'labs.example.com', 'maya', 'acme/platform', 'cc-1', 'test',
+		'github:maya', 'api', '4 hours', 70, '{}', '{}', '{}', $2, $3, 'so it is', CASE WHEN $4 THEN 'present' ELSE 'absent' END,
+		CASE WHEN $4 THEN '' ELSE 'done' END, CASE WHEN $4 THEN '' ELSE 'DESTROY' END, $3 = 'awaiting_approval', 2,
+		CASE WHEN $2 <> 'DESTROYED' THEN $5::timestamptz END, $5::timestamptz + interval '4 hours', $5::timestamptz + interval '8 hours', $5, $5,
+		CASE WHEN $2 = 'DESTROYED' THEN $5::timestamptz END)`
+
+// A database of the release before, with a cluster in every state, goes up and works; with what only the new release knows
+// under way it goes down, and up again. Whatever state a cluster was in, the heart goes on with it.
+func TestEveryStateGoesUpAndDown(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.Empty(t), newClock()
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.UpTo(t.Context(), 7)
+	require.NoError(t, err)
+	seeded := 0
+	for status, phases := range lifecycle.Phases {
+		for _, phase := range phases {
+			for _, present := range []bool{true, false} {
+				if present && (status == lifecycle.Destroyed || status == lifecycle.Destroying) {
+					continue
+				}
+				seeded++
+				name := fmt.Sprintf("c%d", seeded)
+				_, err := db.Exec(ofBefore, name, status, phase, present, clock.now())
+				require.NoError(t, err, "%s/%s", status, phase)
+				_, err = db.Exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ('job_' || $1, 'clu_' || $1, $2, 'PENDING', $3)`,
+					name, map[bool]lifecycle.JobType{true: lifecycle.JobCreate, false: lifecycle.JobDestroy}[present], clock.now())
+				require.NoError(t, err)
+			}
+		}
+	}
+
+	decides := func(s *store.Store) {
+		t.Helper()
+		rows, _, err := s.List(t.Context(), store.Filter{Live: true, Limit: 500})
+		require.NoError(t, err)
+		require.Greater(t, len(rows), 15)
+		for _, row := range rows {
+			c, f, err := s.Load(t.Context(), row.ID)
+			require.NoError(t, err, row.Phase)
+			require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, limits), c.Version), row.Phase)
+			_, _, _, err = s.Extend(t.Context(), row.ID, time.Second, maya(""))
+			if row.Wish == lifecycle.Present {
+				require.NoError(t, err, row.Phase)
+			}
+		}
+	}
+	up := func() *store.Store {
+		t.Helper()
+		require.NoError(t, store.Migrate(t.Context(), url))
+		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	}
+	s := up()
+	decides(s)
+	row := scalable(t, s)
+	_, err = s.Scale(t.Context(), row.ID, 4, maya(""))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Scale, step(t, s, row.ID).Open)
+	s.Close()
+
+	_, err = p.DownTo(t.Context(), 7)
+	require.NoError(t, err)
+	var left int
+	require.NoError(t, db.QueryRow(`SELECT count(*) FROM attempts WHERE kind = 'scale' AND closed_at IS NULL`).Scan(&left))
+	require.Zero(t, left, "the release before knows no scaling that it could end")
+	require.NoError(t, db.QueryRow(`SELECT count(*) FROM jobs WHERE job_type = 'SCALE_WORKERS' AND ended_at IS NULL`).Scan(&left))
+	require.Zero(t, left, "and a running job would keep a teardown's from running")
+
+	s = up()
+	decides(s)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Ready, row.Status)
+	_, err = s.Destroy(t.Context(), row.ID, maya("done"))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+}
