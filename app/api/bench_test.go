@@ -1,0 +1,157 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// place is a server to measure, over real HTTP.
+type place struct {
+	*testing.B
+	store  *store.Store
+	url    string
+	bearer []string // of requesters of twenty teams
+	client *http.Client
+}
+
+func open20(b *testing.B, terms book.Book) *place {
+	b.Helper()
+	p := &place{B: b, store: openStore(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
+	issuer, err := oidc.Start(b.Context(), oidc.Config{})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, issuer.Stop()) })
+	for i := range 20 {
+		raw, err := issuer.Token(oidc.Claims{Subject: fmt.Sprint("r", i), Name: "R", Groups: []string{fmt.Sprint("team-", i)}, Role: "requester"})
+		require.NoError(b, err)
+		p.bearer = append(p.bearer, raw)
+	}
+	p.url = serve(b, Config{
+		Desk: deskOn(p.store, terms, shelf{}, &people{}), Store: p.store, Rate: Rate{PerSecond: -1},
+		Auth: auth.New(auth.Config{
+			Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
+		}),
+	}).URL
+	return p
+}
+
+func (p *place) ask(method, path string, who int, body any, headers ...string) int {
+	raw, err := json.Marshal(body)
+	require.NoError(p, err)
+	r, err := http.NewRequestWithContext(context.Background(), method, p.url+path, bytes.NewReader(raw))
+	require.NoError(p, err)
+	r.Header.Set("Authorization", "Bearer "+p.bearer[who%len(p.bearer)])
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := p.client.Do(r)
+	require.NoError(p, err)
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+// spread reports how long the calls took.
+func spread(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	at := func(part float64) float64 {
+		return float64(took[min(len(took)-1, int(part*float64(len(took))))].Microseconds()) / 1000
+	}
+	b.ReportMetric(at(0.50), "p50-ms")
+	b.ReportMetric(at(0.99), "p99-ms")
+}
+
+// BenchmarkCreate asks for clusters over HTTP, fifty callers at once: of twenty teams, and all of one team, whose wishes are
+// judged one after the other.
+func BenchmarkCreate(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		teams int
+	}{{"fifty callers of twenty teams", 20}, {"fifty callers of one team", 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			terms := embedded(b)
+			terms.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 1_000_000}}
+			p := open20(b, terms)
+			took := make([]time.Duration, b.N)
+			var next, busy atomic.Int64
+			b.SetParallelism(25) // times two processors
+			b.ResetTimer()
+			b.RunParallel(func(loop *testing.PB) {
+				busy.Add(1)
+				for loop.Next() {
+					i := next.Add(1) - 1
+					begun := time.Now()
+					body := CreateRequest{Name: fmt.Sprint("b", i), CostCenter: "c", Environment: "e"}
+					status := p.ask(http.MethodPost, "/api/v1/clusters", int(i)%c.teams, body, idempotencyKey, fmt.Sprint("k", i))
+					took[i] = time.Since(begun)
+					if status != http.StatusAccepted {
+						b.Errorf("answered %d", status)
+					}
+				}
+			})
+			b.StopTimer()
+			b.ReportMetric(float64(busy.Load()), "callers")
+			spread(b, took)
+		})
+	}
+}
+
+// BenchmarkRead reads a page of fifty, one cluster and an explanation among 10,000 that live, as a requester of one team and
+// as an auditor would.
+func BenchmarkRead(b *testing.B) {
+	p := open20(b, embedded(b))
+	require.Equal(b, http.StatusAccepted, p.ask(http.MethodPost, "/api/v1/clusters", 0, CreateRequest{Name: "seed", CostCenter: "c", Environment: "e"}, idempotencyKey, "k"))
+	crowd(b, p.store)
+	for _, path := range []string{"/api/v1/clusters?limit=50", "/api/v1/clusters?limit=50&live=true", "/api/v1/clusters/seed", "/api/v1/clusters/seed/explain", "/api/v1/jobs?limit=50"} {
+		b.Run(path, func(b *testing.B) {
+			took := make([]time.Duration, 0, b.N)
+			for b.Loop() {
+				begun := time.Now()
+				if status := p.ask(http.MethodGet, path, 0, nil); status != http.StatusOK {
+					b.Fatalf("answered %d", status)
+				}
+				took = append(took, time.Since(begun))
+			}
+			spread(b, took)
+		})
+	}
+}
+
+// crowd makes 10,000 living and 20,000 past clusters of the only one there is.
+func crowd(b *testing.B, s *store.Store) {
+	b.Helper()
+	for _, sql := range []string{`
+		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment, requested_by, door,
+			ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head, status, phase, why, wish, wish_why, teardown,
+			max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
+		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
+			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, 1, 'acme/r' || i, i, 'abc',
+			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
+			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
+			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,
+			end_ttl, end_max, created_at, updated_at, CASE WHEN i % 3 <> 0 THEN now() END
+		FROM clusters, generate_series(1000, 30999) i WHERE name = 'seed'`, `
+		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at)
+		SELECT 'job_' || id, id, 'CREATE', 'SUCCEEDED', created_at, now() FROM clusters WHERE name <> 'seed'`, `
+		ANALYZE`} {
+		_, err := s.Pool().Exec(b.Context(), sql)
+		require.NoError(b, err)
+	}
+}
