@@ -70,12 +70,20 @@ type house struct {
 	url    string
 	store  *store.Store
 	desk   *app.Desk
+	book   book.Book
 	github *people
 	shelf  shelf
 	clock  time.Time // updated_at of the next event
 }
 
 func newHouse(t *testing.T) *house {
+	terms, err := book.Embedded()
+	require.NoError(t, err)
+	return houseWith(t, terms)
+}
+
+// houseWith is a house with a catalogue of its own, which a test may change.
+func houseWith(t *testing.T, terms book.Book) *house {
 	h := &house{
 		T: t, url: pgtest.New(t), shelf: shelf{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second).UTC(),
 		github: &people{permission: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"}},
@@ -90,10 +98,9 @@ func newHouse(t *testing.T) *house {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	h.store = s
-	terms, err := book.Embedded()
-	require.NoError(t, err)
+	h.book = terms
 	h.desk = app.New(app.Config{
-		Store: s, Book: func() book.Book { return terms }, GitHub: h.github, Artifacts: h.shelf,
+		Store: s, Book: func() book.Book { return h.book }, GitHub: h.github, Artifacts: h.shelf,
 		Policy: policy.Settings{Grace: grace, Installation: "test"},
 		Repositories: []app.Repository{
 			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},

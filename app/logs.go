@@ -44,20 +44,21 @@ func (d *Desk) Log(ctx context.Context, p policy.Principal, ref, job string, lin
 
 // Reader is whom a log is read to.
 type Reader struct {
-	Every time.Duration // between two beats
+	Who   func() policy.Principal // who reads, with the seats of this moment
+	Every time.Duration           // between two beats
 	Lines func([]string) error
 	Beat  func() error
 }
 
-// FollowLog reads on behind a log until its job has ended, ctx ends or the reader returns an error. Whether the cluster may be
-// seen is looked at anew each time. It returns the job as it stands.
-func (d *Desk) FollowLog(ctx context.Context, p policy.Principal, l Log, r Reader) (store.Job, error) {
+// FollowLog reads on behind a log until its job has ended, ctx ends or the reader returns an error. Who reads, and whether
+// the cluster may be seen, is looked at anew each time. It returns the job as it stands.
+func (d *Desk) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
 	changes, stop := d.store.Follow(ctx, l.Job.Cluster)
 	defer stop()
 	beats := time.NewTicker(r.Every)
 	defer beats.Stop()
 	for {
-		job, err := d.readOn(ctx, p, &l, r)
+		job, err := d.readOn(ctx, &l, r)
 		if err != nil || job.EndedAt != nil {
 			return job, err
 		}
@@ -77,8 +78,8 @@ func (d *Desk) FollowLog(ctx context.Context, p policy.Principal, l Log, r Reade
 }
 
 // readOn reads everything that is there, and the job before it: once that has ended nothing is added.
-func (d *Desk) readOn(ctx context.Context, p policy.Principal, l *Log, r Reader) (store.Job, error) {
-	job, _, err := d.job(ctx, p, l.Job.ID)
+func (d *Desk) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
+	job, _, err := d.job(ctx, r.Who(), l.Job.ID)
 	if err != nil {
 		return store.Job{}, err
 	}

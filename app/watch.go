@@ -16,15 +16,17 @@ const pageOfWatch = 200
 
 // View is whom a watch shows what it sees.
 type View struct {
-	Every time.Duration // between two beats
-	Begin func() error  // what was named is there, and it begins
+	Who   func() policy.Principal // who looks, with the seats of this moment: a watch may outlive them
+	Every time.Duration           // between two beats
+	Begin func() error            // what was named is there, and it begins
 	Show  func(store.Row) error
 	Beat  func() error // nothing happened for a while
 }
 
-// Watch shows what the principal may see of the named clusters, or of all that live, and then each of them again whenever it
-// changed, until ctx ends or the view returns an error. Whether a cluster may be seen is looked at anew each time.
-func (d *Desk) Watch(ctx context.Context, p policy.Principal, refs []string, v View) error {
+// Watch shows what whoever looks may see of the named clusters, or of all that live, and then each of them again whenever it
+// changed, until ctx ends or the view returns an error. Who looks, and whether a cluster may be seen, is looked at anew each time.
+func (d *Desk) Watch(ctx context.Context, refs []string, v View) error {
+	p := v.Who()
 	var ids []string
 	for _, ref := range refs {
 		row, err := d.seen(ctx, p, ref)
@@ -33,15 +35,15 @@ func (d *Desk) Watch(ctx context.Context, p policy.Principal, refs []string, v V
 		}
 		ids = append(ids, row.ID)
 	}
-	if len(refs) == 0 && len(p.Seats) == 0 {
-		return seatless()
+	if err := mayWatch(p, refs); err != nil {
+		return err
 	}
 	changes, stop := d.store.Follow(ctx, ids...)
 	defer stop()
 	if err := v.Begin(); err != nil {
 		return err
 	}
-	w := watching{desk: d, principal: p, ids: ids, view: v, shown: map[string]look{}}
+	w := watching{desk: d, ids: ids, view: v, shown: map[string]look{}}
 	if err := w.all(ctx); err != nil {
 		return err
 	}
@@ -53,7 +55,9 @@ func (d *Desk) Watch(ctx context.Context, p policy.Principal, refs []string, v V
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beats.C:
-			err = v.Beat()
+			if err = mayWatch(v.Who(), refs); err == nil {
+				err = v.Beat()
+			}
 		case change, open := <-changes:
 			switch {
 			case !open:
@@ -70,13 +74,20 @@ func (d *Desk) Watch(ctx context.Context, p policy.Principal, refs []string, v V
 	}
 }
 
+// mayWatch refuses who may see nothing; of named clusters each says so by itself.
+func mayWatch(p policy.Principal, refs []string) error {
+	if len(refs) == 0 && len(p.Seats) == 0 {
+		return seatless()
+	}
+	return nil
+}
+
 // watching is one watch.
 type watching struct {
-	desk      *Desk
-	principal policy.Principal
-	ids       []string // none: all that live
-	view      View
-	shown     map[string]look
+	desk  *Desk
+	ids   []string // none: all that live
+	view  View
+	shown map[string]look
 }
 
 // look is what a cluster looked like when it was shown.
@@ -90,7 +101,7 @@ func (w *watching) all(ctx context.Context) error {
 	if len(w.ids) > 0 {
 		return w.each(ctx, w.ids)
 	}
-	f := sight(w.principal)
+	f := sight(w.view.Who())
 	for f.Live, f.Limit = true, pageOfWatch; ; {
 		rows, next, err := w.desk.store.List(ctx, f)
 		if err != nil {
@@ -107,10 +118,10 @@ func (w *watching) all(ctx context.Context) error {
 	}
 }
 
-// each shows the clusters that may be seen now; a share that was taken back says nothing.
+// each shows the clusters that may be seen now; a share that was taken back, or a seat that was lost, says nothing.
 func (w *watching) each(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		row, err := w.desk.seen(ctx, w.principal, id)
+		row, err := w.desk.seen(ctx, w.view.Who(), id)
 		var said *Error
 		if errors.As(err, &said) {
 			delete(w.shown, id)

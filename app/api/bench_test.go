@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -82,16 +83,16 @@ func spread(b *testing.B, took []time.Duration) {
 // judged one after the other.
 func BenchmarkCreate(b *testing.B) {
 	for _, c := range []struct {
-		name  string
-		teams int
-	}{{"fifty callers of twenty teams", 20}, {"fifty callers of one team", 1}} {
+		name           string
+		callers, teams int
+	}{{"fifty callers of twenty teams", 50, 20}, {"fifty callers of one team", 50, 1}, {"two callers", 2, 20}} {
 		b.Run(c.name, func(b *testing.B) {
 			terms := embedded(b)
 			terms.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 1_000_000}}
 			p := open20(b, terms)
 			took := make([]time.Duration, b.N)
 			var next, busy atomic.Int64
-			b.SetParallelism(25) // times two processors
+			b.SetParallelism(max(1, c.callers/runtime.GOMAXPROCS(0)))
 			b.ResetTimer()
 			b.RunParallel(func(loop *testing.PB) {
 				busy.Add(1)
