@@ -1,0 +1,72 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// curl is the call as one would type it.
+func (d *document) curl(c call) string {
+	var b strings.Builder
+	b.WriteString("curl -sS")
+	if c.Method != "GET" {
+		b.WriteString(" -X " + c.Method)
+	}
+	url, query := c.Path, []string{}
+	for _, p := range d.parameters(c) {
+		switch {
+		case p.In == "path":
+			url = strings.Replace(url, "{"+p.Name+"}", "$"+strings.ToUpper(p.Name), 1)
+		case p.In == "query" && p.Required:
+			query = append(query, p.Name+"="+fmt.Sprint(d.example(p.Schema)))
+		case p.In == "header" && p.Required:
+			b.WriteString(fmt.Sprintf(" \\\n  -H %q", p.Name+": $(uuidgen)"))
+		}
+	}
+	if len(query) > 0 {
+		url += "?" + strings.Join(query, "&")
+	}
+	if c.Security == nil || len(*c.Security) > 0 {
+		b.WriteString(" \\\n  -H \"Authorization: Bearer $TOKEN\"")
+	}
+	if c.Body != nil && c.Body.Required {
+		raw, err := json.Marshal(d.example(c.Body.Content[0].Value.Schema))
+		if err == nil {
+			b.WriteString(" \\\n  -H 'Content-Type: application/json' -d '" + strings.ReplaceAll(string(raw), "'", "’") + "'")
+		}
+	}
+	b.WriteString(" \\\n  \"$OCPCTL" + url + "\"")
+	return b.String()
+}
+
+// example is a value of the schema: what it must have, or the first of what it may.
+func (d *document) example(s schema) any {
+	if s.Ref != "" {
+		s = d.Components.Schemas.get(last(s.Ref))
+	}
+	switch {
+	case s.Example != nil:
+		return s.Example
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Format == "date-time":
+		return "2026-03-01T18:00:00Z"
+	case s.Type == "integer", s.Type == "number":
+		return 1
+	case s.Type == "boolean":
+		return false
+	case s.Type == "array":
+		return []any{}
+	case s.Type == "object":
+		out := map[string]any{}
+		for i, p := range s.Properties {
+			if slices.Contains(s.Required, p.Name) || len(s.Required) == 0 && i == 0 {
+				out[p.Name] = d.example(p.Value)
+			}
+		}
+		return out
+	}
+	return "…"
+}
