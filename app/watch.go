@@ -50,25 +50,22 @@ func (d *Desk) Watch(ctx context.Context, refs []string, v View) error {
 	beats := time.NewTicker(v.Every)
 	defer beats.Stop()
 	for {
-		var err error
+		var next func() error
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beats.C:
-			if err = mayWatch(v.Who(), refs); err == nil {
-				err = v.Beat()
-			}
+			next = v.Beat
 		case change, open := <-changes:
-			switch {
-			case !open:
+			if !open {
 				return context.Canceled
-			case change.All:
-				err = w.all(ctx)
-			default:
-				err = w.each(ctx, change.Clusters)
 			}
+			next = func() error { return w.changed(ctx, change) }
 		}
-		if err != nil {
+		if err := mayWatch(v.Who(), refs); err != nil {
+			return err
+		}
+		if err := next(); err != nil {
 			return err
 		}
 	}
@@ -94,6 +91,13 @@ type watching struct {
 type look struct {
 	version  int64
 	progress lifecycle.Progress
+}
+
+func (w *watching) changed(ctx context.Context, change store.Change) error {
+	if change.All {
+		return w.all(ctx)
+	}
+	return w.each(ctx, change.Clusters)
 }
 
 // all shows everything that looks different from when it was shown.

@@ -47,9 +47,9 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 		s.fail(w, r, err)
 		return
 	}
-	ctrl := http.NewResponseController(w)
+	ctrl, who := http.NewResponseController(w), s.whoNow(r)
 	for begun := false; ; begun = true {
-		lines, next, err := s.Desk.Audit(r.Context(), principal(r), f)
+		lines, next, err := s.Desk.Audit(r.Context(), who(), f)
 		switch {
 		case err != nil && begun:
 			s.Log.Error("export broken off", "request", visitOf(r).id, "err", err)

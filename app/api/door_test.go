@@ -102,6 +102,15 @@ func TestABodyIsReadStrictly(t *testing.T) {
 	h.does(http.MethodPost, path, h.as(oidc.Requester), Hold{Hours: 1, Reason: "x"}, http.StatusOK, nil, "Content-Type", "application/json; charset=utf-8")
 }
 
+func TestAStreamHasNoHeadAlone(t *testing.T) {
+	h := newHouse(t)
+	for _, path := range []string{"/api/v1/watch", "/api/v1/clusters/shop/logs?follow=true", "/api/v1/audit/export"} {
+		answer, _ := h.ask(http.MethodHead, path, h.as(oidc.Admin), nil)
+		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode, path)
+		require.Equal(t, http.MethodGet, answer.Header.Get("Allow"))
+	}
+}
+
 func TestTheReferenceShowsTheWholeDocumentAndAsksNobody(t *testing.T) {
 	h := newHouse(t)
 	answer, raw := h.ask(http.MethodGet, "/api/docs", "", nil)

@@ -51,6 +51,7 @@ type server struct {
 	Config
 	document *document
 	pace     *pace
+	places   places
 	metrics  *metrics
 }
 

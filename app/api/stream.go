@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 const (
@@ -23,18 +24,30 @@ type stream struct {
 	begun, gone bool // the first byte is out; the reader left
 }
 
-// stream prepares one. ctx ends when the reader leaves, its token ends, or the server stops.
+// stream prepares one; nil: it was answered already, because whoever asks has too many. ctx ends when the reader leaves, its
+// token ends, or the server stops.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) (*stream, context.Context, context.CancelFunc) {
+	leave, found := s.places.take(principal(r).ID)
+	if !found {
+		tooManyStreams(w)
+		return nil, nil, nil
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	if expires := visitOf(r).session.Expires; !expires.IsZero() {
+		cancel()
 		ctx, cancel = context.WithDeadline(r.Context(), expires)
 	}
+	release := func() bool { return true }
 	if s.Stopping != nil {
-		release := context.AfterFunc(s.Stopping, cancel)
-		stop := cancel
-		cancel = func() { release(); stop() }
+		release = context.AfterFunc(s.Stopping, cancel)
 	}
-	return &stream{w: w, ctrl: http.NewResponseController(w)}, ctx, cancel
+	return &stream{w: w, ctrl: http.NewResponseController(w)}, ctx, func() { release(); cancel(); leave() }
+}
+
+// whoNow gives who asks with the seats of each moment: a stream goes on after an identity of the catalogue was changed.
+func (s *server) whoNow(r *http.Request) func() policy.Principal {
+	session := visitOf(r).session
+	return func() policy.Principal { return s.Auth.Now(session) }
 }
 
 // begin sends the head, so that the reader knows that it is listened to.

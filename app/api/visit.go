@@ -126,6 +126,11 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			tooMany(w, wait)
 			return
 		}
+		if r.Method == http.MethodHead && streams(r) { // there is a body and nothing else to it
+			w.Header().Set("Allow", http.MethodGet)
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

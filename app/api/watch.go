@@ -25,9 +25,12 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params Wa
 		return
 	}
 	out, ctx, cancel := s.stream(w, r)
+	if out == nil {
+		return
+	}
 	defer cancel()
-	err := s.Desk.Watch(ctx, principal(r), params.Cluster, app.View{
-		Every: heartbeat, Begin: out.begin, Beat: out.beat,
+	err := s.Desk.Watch(ctx, params.Cluster, app.View{
+		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
 		Show: func(row store.Row) error { return out.document("cluster", cluster(row)) },
 	})
 	s.ended(w, r, ctx, out, err)
@@ -60,6 +63,9 @@ func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id ID, params G
 // follow sends a log line by line until its job has ended.
 func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	out, ctx, cancel := s.stream(w, r)
+	if out == nil {
+		return
+	}
 	defer cancel()
 	lines := func(all []string) error {
 		for _, line := range all {
@@ -76,7 +82,7 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	if err != nil {
 		return // the reader left
 	}
-	ended, err := s.Desk.FollowLog(ctx, principal(r), log, app.Reader{Every: heartbeat, Lines: lines, Beat: out.beat})
+	ended, err := s.Desk.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.beat})
 	if err == nil {
 		err = out.document("end", job(ended))
 	}

@@ -107,6 +107,10 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	return v.session(claims, expires), nil
 }
 
+// Now is who a session is of, with the seats that the catalogue's identities give at this moment. What goes on for long asks
+// it again and again.
+func (v *Verifier) Now(s Session) policy.Principal { return v.session(s.Claims, s.Expires).Principal }
+
 // session gives claims the seats that the catalogue's identities give now.
 func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
 	p := policy.Principal{ID: string(c.Source) + ":" + c.Subject, Name: c.Name}
