@@ -75,7 +75,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // what it holds is shown beside
-		v.Lines = append(v.Lines, auditLine{AuditLine: l, Words: meta.Why})
+		v.Lines = append(v.Lines, auditLine{AuditLine: l, Words: told(store.Event{Actor: l.Actor, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

@@ -114,6 +114,7 @@ var functions = template.FuncMap{
 	"actor": actor,
 	"cost":  cost,
 	"short": short,
+	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
 	"dollars": policy.Dollars,
 	"hours":   policy.Span,

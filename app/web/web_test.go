@@ -1,125 +1,20 @@
 package web
 
 import (
-	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"errors"
 	"html/template"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/house/saml"
-	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 )
-
-type emptyShelf struct{}
-
-func (emptyShelf) Read(context.Context, string) ([]byte, error) {
-	return nil, errors.New("no such object")
-}
-
-// browser is a person at the pages, over real HTTP.
-type browser struct {
-	*testing.T
-	*http.Client
-	base     string
-	provider *saml.Provider
-	store    *store.Store
-}
-
-func newBrowser(t *testing.T) *browser {
-	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{
-		Limits: lifecycle.Limits{
-			LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
-			BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
-		},
-		Lease: time.Minute, Installation: "test",
-	})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
-	server := httptest.NewUnstartedServer(nil)
-	home := "http://" + server.Listener.Addr().String()
-	provider, err := saml.Start(t.Context(), saml.Config{Home: home})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, provider.Stop()) })
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	catalogue, err := profiles.Embedded()
-	require.NoError(t, err)
-	sessions := auth.NewSessions(auth.SessionConfig{Key: key, Audience: home})
-	verifier := auth.New(auth.Config{Sessions: sessions, Identities: func() []profiles.Identity { return catalogue.Identities }})
-	signIn, err := auth.NewSignIn(auth.SAMLConfig{
-		Provider: saml.Name, Metadata: provider.Metadata(), Home: home, Sessions: sessions, Verifier: verifier,
-		Spend: func(context.Context, string, time.Time) (bool, error) { return true, nil },
-	})
-	require.NoError(t, err)
-	server.Config.Handler = New(Config{Desk: app.New(app.Config{Store: s, Artifacts: emptyShelf{}}), Demo: true, Auth: verifier, SignIn: signIn})
-	server.Start()
-	t.Cleanup(server.Close)
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	return &browser{t, &http.Client{Jar: jar}, home, provider, s}
-}
-
-func (b *browser) get(path string) (int, string, *http.Response) {
-	b.Helper()
-	answer, err := b.Get(b.base + path)
-	require.NoError(b, err)
-	return b.read(answer)
-}
-
-func (b *browser) post(path string, form url.Values) (int, string, *http.Response) {
-	b.Helper()
-	answer, err := b.PostForm(b.base+path, form)
-	require.NoError(b, err)
-	return b.read(answer)
-}
-
-func (b *browser) read(answer *http.Response) (int, string, *http.Response) {
-	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(b, err)
-	return answer.StatusCode, string(raw), answer
-}
-
-// signIn signs one of the demo's people in, as a browser does.
-func (b *browser) signIn(login string) {
-	b.Helper()
-	require.NoError(b, saml.SignIn(b.Context(), b.Client, b.base, login, "demo-"+login, "/"))
-}
-
-func (b *browser) accept(name, team string) store.Row {
-	b.Helper()
-	row := store.Row{CostCenter: "sandbox", Door: string(policy.DoorLabel)}
-	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
-	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
-	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
-	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
-	judged, err := b.store.Judge(b.Context(), store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
-		Principal: row.RequestedBy, Door: row.Door,
-	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
-	}, nil)
-	require.NoError(b, err)
-	return judged.Row
-}
 
 func TestWithoutASessionEveryPageLeadsToSigningInAndBack(t *testing.T) {
 	b := newBrowser(t)
@@ -232,7 +127,7 @@ func TestAnIdentityProviderThatIsDownIsSaid(t *testing.T) {
 func TestWithoutAnIdentityProviderNobodySignsInToThePages(t *testing.T) {
 	server := httptest.NewServer(New(Config{Desk: app.New(app.Config{}), Auth: auth.New(auth.Config{})}))
 	t.Cleanup(server.Close)
-	b := &browser{T: t, Client: &http.Client{}, base: server.URL}
+	b := &browser{&house{T: t, base: server.URL}, &http.Client{}}
 	status, page, _ := b.get("/login")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "no identity provider is configured")

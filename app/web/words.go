@@ -66,6 +66,9 @@ func stepsOf(row store.Row) []step {
 
 // told says in words what a line of the audit trail without a reason of its own is about.
 func told(e store.Event) string {
+	if e.Why == e.Actor+" asked for it" { // its name stands beside
+		return ""
+	}
 	if e.Why != "" {
 		return e.Why
 	}
