@@ -1,0 +1,305 @@
+package web
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"html"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/house/saml"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// shelf is a bucket of one test.
+type shelf map[string]string
+
+func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
+	if body, ok := s[ref]; ok {
+		return []byte(body), nil
+	}
+	return nil, errors.New("no such object")
+}
+
+// people answers for GitHub: everybody may write, and nothing of a pull request is asked.
+type people struct{}
+
+func (people) Permission(context.Context, int64, string, string) (string, error) { return "write", nil }
+
+func (people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
+	return store.PullRequest{}, errors.New("no such pull request")
+}
+
+// house is the pages over real HTTP, on a desk and a database of their own.
+type house struct {
+	*testing.T
+	base     string
+	provider *saml.Provider
+	issuer   *oidc.Issuer
+	store    *store.Store
+	desk     *app.Desk
+	shelf    shelf
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{T: t, shelf: shelf{}}
+	var err error
+	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{
+		Limits: lifecycle.Limits{
+			LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
+			BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
+		},
+		Lease: time.Minute, Installation: "test",
+	})
+	require.NoError(t, err)
+	t.Cleanup(h.store.Close)
+	server := httptest.NewUnstartedServer(nil)
+	h.base = "http://" + server.Listener.Addr().String()
+	h.provider, err = saml.Start(t.Context(), saml.Config{Home: h.base})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
+	h.issuer, err = oidc.Start(t.Context(), oidc.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.issuer.Stop()) })
+	terms := catalogue(t)
+	h.desk = app.New(app.Config{
+		Store: h.store, Artifacts: h.shelf, Book: func() book.Book { return terms }, GitHub: people{}, UI: h.base,
+		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+	})
+	server.Config.Handler = h.handler(terms)
+	server.Start()
+	t.Cleanup(server.Close)
+	return h
+}
+
+func (h *house) handler(terms book.Book) http.Handler {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(h, err)
+	sessions := auth.NewSessions(auth.SessionConfig{Key: key, Audience: h.base})
+	verifier := auth.New(auth.Config{
+		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities },
+		Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}},
+	})
+	signIn, err := auth.NewSignIn(auth.SAMLConfig{
+		Provider: saml.Name, Metadata: h.provider.Metadata(), Home: h.base, Sessions: sessions, Verifier: verifier,
+		Spend: func(context.Context, string, time.Time) (bool, error) { return true, nil },
+	})
+	require.NoError(h, err)
+	return New(Config{
+		Desk: h.desk, Demo: true, Auth: verifier, SignIn: signIn, GitHub: "https://api.github.com/",
+		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+}
+
+// catalogue is the program's own with teams, quotas and a rule of a test's.
+func catalogue(t *testing.T) book.Book {
+	files := fstest.MapFS{}
+	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
+		files[path] = &fstest.MapFile{Data: body}
+		return err
+	}))
+	for path, body := range map[string]string{
+		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, platform-ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 1000, hard: true}\n",
+		"teams/payments.yaml": "name: payments\nowner: rob\ncostCenters: [payments]\nenvironments: [test]\n",
+		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 4, creating: 3, nodeHours: 3000}\n  - {name: person, scope: person, live: 8}\n",
+		"policies/long.yaml": "name: long\nrules:\n  - name: days\n    when: request.ttlHours > 48\n    effect: requireApproval\n" +
+			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
+	} {
+		files[path] = &fstest.MapFile{Data: []byte(body)}
+	}
+	terms, err := book.Load(files)
+	require.NoError(t, err)
+	return terms
+}
+
+// browser is a person at the pages.
+type browser struct {
+	*house
+	*http.Client
+}
+
+func newBrowser(t *testing.T) *browser { return newHouse(t).browser() }
+
+func (h *house) browser() *browser {
+	jar, err := cookiejar.New(nil)
+	require.NoError(h, err)
+	return &browser{h, &http.Client{Jar: jar}}
+}
+
+// cast are the people of the tests by what they may do.
+var cast = map[string]oidc.Claims{
+	"maya":  {Subject: "maya", Name: "Maya", Role: "requester", Groups: []string{"platform"}},
+	"zoe":   {Subject: "zoe", Name: "Zoe", Role: "requester", Groups: []string{"platform", "payments"}},
+	"rob":   {Subject: "rob", Name: "Rob", Role: "requester", Groups: []string{"payments"}},
+	"will":  {Subject: "will", Name: "Will", Role: "platform_admin"},
+	"wendy": {Subject: "wendy", Name: "Wendy", Role: "platform_admin"},
+	"ada":   {Subject: "ada", Name: "Ada", Role: "auditor"},
+	"nora":  {Subject: "nora", Name: "Nora"},
+	"late":  {Subject: "maya", Name: "Maya", Role: "requester", Groups: []string{"platform"}, Expiry: jwt.NewNumericDate(time.Now().Add(-time.Hour))},
+}
+
+// as is the browser of one of the cast, signed in; of anybody else a new one.
+func (h *house) as(name string) *browser {
+	h.Helper()
+	b := h.browser()
+	claims, known := cast[name]
+	if !known {
+		return b
+	}
+	raw, err := h.issuer.Token(claims)
+	require.NoError(h, err)
+	home, err := url.Parse(h.base)
+	require.NoError(h, err)
+	b.Jar.SetCookies(home, []*http.Cookie{{Name: auth.CookieName, Value: raw, Path: "/"}})
+	return b
+}
+
+// id is what one of the cast is called by the desk.
+func (h *house) id(name string) string { return "oidc:" + h.issuer.URL() + "#" + cast[name].Subject }
+
+// principal is one of the cast as the desk sees it.
+func (h *house) principal(name string) policy.Principal {
+	c := cast[name]
+	return policy.As(h.id(name), c.Name, policy.Role(c.Role), c.Groups...)
+}
+
+func (b *browser) get(path string) (int, string, *http.Response) {
+	b.Helper()
+	answer, err := b.Get(b.base + path)
+	require.NoError(b, err)
+	return b.read(answer)
+}
+
+func (b *browser) post(path string, form url.Values) (int, string, *http.Response) {
+	b.Helper()
+	answer, err := b.PostForm(b.base+path, form)
+	require.NoError(b, err)
+	return b.read(answer)
+}
+
+func (b *browser) read(answer *http.Response) (int, string, *http.Response) {
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(b, err)
+	return answer.StatusCode, string(raw), answer
+}
+
+// still answers without following where it leads.
+func (b *browser) still() *browser {
+	return &browser{b.house, &http.Client{Jar: b.Jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+var inputs = regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"`)
+
+// field is the value of a page's first input of the name.
+func (b *browser) field(page, name string) string {
+	b.Helper()
+	for _, m := range inputs.FindAllStringSubmatch(page, -1) {
+		if m[1] == name {
+			return html.UnescapeString(m[2])
+		}
+	}
+	require.Fail(b, "no input "+name, page)
+	return ""
+}
+
+// press opens a page and posts a form of it, with the mark of what the page showed.
+func (b *browser) press(on, to string, form url.Values) (int, string, *http.Response) {
+	b.Helper()
+	_, page, _ := b.get(on)
+	if form == nil {
+		form = url.Values{}
+	}
+	if strings.Contains(page, `name="seen"`) {
+		form.Set("seen", b.field(page, "seen"))
+	}
+	return b.post(to, form)
+}
+
+// signIn signs one of the demo's people in, as a browser does.
+func (b *browser) signIn(login string) {
+	b.Helper()
+	require.NoError(b, saml.SignIn(b.Context(), b.Client, b.base, login, "demo-"+login, "/"))
+}
+
+func (h *house) accept(name, team string) store.Row {
+	h.Helper()
+	row := store.Row{CostCenter: "sandbox", Door: string(policy.DoorLabel)}
+	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
+	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
+	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
+	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
+	judged, err := h.store.Judge(h.Context(), store.Ask{
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Principal: row.RequestedBy, Door: row.Door,
+	}, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+	}, nil)
+	require.NoError(h, err)
+	return judged.Row
+}
+
+// sql changes the tables as no use case of the pages does.
+func (h *house) sql(query string, args ...any) {
+	h.Helper()
+	_, err := h.store.Pool().Exec(h.Context(), query, args...)
+	require.NoError(h, err)
+}
+
+// ready makes a cluster one that can be used.
+func (h *house) ready(row store.Row) {
+	h.Helper()
+	kubeconfig, password := "s3://artifacts/"+row.ID+"/kubeconfig", "s3://artifacts/"+row.ID+"/kubeadmin-password"
+	h.shelf[kubeconfig], h.shelf[password] = "apiVersion: v1\nkind: Config\n", "AbCdE-12345-fGhIj-67890\n"
+	domain := row.Name + "." + row.BaseDomain
+	h.sql(`UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
+	h.sql(`INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
+		"https://console-openshift-console.apps."+domain, kubeconfig, password)
+}
+
+// make has one of the cast ask for a cluster; hours above 48 need an approval.
+func (h *house) make(who, name, team string, hours int) app.Created {
+	h.Helper()
+	made, err := h.desk.Create(h.Context(), h.principal(who), app.Asked{
+		Door: policy.DoorWeb, Request: app.CreateRequest{Name: name, Team: team, TTLHours: &hours},
+	})
+	require.NoError(h, err)
+	require.NotEmpty(h, made.Row.ID, "%s", made.Verdict.Words())
+	return made
+}
+
+// says is the answer to a form on the page it led to; empty: there is none.
+func says(page string) string {
+	m := regexp.MustCompile(`(?s)<p class="(?:fine|alert)" role="(?:status|alert)">(.*?)</p>`).FindStringSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
