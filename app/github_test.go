@@ -36,16 +36,17 @@ func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
 	h.labeled("will", label)
 	row := h.only()
 	require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
+	require.Contains(t, h.replies()[0], "Somebody has to agree.", "what it waits for")
 	h.comment(1, "will", "/ocp approve")
 	require.True(t, h.only().NeedsApproval)
-	require.Contains(t, h.replies()[0], "the word of a platform admin of team platform counts; yours is requester")
+	require.Contains(t, h.replies()[1], "the word of a platform admin of team platform counts; yours is requester")
 	h.comment(2, "rita", "/ocp approve")
-	require.Contains(t, h.replies()[1], "only read permission")
+	require.Contains(t, h.replies()[2], "only read permission")
 	h.comment(3, "maya", "/ocp approve")
 	require.False(t, h.only().NeedsApproval)
-	require.Contains(t, h.replies()[2], "@maya approved `"+row.Name+"` at `6dcb09b`")
+	require.Contains(t, h.replies()[3], "@maya approved `"+row.Name+"` at `6dcb09b`")
 	h.comment(4, "maya", "/ocp approve")
-	require.Contains(t, h.replies()[3], "nothing of this pull request waits for approval")
+	require.Contains(t, h.replies()[4], "nothing of this pull request waits for approval")
 }
 
 func TestTwoWordsAreTwoPersons(t *testing.T) {
@@ -53,9 +54,9 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 	h.github.permission["paul"] = "write"
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp approve")
-	require.Contains(t, h.replies()[0], "it needs 2 others")
+	require.Contains(t, h.replies()[1], "it needs 2 others")
 	h.comment(2, "maya", "/ocp approve "+profile)
-	require.Contains(t, h.replies()[1], "1 of 2 votes")
+	require.Contains(t, h.replies()[2], "1 of 2 votes")
 	h.comment(3, "paul", "/ocp approve")
 	require.False(t, h.only().NeedsApproval)
 }
@@ -77,7 +78,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	_, err = h.desk.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.comment(1, "maya", "/ocp approve")
-	require.Contains(t, h.replies()[0], "at `bbbbbbb`")
+	require.Contains(t, h.replies()[1], "at `bbbbbbb`")
 }
 
 func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
@@ -86,7 +87,7 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	h.comment(1, "will", "/ocp approve")
 	require.True(t, h.only().NeedsApproval)
 	h.comment(2, "will", "/ocp link")
-	said := h.replies()[1]
+	said := h.replies()[2]
 	require.Contains(t, said, "open http://127.0.0.1:8080/links/")
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ := strings.Cut(rest, " ")

@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/rules"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -159,6 +161,31 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 			require.Len(t, h.replies(), 1)
 			require.Contains(t, h.replies()[0], c.words)
 			require.Equal(t, []string{"false"}, h.query(`SELECT allowed::text FROM cluster_requests`))
+		})
+	}
+}
+
+func TestWhatWaitsForAPersonsWordOrHasARemarkSaysSoBesideItsComment(t *testing.T) {
+	for effect, words := range map[profiles.Effect]string{
+		profiles.EffectRequireApproval: "Nothing runs yet. One platform admin has to approve it",
+		profiles.EffectWarn:            "Worth knowing",
+	} {
+		t.Run(string(effect), func(t *testing.T) {
+			h := newHouse(t)
+			h.book.Policies = []profiles.Policy{{Name: "house", Rules: []profiles.Rule{{
+				Name: "forty-one", When: "pr.number == 41", Effect: effect, Message: "Forty-one is looked at.",
+				Approval: profiles.ApprovalTerms{For: time.Hour},
+			}}}}
+			var problems profiles.Problems
+			h.book.Rules, problems = rules.Compile(h.book.Policies)
+			require.Empty(t, problems)
+			e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
+			h.sync(e)
+			h.sync(e)
+			require.Len(t, h.replies(), 1)
+			require.Contains(t, h.replies()[0], words)
+			require.Contains(t, h.replies()[0], "Forty-one is looked at.")
+			require.Equal(t, effect == profiles.EffectRequireApproval, h.only().NeedsApproval)
 		})
 	}
 }

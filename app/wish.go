@@ -159,18 +159,26 @@ func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u st
 	}
 	return store.Judgement{Accept: &store.Acceptance{
 		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said,
-		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)),
+		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)), Reply: w.accepted(v),
 	}}, nil
 }
 
 // refusal is the answer to post; nil where nobody waits for one.
 func (w wish) refusal(v policy.Verdict) *store.Reply {
-	if w.cause == "" {
+	return w.answered(chatops.Refusal(w.actor, v))
+}
+
+// accepted is what is said beside the cluster's own comment: what it waits for, and what one should know.
+func (w wish) accepted(v policy.Verdict) *store.Reply {
+	return w.answered(chatops.Accepted(w.actor, v))
+}
+
+func (w wish) answered(words string) *store.Reply {
+	if w.cause == "" || words == "" {
 		return nil
 	}
 	return &store.Reply{
-		Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number,
-		Body: chatops.Answer(w.line, chatops.Refusal(w.actor, v)),
+		Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Body: chatops.Answer(w.line, words),
 	}
 }
 
