@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,7 +79,11 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 	if r.Profile == "" {
 		profile, known = b.Default()
 	}
-	for _, field := range r.check(profile, known, policy.OwnershipOf(w.request, b.Terms(now))) {
+	own := policy.OwnershipOf(w.request, b.Terms(now))
+	if own.Team != "" && !w.request.MayFor(own.Team) { // what that team would fill in is not told, and not missed either
+		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
+	}
+	for _, field := range r.check(profile, known, own) {
 		follows := field.Name == "team" && r.Owner == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
 		if !told(wrong, field) && !follows {                                                  // a field that could not be read is not missing
 			wrong = append(wrong, field)
@@ -89,6 +94,9 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 	}
 	return w, wrong
 }
+
+// noneOfTheirs stands for what only members of a team are told.
+const noneOfTheirs = "-"
 
 // cutForShow is said of a key that ends in dots, as documentation prints them; see docs/adr/0014.
 var cutForShow = policy.Check{

@@ -47,7 +47,7 @@ func prepare(r Request, u Usage, t Terms) judging {
 
 // of takes the team's part out of what a stranger to it is judged by, so that no answer tells what the team has.
 func (j judging) of(team string) judging {
-	if j.stranger = !j.r.mayFor(team); j.stranger {
+	if j.stranger = !j.r.MayFor(team); j.stranger {
 		j.usage.Team = Counts{}
 	}
 	return j

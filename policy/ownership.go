@@ -15,7 +15,7 @@ func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Te
 	if teams, every := r.Principal.Teams(RolesFor(ActCreate)...); own.Team == "" && r.PR == nil && !every && len(teams) == 1 {
 		own.Team = teams[0]
 	}
-	if r.mayFor(own.Team) {
+	if r.MayFor(own.Team) {
 		team, _, _ = c.Team(own.Team)
 	}
 	own.Owner = orDefault(own.Owner, orDefault(r.Principal.Name, team.Owner))
@@ -31,9 +31,9 @@ func TeamOf(r Request, c profiles.Catalogue) string {
 	return own.Team
 }
 
-// mayFor says whether the one who asks may create for a team. To anybody else it is as if nothing were known of it: neither its
+// MayFor says whether the one who asks may create for a team. To anybody else it is as if nothing were known of it: neither its
 // lists nor its budget nor what it uses.
-func (r Request) mayFor(team string) bool {
+func (r Request) MayFor(team string) bool {
 	if r.Door != DoorLabel && r.Door != DoorComment {
 		return r.Principal.May(ActCreate, team)
 	}
@@ -64,7 +64,7 @@ func (j judging) checkOwnership() Check {
 	for _, f := range []struct{ words, tag, value string }{
 		{"owner", tagOwner, own.Owner}, {"team", tagTeam, own.Team}, {"cost center", tagCostCenter, own.CostCenter}, {"environment", tagEnvironment, own.Environment},
 	} {
-		if profiles.TagProblem(f.tag, f.value) != "" {
+		if unknown := j.stranger && own.Team != "" && f.value == ""; !unknown && profiles.TagProblem(f.tag, f.value) != "" {
 			missing = append(missing, f.words)
 		}
 	}
