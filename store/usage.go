@@ -26,12 +26,13 @@ func (c *change) usage(ctx context.Context, scope Scope) (Usage, error) {
 }
 
 // What clusters c that are not released count for. Until then a cluster is live, whatever its status. One that waits for its
-// turn was never begun and is counted apart; one that awaits approval has its place already. Only what is still wanted will
-// cost anything until its end: the rest is being torn down.
+// turn was never begun and is counted apart; one that awaits approval has its place already. One that is cleaned up between two
+// tries is being created even where that is blocked: it goes on as soon as it is clean. Only what is still wanted will cost
+// anything until its end: the rest is being torn down.
 const (
 	isOurs      = `(@everywhere OR c.requested_by = @person OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
-	isCreating  = `(c.wish = 'present' AND c.status IN ('PENDING', 'CREATING') AND NOT c.needs_turn AND NOT c.needs_approval)`
+	isCreating  = `(c.wish = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 	isWaiting   = `(c.wish = 'present' AND c.needs_turn AND NOT c.needs_approval)`
 	nodesToCome = `greatest(0, c.nodes + coalesce(c.workers_wanted, c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0))`
 )

@@ -209,3 +209,27 @@ func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 	clock.pass(20 * 24 * time.Hour) // December
 	require.EqualValues(t, 2*70*int(clock.now().Sub(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))/time.Hour), used(t, s).Team.SpentCents)
 }
+
+// Its next try begins once it is clean, without being asked for a turn again.
+func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, attempt := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
+	require.NoError(t, err)
+	_, err = s.Result(t.Context(), attempt.Attempt, attempt.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no", Retryable: true})
+	require.NoError(t, err)
+	for range limits.BlockAfter {
+		step(t, s, row.ID)
+		clock.pass(limits.RetryMax / 100)
+		step(t, s, row.ID)
+		leaves(t, s, row.ID)
+	}
+	step(t, s, row.ID)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{lifecycle.DestroyBlocked, lifecycle.Present}, []any{row.Phase, row.Wish})
+	now, err := s.Usage(t.Context(), store.Scope{Team: row.Team})
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1}, []int{now.Team.Live, now.Team.Creating})
+}
