@@ -84,8 +84,8 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
-		follows := field.Name == "team" && r.Owner == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
-		if !told(wrong, field) && !follows {                                                  // a field that could not be read is not missing
+		follows := field.Name == "team" && own.Team == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
+		if !told(wrong, field) && !follows {                                                   // a field that could not be read is not missing
 			wrong = append(wrong, field)
 		}
 	}
@@ -107,11 +107,11 @@ var cutForShow = policy.Check{
 
 // Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused.
 func Refused(v policy.Verdict, wrong []Field) error {
-	if !unreadable(wrong) {
-		for _, check := range v.Refusals() {
-			if field := fieldOf(check); !told(wrong, field) && (check.Name != "ownership" || len(wrong) == 0) { // its parts are named one by one
-				wrong = append(wrong, field)
-			}
+	refusals := v.Refusals()
+	for _, check := range refusals {
+		parts := check.Name == "ownership" && len(wrong)+len(refusals) > 1 // they are named one by one, or another says why
+		if field := fieldOf(check); !unreadable(wrong) && !told(wrong, field) && !parts {
+			wrong = append(wrong, field)
 		}
 	}
 	return &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: wrong}
