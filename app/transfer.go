@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -33,15 +34,15 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 		return Change{}, err
 	}
 	var room policy.Check
-	judge := func(u store.Usage) error {
+	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		room = policy.JudgeTransfer(team, held(row, u.At), used(u), book.Catalogue)
 		if room.Result == policy.Fail {
-			return fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
+			return nil, fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
 		}
-		return nil
-	}
-	if team == row.Team {
-		judge = nil // it is counted there already
+		for _, l := range policy.TeamLimits(team, book.Catalogue) {
+			limits = append(limits, lifecycle.Limit(l))
+		}
+		return limits, nil
 	}
 	err = d.store.Transfer(ctx, row.ID, team, owner, deed.by(p), judge)
 	var full *Error
@@ -79,7 +80,9 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 // held is what a cluster takes of quotas and budgets from now on.
 func held(row store.Row, now time.Time) policy.Held {
 	left := max(0, row.DestroyAt.Sub(now))
-	return policy.Held{Nodes: row.Nodes, Left: left, Cents: int64(float64(row.HourlyCents) * left.Hours())}
+	return policy.Held{
+		Nodes: row.Nodes, Left: left, Cents: int64(float64(row.HourlyCents) * left.Hours()), Creating: row.Status != lifecycle.Ready,
+	}
 }
 
 func moved(before, now store.Row, room policy.Check) string {

@@ -61,13 +61,13 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 		words, next   string
 		have, accepts string
 	}{
-		"a person":     {Usage{Person: Counts{Live: 4}}, "maya has 4 of the 4 clusters that quota person allows at once.", "Destroy one", "4", "at most 4"},
-		"a team":       {Usage{Team: Counts{Live: 9}}, "Team shop has 9 of the 5 clusters that quota shops allows at once.", "Destroy one", "9", "at most 5"},
-		"creating":     {Usage{Team: Counts{Live: 3, Creating: 3}}, "Team shop has 3 of the 3 clusters being created that quota shops allows at once.", "when one of them is ready", "3", "at most 3"},
-		"a repository": {Usage{Repository: Counts{Live: 2}}, "acme/shop has 2 of the 2 clusters that quota repo allows at once.", "Destroy one", "2", "at most 2"},
-		"everywhere":   {Usage{Everywhere: Counts{Live: 50}}, "This installation has 50 of the 50 clusters that quota all allows at once.", "raise the quota", "50", "at most 50"},
-		"who waits": {Usage{Repository: Counts{Live: 1, Waiting: 1}}, "acme/shop has 1 of the 2 clusters, and 1 more that wait for their turn, that quota repo allows at once.",
-			"Destroy one", "1 and 1 waiting", "at most 2"},
+		"a person":     {Usage{Person: Counts{Live: 4}}, "maya has 4 of the 4 clusters that quota person allows at once.", "Destroy one", "4", "4 at once, this one included"},
+		"a team":       {Usage{Team: Counts{Live: 9}}, "Team shop has 9 clusters, and quota shops allows 5 at once.", "Destroy one", "9", "5 at once, this one included"},
+		"creating":     {Usage{Team: Counts{Live: 3, Creating: 3}}, "Team shop has 3 of the 3 clusters being created that quota shops allows at once.", "when one of them is ready", "3", "3 at once, this one included"},
+		"a repository": {Usage{Repository: Counts{Live: 2}}, "acme/shop has 2 of the 2 clusters that quota repo allows at once.", "Destroy one", "2", "2 at once, this one included"},
+		"everywhere":   {Usage{Everywhere: Counts{Live: 50}}, "This installation has 50 of the 50 clusters that quota all allows at once.", "raise the quota", "50", "50 at once, this one included"},
+		"who waits": {Usage{Repository: Counts{Live: 1, Waiting: 1}}, "acme/shop has 1 of the 2 clusters that quota repo allows at once; waiting for their turn: 1.",
+			"Destroy one", "1 and 1 waiting", "2 at once, this one included"},
 		"node hours": {Usage{Repository: Counts{NodeHours: 340.5}}, "acme/shop has used or set aside 341 of the 400 node hours that quota repo allows this month; this cluster needs 72 (3 nodes for 24h).",
 			"Ask for at most 19h", "341", "at most 59 more"},
 		"no node hour": {Usage{Repository: Counts{NodeHours: 399}}, "has used or set aside 399 of the 400", "Ask again next month", "399", "at most 1 more"},
@@ -98,7 +98,7 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)
-	require.Contains(t, v.Words(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters, and 2 more that wait for their turn, that quota shops allows at once.")
+	require.Contains(t, v.Words(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
 
 	v = Evaluate(wish(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
 	require.False(t, v.Allowed, "a month's node hours do not come back")
@@ -194,4 +194,18 @@ func TestABudgetIsNeverSpentTwice(t *testing.T) {
 		require.LessOrEqual(t, spent, budget)
 		require.Greater(t, spent+1800, budget, "and what fits is given")
 	})
+}
+
+func TestWhatIsNotReadyNeedsRoomInTheNewTeamToBecomeReady(t *testing.T) {
+	terms := declaredTerms(t)
+	usage := Usage{Team: Counts{Live: 3, Creating: 3}}
+	left := Held{Nodes: 3, Left: time.Hour}
+	require.Equal(t, Pass, JudgeTransfer("shop", left, usage, terms.Catalogue).Result)
+	left.Creating = true
+	refused := JudgeTransfer("shop", left, usage, terms.Catalogue)
+	require.Equal(t, Fail, refused.Result)
+	require.Contains(t, refused.Words, "Team shop has 3 of the 3 clusters being created")
+	require.Equal(t, []Limit{
+		{Quota: "shops", Scope: "team", Key: "shop", What: LimitLive, Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: LimitCreating, Most: 3},
+	}, TeamLimits("shop", terms.Catalogue))
 }

@@ -15,6 +15,19 @@ type Held struct {
 	Nodes int
 	Left  time.Duration // until its end
 	Cents int64         // that it still costs until then, by list prices
+
+	Creating bool // it is not ready yet
+}
+
+// TeamLimits are the limits of what a team may have at once, for a cluster of another team's that still waits for its turn.
+func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
+	j := judging{terms: Terms{Catalogue: c}, own: Ownership{Team: team}}
+	for _, b := range j.bounds() {
+		if b.Scope == profiles.ScopeTeam {
+			limits = append(limits, b.limits()...)
+		}
+	}
+	return limits
 }
 
 // JudgeTransfer says whether a team has room for a cluster that exists, with what the team uses counted under its lock. Nobody
@@ -32,7 +45,7 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 			continue // it is counted there already, whoever it belongs to
 		}
 		for _, l := range b.limits() {
-			if l.What == LimitLive {
+			if l.What == LimitLive || h.Creating {
 				checks = append(checks, j.checkCount(b, l))
 			}
 		}

@@ -190,6 +190,40 @@ func TestAClusterGoesToAnotherTeam(t *testing.T) {
 	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/other", "will", maya(""), nil), store.ErrConflict)
 }
 
+// What waits for a place of one team's takes none of another's beyond that one's limit.
+func TestWhoWaitsIsGivenAwayWithTheNewTeamsLimits(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	full := queues(t, s, clock, "first", 1)
+	waiting := queues(t, s, clock, "second", 1)
+	a := granted("third")
+	a.Row.Team = "acme/web"
+	accept(t, s, a)
+	limit := lifecycle.Limit{Quota: "web", Scope: lifecycle.ScopeTeam, Key: "acme/web", What: lifecycle.CountLive, Most: 2}
+	judged := 0
+	judge := func(u store.Usage) ([]lifecycle.Limit, error) {
+		judged++
+		require.Equal(t, 1, u.Team.Live)
+		return []lifecycle.Limit{limit}, nil
+	}
+	require.NoError(t, s.Transfer(t.Context(), waiting.ID, "acme/web", "will", maya(""), judge))
+	require.NoError(t, s.Transfer(t.Context(), waiting.ID, "acme/web", "maya", maya(""), judge))
+	require.Equal(t, 1, judged, "another owner in the same team takes no room")
+	b := granted("fourth")
+	b.Row.Team = "acme/web"
+	accept(t, s, b)
+	goes(t, s, full.ID)
+	require.Empty(t, served(t, s), "the team it left has room, and its own has none")
+	goes(t, s, liveOf(t, s, "third"))
+	require.Equal(t, []string{waiting.ID}, served(t, s))
+}
+
+func liveOf(t testing.TB, s *store.Store, name string) (id string) {
+	t.Helper()
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM clusters WHERE name = $1 AND destroyed_at IS NULL`, name).Scan(&id))
+	return id
+}
+
 func TestAShareShowsAClusterToOthers(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -210,11 +210,12 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	case 2:
 		_, _, _, err = at.Hold(ctx, id, time.Now().Add(time.Duration(r.IntN(3))*time.Hour), d)
 	case 3:
-		err = at.Transfer(ctx, id, fmt.Sprintf("team-%d", r.IntN(stormTeams)), "maya", d, func(u store.Usage) error {
+		team := fmt.Sprintf("team-%d", r.IntN(stormTeams))
+		err = at.Transfer(ctx, id, team, "maya", d, func(u store.Usage) ([]lifecycle.Limit, error) {
 			if u.Team.Live+u.Team.Waiting >= mostOfTeam {
-				return errFull
+				return nil, errFull
 			}
-			return nil
+			return []lifecycle.Limit{{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: team, What: lifecycle.CountLive, Most: mostOfTeam}}, nil
 		})
 	case 4, 5:
 		_, err = at.Scale(ctx, id, 1+r.IntN(5), d)

@@ -16,13 +16,16 @@ type holder struct {
 }
 
 // Transfer gives a cluster to another team and owner: quotas, costs and visibility follow from now on. The tags in the cloud
-// keep the names of its acceptance, and so does its place in line. judge is called with what the new team uses, counted behind
-// its lock, and refuses by an error, which comes back wrapped; nil: nobody judges. ErrConflict: the cluster is no longer
-// wanted. ErrStale: it is not the one that was seen.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, judge func(Usage) error) error {
+// keep the names of its acceptance. Where the team is another one judge is called with what it uses, counted behind its lock,
+// and refuses by an error, which comes back wrapped; what it returns are the team's limits, by which a cluster that still waits
+// gets its turn. nil: nobody judges, and the limits stay. ErrConflict: the cluster is no longer wanted. ErrStale: it is not
+// the one that was seen.
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, judge func(Usage) ([]lifecycle.Limit, error)) error {
 	err := s.write(ctx, func(c *change) error {
-		if err := c.roomIn(ctx, team, judge); err != nil {
-			return err
+		if judge != nil { // the team's lock before the row's, as wishes take them
+			if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
+				return err
+			}
 		}
 		cur, err := c.lock(ctx, id)
 		if err != nil {
@@ -38,18 +41,15 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, ju
 			return fmt.Errorf("%w: a cluster has a team and an owner", ErrConflict)
 		}
 		before, err := one[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
-		after := holder{team, owner}
-		if err != nil || before == after {
+		if err != nil || before == (holder{team, owner}) {
 			return err
 		}
-		if err := c.wish(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": team, "owner": owner}); err != nil {
-			return err
+		if before.Team != team {
+			if err := c.receive(ctx, id, team, judge); err != nil {
+				return err
+			}
 		}
-		c.nextTurns() // the team it leaves has a place more
-		if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, team); err != nil {
-			return fmt.Errorf("move its approvals: %w", err)
-		}
-		return c.did(d, "transferred", id, act{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
+		return c.transfer(ctx, id, before, holder{team, owner}, d)
 	})
 	if err != nil {
 		return fmt.Errorf("transfer %s: %w", id, err)
@@ -57,17 +57,37 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, ju
 	return nil
 }
 
-// roomIn has a team's room judged behind the team's lock, which is taken before the row's, as wishes do.
-func (c *change) roomIn(ctx context.Context, team string, judge func(Usage) error) error {
+// receive has the new team's room judged. Whoever waits with the cluster waits for that team's limits from now on, and for
+// those of others as before.
+func (c *change) receive(ctx context.Context, id, team string, judge func(Usage) ([]lifecycle.Limit, error)) error {
 	if judge == nil {
 		return nil
-	}
-	if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
-		return err
 	}
 	used, err := c.usage(ctx, Scope{Team: team})
 	if err != nil {
 		return err
 	}
-	return judge(used)
+	limits, err := judge(used)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `
+		UPDATE turns SET team = $2, limits = $3 || coalesce(
+			(SELECT jsonb_agg(l) FROM jsonb_array_elements(limits) AS l WHERE l ->> 'scope' <> $4), '[]')
+		WHERE cluster_id = $1`, id, team, append([]lifecycle.Limit{}, limits...), lifecycle.ScopeTeam)
+	if err != nil {
+		return fmt.Errorf("move its place in line: %w", err)
+	}
+	return nil
+}
+
+func (c *change) transfer(ctx context.Context, id string, before, after holder, d Deed) error {
+	if err := c.wish(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
+		return err
+	}
+	c.nextTurns() // the team it leaves has a place more
+	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
+		return fmt.Errorf("move its approvals: %w", err)
+	}
+	return c.did(d, "transferred", id, act{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
 }
