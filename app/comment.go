@@ -20,6 +20,7 @@ type CommentEvent struct {
 	Number       int
 	ID           int64
 	Author       string // login
+	AuthorID     int64  // GitHub's own number of the author, which no renaming changes
 	Bot          bool
 	Action       string // created, edited, deleted
 	Body         string
@@ -42,7 +43,7 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	if err != nil {
 		return "", err
 	}
-	request, err := d.request(ctx, policy.DoorComment, pr, e.Author)
+	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Author, e.AuthorID})
 	if err != nil {
 		return "", err
 	}

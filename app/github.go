@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
@@ -13,28 +15,63 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// actor is who acts on GitHub: a login, and the number that tells two who bore it one after the other apart.
+type actor struct {
+	login string
+	id    int64
+}
+
+func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
+
+// linkCounts is how long an account elsewhere counts as its owner's after they signed in last.
+const linkCounts = 7 * 24 * time.Hour
+
 // onGitHub is who acts on a pull request: a login with the seats that the catalogue's identities give it for what GitHub says
-// of it, and those of the person who said that the account is theirs.
-func (d *Desk) onGitHub(ctx context.Context, login, permission, repo, team string) (policy.Principal, error) {
-	values := map[string][]string{"login": {login}, "permission": {permission}, "repository": {repo}}
+// of it, and those of the person who said that the account is theirs. Both are worked out now, by the identities of now.
+func (d *Desk) onGitHub(ctx context.Context, by actor, door policy.Door, permission, repo, team string) (policy.Principal, error) {
+	values := map[string][]string{"login": {by.login}, "permission": {permission}, "repository": {repo}}
 	if team != "" {
 		values["owner"] = []string{team}
 	}
-	p := policy.Principal{ID: principalID(login), Name: login}
-	p.Seats = policy.SeatsOf(d.book().Identities, policy.Claims{Source: profiles.SourceGitHub, Subject: login, Name: login, Values: values})
-	account, err := d.store.AccountOf(ctx, p.ID)
+	p, identities := policy.Principal{ID: principalID(by.login), Name: by.login}, d.book().Identities
+	p.Seats = policy.SeatsOf(identities, policy.Claims{Source: profiles.SourceGitHub, Subject: by.login, Name: by.login, Values: values})
+	proof, err := d.linked(ctx, by, door)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	p.Seats = append(p.Seats, policy.SeatsOf(identities, proof)...)
+	return p, nil
+}
+
+// linked is what the person proved last who said that the account is theirs: nothing where nobody did, or not lately. A login
+// that came to be another's is theirs no longer.
+func (d *Desk) linked(ctx context.Context, by actor, door policy.Door) (proof policy.Claims, err error) {
+	account, err := d.store.AccountOf(ctx, principalID(by.login))
 	if errors.Is(err, store.ErrNotFound) {
-		return p, nil
+		return proof, nil
 	}
 	if err != nil {
-		return policy.Principal{}, fmt.Errorf("look for the account of %s: %w", login, err)
+		return proof, fmt.Errorf("look for the account of %s: %w", by.login, err)
 	}
-	var linked []policy.Seat
-	if err := json.Unmarshal(account.Seats, &linked); err != nil {
-		return policy.Principal{}, fmt.Errorf("the seats of %s: %w", account.Account, err)
+	if account.Number != by.number() {
+		why := "GitHub's account " + account.Number + " bore this name then, and account " + by.number() + " bears it now"
+		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Deed{Actor: principalID(by.login), Door: string(door), Why: why})
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return proof, fmt.Errorf("unlink the account of %s: %w", by.login, err)
+		}
+		return proof, nil
 	}
-	p.Seats = append(p.Seats, linked...)
-	return p, nil
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return proof, fmt.Errorf("read the clock: %w", err)
+	}
+	if now.Sub(account.SeenAt) > linkCounts {
+		return proof, nil
+	}
+	if err := json.Unmarshal(account.Proof, &proof); err != nil {
+		return policy.Claims{}, fmt.Errorf("what the owner of %s proved: %w", account.Account, err)
+	}
+	return proof, nil
 }
 
 // approveByComment gives the author's word to everything of the pull request that waits for one.
@@ -100,7 +137,7 @@ func (d *Desk) rebind(ctx context.Context, row store.Row, head string) ([]string
 // to whoever only reads it.
 func (d *Desk) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
 	deed := store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: c.Line}
-	link, err := d.AccountLink(ctx, principalID(c.event.Author), deed)
+	link, err := d.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), deed)
 	if err != nil {
 		return "", "", err
 	}

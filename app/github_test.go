@@ -92,6 +92,7 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ := strings.Cut(rest, " ")
 	boss := policy.As("saml:boss", "Boss", policy.PlatformAdmin)
+	boss.Proof = adminsProof()
 	link, err := h.desk.LinkFor(t.Context(), boss, handle)
 	require.NoError(t, err)
 	require.Equal(t, "github:will", link.Account)

@@ -75,7 +75,7 @@ func wanted(newest store.Row, e PullRequestEvent, label string) bool {
 
 func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, profile string, generation int) (string, error) {
 	key := fmt.Sprintf("label:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, profile, e.Action, e.PR.UpdatedAt.Unix())
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, e.Actor)
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
@@ -93,13 +93,13 @@ func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, profile s
 }
 
 // request is what every wish from a pull request has in common; the actor's permission is asked now, not believed.
-func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullRequest, actor string) (policy.Request, error) {
-	permission, err := d.github.Permission(ctx, pr.Installation, pr.Repo, actor)
+func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullRequest, by actor) (policy.Request, error) {
+	permission, err := d.github.Permission(ctx, pr.Installation, pr.Repo, by.login)
 	if err != nil {
-		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", actor, pr.Repo, err)
+		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", by.login, pr.Repo, err)
 	}
 	own := d.ownership(pr.Repo)
-	who, err := d.onGitHub(ctx, actor, permission, pr.Repo, own.Team)
+	who, err := d.onGitHub(ctx, by, door, permission, pr.Repo, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}

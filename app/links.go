@@ -84,8 +84,9 @@ func (d *Desk) KubeadminLink(ctx context.Context, p policy.Principal, ref string
 }
 
 // AccountLink makes a link by which whoever signs in says that an account elsewhere, e.g. github:maya, is theirs.
-func (d *Desk) AccountLink(ctx context.Context, account string, deed store.Deed) (Link, error) {
-	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account}, accountLasts, deed)
+// The number is the account's own there, which no renaming changes.
+func (d *Desk) AccountLink(ctx context.Context, account, number string, deed store.Deed) (Link, error) {
+	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, deed)
 }
 
 func (d *Desk) link(ctx context.Context, l store.Link, lasts time.Duration, deed store.Deed) (Link, error) {
@@ -124,11 +125,11 @@ func (d *Desk) LinkFor(ctx context.Context, p policy.Principal, handle string) (
 
 // Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.
 func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, deed Deed) (Redeemed, error) {
-	seats, err := json.Marshal(p.Seats)
+	who, err := owner(p)
 	if err != nil {
-		return Redeemed{}, fmt.Errorf("encode seats: %w", err)
+		return Redeemed{}, err
 	}
-	used, err := d.store.UseLink(ctx, handle, store.Owner{Principal: p.ID, Name: p.Name, Seats: seats}, string(deed.Door))
+	used, err := d.store.UseLink(ctx, handle, who, string(deed.Door))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
@@ -201,15 +202,24 @@ func (d *Desk) Unlink(ctx context.Context, p policy.Principal, account string, d
 	return nil
 }
 
-// SignedIn brings the seats of the principal's accounts elsewhere up to what its sign-in showed: whoever left a team acts for it
-// from nowhere any more.
+// SignedIn brings the principal's accounts elsewhere up to what its sign-in showed: whoever left a team acts for it from nowhere
+// any more.
 func (d *Desk) SignedIn(ctx context.Context, p policy.Principal, door policy.Door) error {
-	seats, err := json.Marshal(p.Seats)
+	who, err := owner(p)
 	if err != nil {
-		return fmt.Errorf("encode seats: %w", err)
+		return err
 	}
-	if err := d.store.SignedIn(ctx, store.Owner{Principal: p.ID, Name: p.Name, Seats: seats}, string(door)); err != nil {
+	if err := d.store.SignedIn(ctx, who, string(door)); err != nil {
 		return fmt.Errorf("bring accounts up to date: %w", err)
 	}
 	return nil
+}
+
+// owner is who signed in, with what was proved.
+func owner(p policy.Principal) (store.Owner, error) {
+	proof, err := json.Marshal(p.Proof)
+	if err != nil {
+		return store.Owner{}, fmt.Errorf("encode what was proved: %w", err)
+	}
+	return store.Owner{Principal: p.ID, Name: p.Name, Proof: proof}, nil
 }

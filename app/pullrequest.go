@@ -21,10 +21,11 @@ const (
 
 // PullRequestEvent is one thing that happened to a pull request, or a look at it (any other action).
 type PullRequestEvent struct {
-	PR     store.PullRequest
-	Actor  string // login of who did it
-	Action string // GitHub's action
-	Label  string // the label of a labeled or unlabeled action
+	PR      store.PullRequest
+	Actor   string // login of who did it
+	ActorID int64  // GitHub's own number of them
+	Action  string // GitHub's action
+	Label   string // the label of a labeled or unlabeled action
 }
 
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state. It is level-triggered: the

@@ -147,6 +147,7 @@ CREATE TABLE links (
     principal  text NOT NULL DEFAULT '' CHECK (kind = 'account' OR principal <> ''), -- who alone may use it; account: whoever signs in
     cluster_id text REFERENCES clusters,
     account    text NOT NULL DEFAULT '' CHECK ((kind = 'account') = (account <> '')), -- e.g. github:maya
+    number     text NOT NULL DEFAULT '',       -- of the account where it is, which no renaming changes
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     used_at    timestamptz,
@@ -154,13 +155,16 @@ CREATE TABLE links (
 );
 CREATE INDEX links_expired ON links (expires_at);
 
--- Accounts elsewhere whose owner signed in and said that they are theirs.
+-- Accounts elsewhere whose owner signed in and said that they are theirs. No seats are kept: they follow from what the owner
+-- proved, by the identities that are in force when somebody acts.
 CREATE TABLE accounts (
     account   text PRIMARY KEY CHECK (account ~ '^(github|slack):.+$'),
+    number    text NOT NULL DEFAULT '', -- the account's own, which no renaming changes: a name can come to be another's
     principal text NOT NULL CHECK (principal <> ''),
     name      text NOT NULL,
-    seats     jsonb NOT NULL CHECK (jsonb_typeof(seats) = 'array'), -- as of its owner's last sign-in
-    linked_at timestamptz NOT NULL
+    proof     jsonb NOT NULL CHECK (jsonb_typeof(proof) = 'object'), -- what its owner proved at their last sign-in
+    linked_at timestamptz NOT NULL,
+    seen_at   timestamptz NOT NULL      -- of that sign-in
 );
 CREATE INDEX accounts_principal ON accounts (principal);
 

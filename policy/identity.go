@@ -8,11 +8,11 @@ import (
 
 // Claims is what somebody proved of themselves, before anybody asks what it gives them.
 type Claims struct {
-	Source  profiles.Source
-	Issuer  string              // of oidc: the token's
-	Subject string              // stable, unique within source and issuer; never empty
-	Name    string              // for people
-	Values  map[string][]string // attribute → values; see profiles.Identity.Match
+	Source  profiles.Source     `json:"source"`
+	Issuer  string              `json:"issuer,omitempty"` // of oidc: the token's
+	Subject string              `json:"subject"`          // stable, unique within source and issuer; never empty
+	Name    string              `json:"name,omitempty"`   // for people
+	Values  map[string][]string `json:"values,omitempty"` // attribute → values; see profiles.Identity.Match
 }
 
 // SeatsOf gives the seats of whoever proved the claims: those of every identity that matches. Who matches none has none.

@@ -33,6 +33,8 @@ type Principal struct {
 	ID    string `json:"id"`   // "saml:maya@acme.example", "oidc:<issuer>#<subject>", "aws:<role ARN>", "github:maya"
 	Name  string `json:"name"` // for people
 	Seats []Seat `json:"seats,omitempty"`
+
+	Proof *Claims `json:"-"` // what the seats rest on, where it was proved to us; it is kept with accounts elsewhere alone
 }
 
 // As is a principal with one role in the given teams; in every team when none is given.

@@ -13,24 +13,28 @@ import (
 type Owner struct {
 	Principal string // id
 	Name      string
-	Seats     json.RawMessage // a list
+	Proof     json.RawMessage // an object: what was proved, from which seats follow
 }
 
 // Account is an account elsewhere whose owner signed in and said that it is theirs.
 type Account struct {
 	Account  string // e.g. "github:maya"
+	Number   string // the account's own, which no renaming changes
 	Owner           // as of the last sign-in
 	LinkedAt time.Time
+	SeenAt   time.Time // of the last sign-in
 }
 
-const accountColumns = `account, principal, name, seats, linked_at`
+const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
-func (c *change) linkAccount(ctx context.Context, account string, by Owner, d Deed) error {
+// linkAccount makes an account its owner's. One that bears the name of another's, after a renaming, takes its place.
+func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d Deed) error {
 	tag, err := c.Exec(ctx, `
-		INSERT INTO accounts AS a (account, principal, name, seats, linked_at) VALUES (@account, @principal, @name, @seats, @now)
-		ON CONFLICT (account) DO UPDATE SET name = excluded.name, seats = excluded.seats, linked_at = excluded.linked_at
-		WHERE a.principal = excluded.principal`,
-		pgx.NamedArgs{"account": account, "principal": by.Principal, "name": by.Name, "seats": listed(by.Seats), "now": c.now})
+		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
+		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
+			linked_at = excluded.linked_at, seen_at = excluded.seen_at
+		WHERE a.principal = excluded.principal OR a.number <> excluded.number`,
+		pgx.NamedArgs{"account": account, "number": number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof), "now": c.now})
 	if err != nil {
 		return fmt.Errorf("keep the account: %w", err)
 	}
@@ -74,23 +78,26 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d Deed) e
 	return nil
 }
 
-// SignedIn brings the seats of whoever's accounts up to what the sign-in showed.
+// SignedIn brings whoever's accounts up to what the sign-in showed. The trail is told when it shows something else than before.
 func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 	err := s.write(ctx, func(c *change) error {
-		changed, err := all[struct {
-			Account       string
-			Before, After json.RawMessage
+		seen, err := all[struct {
+			Account string
+			News    bool
 		}](ctx, c, `
-			UPDATE accounts a SET name = @name, seats = @seats FROM (SELECT account, seats FROM accounts WHERE principal = @principal FOR UPDATE) old
-			WHERE old.account = a.account AND (a.name, a.seats) IS DISTINCT FROM (@name, @seats::jsonb)
-			RETURNING a.account, old.seats AS before, a.seats AS after`,
-			pgx.NamedArgs{"principal": by.Principal, "name": by.Name, "seats": listed(by.Seats)})
+			UPDATE accounts a SET name = @name, proof = @proof, seen_at = @now
+			FROM (SELECT account, proof FROM accounts WHERE principal = @principal FOR UPDATE) old WHERE old.account = a.account
+			RETURNING a.account, old.proof IS DISTINCT FROM a.proof AS news`,
+			pgx.NamedArgs{"principal": by.Principal, "name": by.Name, "proof": object(by.Proof), "now": c.now})
 		if err != nil {
 			return err
 		}
-		for _, a := range changed {
-			d := Deed{Actor: by.Principal, Door: door, Why: "the seats its sign-in showed"}
-			if err := c.did(d, "account_seated", "", act{Before: a.Before, After: a.After, Note: a.Account}); err != nil {
+		for _, a := range seen {
+			if !a.News {
+				continue
+			}
+			d := Deed{Actor: by.Principal, Door: door, Why: "its sign-in showed something else than the one before"}
+			if err := c.did(d, "account_proved", "", act{Note: a.Account}); err != nil {
 				return err
 			}
 		}
@@ -102,12 +109,12 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 	return nil
 }
 
-// listed is never null.
-func listed(seats json.RawMessage) json.RawMessage {
-	if len(seats) == 0 || string(seats) == "null" {
-		return json.RawMessage(`[]`)
+// object is never null.
+func object(proof json.RawMessage) json.RawMessage {
+	if len(proof) == 0 || string(proof) == "null" {
+		return json.RawMessage(`{}`)
 	}
-	return seats
+	return proof
 }
 
 // person is whom an id means: an account elsewhere is its owner.

@@ -29,6 +29,7 @@ type Link struct {
 	Principal string // who alone may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
 	Account   string // e.g. "github:maya"; of an account alone
+	Number    string // the account's own, which no renaming changes
 	ExpiresAt time.Time
 }
 
@@ -57,10 +58,10 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed
 		}
 		l.ExpiresAt = round(c.now.Add(lasts))
 		_, err := c.Exec(ctx, `
-			INSERT INTO links (hash, kind, principal, cluster_id, account, created_at, expires_at)
-			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), @account, @now, @expires)`,
+			INSERT INTO links (hash, kind, principal, cluster_id, account, number, created_at, expires_at)
+			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), @account, @number, @now, @expires)`,
 			pgx.NamedArgs{
-				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "account": l.Account,
+				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "account": l.Account, "number": l.Number,
 				"now": c.now, "expires": l.ExpiresAt,
 			})
 		if err != nil {
@@ -92,7 +93,7 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 }
 
 const (
-	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, account, expires_at`
+	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, account, number, expires_at`
 	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
 )
 
@@ -120,7 +121,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 			return err
 		}
 		if used.Kind == LinkOfAccount {
-			return c.linkAccount(ctx, used.Account, by, d)
+			return c.linkAccount(ctx, used.Account, used.Number, by, d)
 		}
 		return nil
 	})

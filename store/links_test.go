@@ -70,10 +70,9 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 
 func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	seats := json.RawMessage(`[{"role": "requester", "team": "acme/platform"}]`)
-	mayas := store.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Seats: seats}
-	ask := store.Link{Kind: store.LinkOfAccount, Account: "github:maya"}
+	s, clock := open(t)
+	mayas := store.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Proof: json.RawMessage(`{"values": {"groups": ["platform"]}}`)}
+	ask := store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "1"}
 	handle, _, err := s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.AccountOf(t.Context(), "github:maya")
@@ -96,15 +95,33 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	require.NoError(t, err, "and the link is not spent by that")
 
 	more := mayas
-	more.Seats = json.RawMessage(`[{"role": "platform_admin", "team": "*"}]`)
+	more.Proof = json.RawMessage(`{"values": {"groups": ["admins"]}}`)
 	for range 2 {
+		clock.pass(time.Hour)
 		require.NoError(t, s.SignedIn(t.Context(), more, "web"))
 	}
 	accounts, err := s.AccountsOf(t.Context(), mayas.Principal)
 	require.NoError(t, err)
 	require.Len(t, accounts, 1)
-	require.JSONEq(t, string(more.Seats), string(accounts[0].Seats))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'account_seated'`), "the same seats are no news")
+	require.JSONEq(t, string(more.Proof), string(accounts[0].Proof))
+	require.Equal(t, []any{"1", clock.now()}, []any{accounts[0].Number, accounts[0].SeenAt})
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'account_proved'`), "the same is no news")
+
+	// Somebody else came to bear the name, after a renaming: the account is another, so it is not the first one's.
+	ask.Number = "2"
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	require.NoError(t, err)
+	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
+	require.NoError(t, err)
+	accounts, err = s.AccountsOf(t.Context(), mayas.Principal)
+	require.NoError(t, err)
+	require.Empty(t, accounts)
+	require.NoError(t, s.Unlink(t.Context(), "github:maya", "saml:will", deedBy("saml:will", "")))
+	ask.Number = "1"
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	require.NoError(t, err)
+	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	require.NoError(t, err)
 
 	require.ErrorIs(t, s.Unlink(t.Context(), "github:maya", "saml:will", deedBy("saml:will", "")), store.ErrNotFound)
 	require.NoError(t, s.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))

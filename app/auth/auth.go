@@ -120,7 +120,7 @@ func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
 	if p.Name == "" {
 		p.Name = c.Subject
 	}
-	p.Seats = policy.SeatsOf(v.identities(), c)
+	p.Seats, p.Proof = policy.SeatsOf(v.identities(), c), &c
 	return Session{Principal: p, Claims: c, Expires: expires}
 }
 

@@ -28,7 +28,7 @@ func TestAPersonSignsInAndComesBackToThePageThatWasAskedFor(t *testing.T) {
 	require.Equal(t, "/clusters/clu_1?show=all", answer.Header.Get("Location"))
 	session, raw, err := p.session(p.browser)
 	require.NoError(t, err)
-	require.Equal(t, policy.As("saml:maya@acme.example", "Maya", policy.Requester, "platform"), session.Principal)
+	require.Equal(t, policy.As("saml:maya@acme.example", "Maya", policy.Requester, "platform"), bare(session.Principal))
 	require.Equal(t, policy.Claims{
 		Source: profiles.SourceSAML, Issuer: p.idpServer.URL + "/metadata", Subject: "maya@acme.example", Name: "Maya",
 		Values: map[string][]string{

@@ -160,7 +160,7 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e *gh.PullRequestEvent) (
 	}
 	return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{
 		PR:    known(e.GetInstallation().GetID(), repo, github.Of(pr)),
-		Actor: e.GetSender().GetLogin(), Action: e.GetAction(), Label: e.GetLabel().GetName(),
+		Actor: e.GetSender().GetLogin(), ActorID: e.GetSender().GetID(), Action: e.GetAction(), Label: e.GetLabel().GetName(),
 	})
 }
 
@@ -181,7 +181,7 @@ func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (str
 	}
 	return w.desk.Comment(ctx, app.CommentEvent{
 		Installation: e.GetInstallation().GetID(), Repo: repo, Number: e.GetIssue().GetNumber(),
-		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), Action: e.GetAction(),
+		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), AuthorID: comment.GetUser().GetID(), Action: e.GetAction(),
 		Body: strings.ReplaceAll(comment.GetBody(), "\x00", ""), // PostgreSQL stores none, and an answer may quote it
 		Bot:  comment.GetUser().GetType() == "Bot" || e.GetSender().GetType() == "Bot",
 	})
