@@ -82,6 +82,7 @@ type waiter struct {
 	Limits             []lifecycle.Limit
 	Place              int
 	Words              string
+	ETA                *time.Time
 }
 
 func (w waiter) waiter() lifecycle.Waiter {
@@ -100,7 +101,7 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	}
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
-			t.weight, t.since, t.limits, t.place, t.words
+			t.weight, t.since, t.limits, t.place, t.words, t.eta
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND `+isWaiting)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
@@ -158,7 +159,7 @@ func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 
 // keepPlaces writes where everybody stands, and has a look taken at those for whom that is news.
 func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[string]lifecycle.Turn) error {
-	var ids, words, moved []string
+	var ids, words, moved, foreseen []string
 	var numbers []int
 	var etas []*time.Time
 	for _, w := range line {
@@ -167,8 +168,11 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 			continue
 		}
 		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, null(turn.ETA))
-		if turn.Place != w.Place || turn.For != w.Words {
+		switch {
+		case turn.Place != w.Place || turn.For != w.Words:
 			moved = append(moved, w.Cluster)
+		case w.ETA == nil && !turn.ETA.IsZero():
+			foreseen = append(foreseen, w.Cluster)
 		}
 	}
 	_, err := c.Exec(ctx, `
@@ -180,6 +184,11 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 	}
 	for _, id := range moved {
 		if err := c.poke(ctx, id); err != nil {
+			return err
+		}
+	}
+	for _, id := range foreseen { // nothing moves, so no look would tell it
+		if err := c.wish(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
 			return err
 		}
 	}

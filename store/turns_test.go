@@ -96,6 +96,9 @@ func TestWhoWaitsKnowsTheirPlaceAndIsToldOnlyWhenItMoves(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "turns"), 2)
 	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, true}, []any{third.Status, third.Phase, third.NeedsTurn})
 	require.Empty(t, served(t, s))
+	told, err := s.Cluster(t.Context(), third.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, third.Version+1, told.Version, "when its turn may come is told, though its place is as it was")
 	facts := func(id string) lifecycle.Turn {
 		_, f, err := s.Load(t.Context(), id)
 		require.NoError(t, err)
