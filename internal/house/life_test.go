@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -46,7 +47,7 @@ func newLifeOf(t testing.TB, cfg house.Config) *life {
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)
 	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
-	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, 25*time.Millisecond, 200*time.Millisecond
+	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, cmp.Or(cfg.Pace, 25*time.Millisecond), 200*time.Millisecond
 	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
 	h, err := house.Start(ctx, cfg)
 	require.NoError(t, err)
@@ -116,8 +117,14 @@ func (l *life) reached(phase lifecycle.Phase) (step, bool) {
 // runUntil waits for a condition that is asked of the outside, and fails with its name when it does not come.
 func (l *life) runUntil(what string, within time.Duration, cond func() bool) {
 	l.t.Helper()
+	l.askUntil(what, within, 4*time.Millisecond, cond)
+}
+
+// askUntil is runUntil for what must not be asked all the time.
+func (l *life) askUntil(what string, within, every time.Duration, cond func() bool) {
+	l.t.Helper()
 	deadline := time.After(within)
-	tick := time.NewTicker(4 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !cond() {
 		select {

@@ -1,0 +1,144 @@
+package house_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+)
+
+// approvals: given by two, refused, out of time, and void when the pull request moves on.
+func (l *life) approvals(t *testing.T) {
+	together(t, l, map[string]func(*life, *testing.T){
+		"two words, and neither is the asker's": (*life).twoWords,
+		"a push makes a word void":              (*life).aPushMakesAWordVoid,
+		"refused or out of time, nothing began": (*life).nothingBegan,
+	})
+}
+
+// wished labels a pull request and returns the approval it waits for.
+func (l *life) wished(number int) client.Approval {
+	l.t.Helper()
+	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
+	l.runUntil("the wish waits for a word", 20*time.Second, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE pr_number = $1 AND phase = 'awaiting_approval'", number) == 1
+	})
+	return l.pendingOf(number)
+}
+
+// pendingOf is what a pull request's cluster waits for.
+func (l *life) pendingOf(number int) client.Approval {
+	l.t.Helper()
+	page := ask[client.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?state=pending&cluster="+l.nameOf(number), nil, http.StatusOK)
+	require.Len(l.t, page.Items, 1)
+	return page.Items[0]
+}
+
+func (l *life) approval(id string) client.Approval {
+	l.t.Helper()
+	return ask[client.Approval](l.as("admin"), http.MethodGet, "/api/v1/approvals/"+id, nil, http.StatusOK)
+}
+
+// hears waits until the bot says something on a pull request.
+func (l *life) hears(number int, words string) {
+	l.t.Helper()
+	l.runUntil(fmt.Sprintf("#%d hears %q", number, words), 20*time.Second, func() bool {
+		return strings.Contains(strings.Join(l.commentBodies(number), "\n"), words)
+	})
+}
+
+// twoWords: the one who asked has none of them, by whatever door they come.
+func (l *life) twoWords(*testing.T) {
+	const number = 44
+	a := l.wished(number)
+	require.Equal(l.t, []any{2, "requester", "github:maya"}, []any{a.Needs, a.By, a.RequestedBy})
+	l.hears(number, "Pull request 44 takes the word of two.")
+
+	_, err := l.GitHub.Comment(number, "/ocp approve", "maya")
+	require.NoError(l.t, err)
+	l.hears(number, "You asked for it yourself")
+	_, err = l.GitHub.Comment(number, "/ocp link", "maya")
+	require.NoError(l.t, err)
+	link := regexp.MustCompile(`/links/\S+`)
+	l.hears(number, "/links/")
+	at := link.FindString(strings.Join(l.commentBodies(number), "\n"))
+	maya := l.signIn("maya")
+	status, _, page := maya.visit(at, url.Values{})
+	require.Equal(l.t, http.StatusOK, status, page)
+	_, _, page = maya.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})
+	require.Contains(l.t, page, "You asked for it yourself", "GitHub's maya and the one who signed in are one person now")
+
+	_, err = l.GitHub.Comment(number, "/ocp approve", "will")
+	require.NoError(l.t, err)
+	l.hears(number, "1 of 2 votes")
+	out := l.cli("admin").run("approve", l.nameOf(number), "--reason", "looks fine").ends(0)
+	require.Contains(l.t, out, "approved")
+	l.as("requester").until(l.nameOf(number), "ready", isReady)
+	a = l.approval(a.ApprovalID)
+	require.Len(l.t, a.Votes, 2)
+	require.Equal(l.t, []string{"github:will", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Door, a.Votes[1].Door})
+}
+
+// aPushMakesAWordVoid: a word is for exactly the commit it was asked for.
+func (l *life) aPushMakesAWordVoid(*testing.T) {
+	const number = 48
+	first := l.wished(number)
+	l.hears(number, "This one takes a platform admin's word.")
+	l.runUntil("the check says so too", 20*time.Second, func() bool {
+		for _, c := range l.GitHub.Checks(number) {
+			if c.Head == first.Head && c.Status == "queued" && strings.Contains(c.Title, "waiting for an approval") {
+				return true
+			}
+		}
+		return false
+	})
+	_, err := l.GitHub.Comment(number, "/ocp approve", "will")
+	require.NoError(l.t, err)
+	l.hears(number, "Here the word of a platform admin")
+	vote := func(id string) string { return "/api/v1/approvals/" + id + "/approve" }
+	l.as("requester").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusForbidden)
+
+	require.NoError(l.t, l.GitHub.Push(number, "maya"))
+	l.runUntil("the word is asked for anew", 20*time.Second, func() bool { return l.pendingOf(number).ApprovalID != first.ApprovalID })
+	second := l.pendingOf(number)
+	require.NotEqual(l.t, first.Head, second.Head)
+	require.Equal(l.t, client.ApprovalStateVoid, l.approval(first.ApprovalID).State)
+	l.as("admin").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusConflict)
+	require.Zero(l.t, l.count("SELECT count(*) FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.pr_number = $1", number), "nothing began")
+
+	will := l.signIn("will")
+	_, _, page := will.visit("/approvals", nil)
+	require.Contains(l.t, page, second.ApprovalID)
+	require.NotContains(l.t, page, first.ApprovalID+"/approve")
+	status, at, page := will.visit("/approvals/"+second.ApprovalID+"/approve", url.Values{})
+	require.Equal(l.t, []any{http.StatusOK, "/approvals/" + second.ApprovalID}, []any{status, at}, page)
+	require.Contains(l.t, page, "Approved.")
+	l.as("requester").until(l.nameOf(number), "ready", isReady)
+}
+
+// nothingBegan: one refusal ends it, and so does silence; there is never an attempt, so nothing has to be counted.
+func (l *life) nothingBegan(*testing.T) {
+	const refused, silent = 47, 46
+	maya := l.as("requester")
+	quiet := l.wished(silent)
+	no := l.wished(refused)
+	at := "/api/v1/approvals/" + no.ApprovalID + "/refuse"
+	l.as("admin").refused(http.MethodPost, at, client.Reason{}, http.StatusUnprocessableEntity)
+	said := ask[client.Approval](l.as("admin"), http.MethodPost, at, client.Reason{Reason: "not this week"}, http.StatusOK)
+	require.Equal(l.t, client.ApprovalStateRefused, said.State)
+	for _, a := range []client.Approval{no, quiet} {
+		c := maya.until(a.ClusterID, "released", isGone)
+		require.True(l.t, c.NothingBegun)
+		require.Empty(l.t, c.Attempts)
+	}
+	require.Equal(l.t, client.ApprovalStateExpired, l.approval(quiet.ApprovalID).State)
+	l.hears(refused, "not this week")
+	l.hears(silent, "obody approved it by")
+}
