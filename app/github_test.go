@@ -61,6 +61,24 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 	require.False(t, h.only().NeedsApproval)
 }
 
+// A push that was worked while a wish was judged found nothing yet whose approval it could make void.
+func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
+	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	pushed := h.pr(true)
+	pushed.Head = strings.Repeat("b", 40)
+	h.github.meanwhile = func() {
+		h.sync(app.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
+	}
+	h.comment(1, "will", "/ocp create")
+	waiting, _, err := h.store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	require.Equal(t, pushed.Head, waiting[0].Head)
+	h.comment(2, "maya", "/ocp approve")
+	require.False(t, h.only().NeedsApproval)
+}
+
 func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)

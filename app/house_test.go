@@ -32,12 +32,17 @@ type people struct {
 	prs        map[int]store.PullRequest
 	asked      atomic.Int64
 	down       atomic.Bool
+	meanwhile  func() // happens once, while GitHub is asked; nil: nothing
 }
 
 var errDown = errors.New("GitHub does not answer")
 
 func (p *people) Permission(_ context.Context, _ int64, _, login string) (string, error) {
 	p.asked.Add(1)
+	if happens := p.meanwhile; happens != nil {
+		p.meanwhile = nil
+		happens()
+	}
 	if p.down.Load() {
 		return "", errDown
 	}

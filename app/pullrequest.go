@@ -79,8 +79,9 @@ func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note st
 	return strings.Join(notes, "; "), nil
 }
 
-// settle looks at the pull request once more after a wish was written. An event that closed it, or took the label off,
-// may have been processed in between, when there was no cluster yet whose end it could set; either it or this sees both.
+// settle looks at the pull request once more after a wish was written. An event that closed it, took the label off or pushed
+// to it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could
+// make void; either it or this sees both.
 func (d *Desk) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
 	pr, err := d.store.PullRequest(ctx, repo, number)
 	if err != nil {
@@ -94,6 +95,10 @@ func (d *Desk) settle(ctx context.Context, repo string, number int, actor string
 	for _, row := range rows {
 		moved, err := d.syncEnds(ctx, row, PullRequestEvent{PR: pr, Actor: actor})
 		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, moved...)
+		if moved, err = d.rebind(ctx, row, pr.Head); err != nil {
 			return nil, err
 		}
 		notes = append(notes, moved...)
