@@ -162,6 +162,8 @@ var cast = map[string]oidc.Claims{
 	"wendy": {Subject: "wendy", Name: "Wendy", Role: "platform_admin"},
 	"ada":   {Subject: "ada", Name: "Ada", Role: "auditor"},
 	"nora":  {Subject: "nora", Name: "Nora"},
+	"sid":   {Subject: "sid", Name: "Sid"}, // has no role, and a share to see
+	"una":   {Subject: "una", Name: "Una"}, // likewise, to use
 	"late":  {Subject: "maya", Name: "Maya", Role: "requester", Groups: []string{"platform"}, Expiry: jwt.NewNumericDate(time.Now().Add(-time.Hour))},
 }
 
@@ -282,6 +284,16 @@ func (h *house) ready(row store.Row) {
 	h.sql(`UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
 	h.sql(`INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
 		"https://console-openshift-console.apps."+domain, kubeconfig, password)
+}
+
+// shown is a ready cluster of team platform whose workers can be scaled, with a share for sid and one for una.
+func (h *house) shown(name string) store.Row {
+	h.Helper()
+	row := h.accept(name, "platform")
+	h.ready(row)
+	h.sql(`UPDATE clusters SET workers_base = 0, workers_least = 0, workers_most = 3, nodes = 3 WHERE id = $1`, row.ID)
+	h.sql(`INSERT INTO shares VALUES ($1, 'principal', $2, 'see', 'x', now()), ($1, 'principal', $3, 'use', 'x', now())`, row.ID, h.id("sid"), h.id("una"))
+	return row
 }
 
 // make has one of the cast ask for a cluster; hours above 48 need an approval.

@@ -23,7 +23,7 @@ type offers struct {
 	Held                 bool
 	Workers, Least, Most int
 	Shares               []store.Share // those that whoever looks may end
-	Teams                []string      // to give it to; empty: any name
+	Teams                []string      // to give it to, its own last; empty: any name
 	Kubeconfig           bool          // may be downloaded
 }
 
@@ -34,7 +34,7 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
 	teams, _ := teamsOf(who, c)
 	o := offers{
-		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: slices.DeleteFunc(teams, func(t string) bool { return t == row.Team }),
+		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: others(teams, row.Team),
 		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), Room: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
 		Transfer:   present && may(policy.ActTransfer),
@@ -58,6 +58,15 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 		o.None = "Nothing: it is gone."
 	}
 	return o
+}
+
+// others are the teams with one of them last.
+func others(teams []string, last string) []string {
+	at := slices.Index(teams, last)
+	if at < 0 {
+		return teams
+	}
+	return append(slices.Delete(slices.Clone(teams), at, at+1), last)
 }
 
 // Any says whether anything is offered.

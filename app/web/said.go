@@ -17,26 +17,31 @@ type said struct {
 const (
 	saidCookie = "ocpctl_said"
 	saidLife   = 60   // seconds, from the form to the page
-	saidBytes  = 1500 // of words; a browser keeps 4096 of a cookie
+	saidBytes  = 3000 // of the cookie's value; a browser keeps 4096 with its attributes
 )
 
 // say leads to a page of ours and has it say what came of a form.
 func (p *pages) say(w http.ResponseWriter, r *http.Request, to string, s said) {
-	for len(s.Words) > saidBytes {
-		_, last := utf8.DecodeLastRuneInString(s.Words)
-		s.Words = s.Words[:len(s.Words)-last]
-	}
-	raw, err := json.Marshal(s)
-	if err != nil {
-		p.Log.Error("answer not encoded", "page", r.Pattern, "err", err)
-	}
 	path, _, _ := strings.Cut(to, "?")
-	path, _, _ = strings.Cut(path, "#")
 	http.SetCookie(w, &http.Cookie{
-		Name: saidCookie, Value: base64.RawURLEncoding.EncodeToString(raw), Path: path, MaxAge: saidLife,
+		Name: saidCookie, Value: s.encoded(), Path: path, MaxAge: saidLife,
 		HttpOnly: true, Secure: p.Secure, SameSite: http.SameSiteStrictMode,
 	})
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// encoded fits into a cookie; what is too long loses its end.
+func (s said) encoded() string {
+	for {
+		raw, _ := json.Marshal(s) // of a string and a flag: it never fails
+		if value := base64.RawURLEncoding.EncodeToString(raw); len(value) <= saidBytes {
+			return value
+		}
+		for range 20 {
+			_, last := utf8.DecodeLastRuneInString(s.Words)
+			s.Words = s.Words[:len(s.Words)-last]
+		}
+	}
 }
 
 // heard takes what was said for this page. What our script reads to keep a page fresh takes nothing away from a person.

@@ -1,0 +1,176 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	at, b := "/clusters/"+row.ID, h.as("zoe")
+	for _, step := range []struct {
+		to   string
+		form url.Values
+		want string
+	}{
+		{"/extend", url.Values{"hours": {"1"}}, "1h later."},
+		{"/extend", url.Values{"hours": {"soon"}}, `hours: "soon" is no number. Accepted: a whole number, such as 4.`},
+		{"/hold", url.Values{"hours": {"1"}, "reason": {"the board looks at it"}}, "It lives until"},
+		{"/hold", url.Values{"hours": {"1"}}, "Say why, for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
+		{"/unhold", nil, "is no longer held"},
+		{"/scale", url.Values{"replicas": {"3"}}, "shop is being scaled to 3 workers (job job_"},
+		{"/scale", url.Values{"replicas": {"9"}}, "may have 0 to 3 workers"},
+		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may use it now."},
+		{"/share", url.Values{"kind": {"team"}, "with": {"nobody"}}, `with: there is no team "nobody"`},
+		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "Team payments has no share of it any more."},
+		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "is team payments's now, and rob answers for it"},
+		{"/transfer", url.Values{"team": {"security"}}, "Accepted: payments, platform."},
+	} {
+		_, page, answer := b.press(at, at+step.to, step.form)
+		require.Equal(t, at, answer.Request.URL.Path)
+		require.Contains(t, says(page), step.want, step.to)
+		_, page, _ = b.get(at)
+		require.Empty(t, says(page), "it is said once")
+	}
+	now, err := h.store.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"payments", "rob"}, []string{now.Team, now.Owner})
+	require.Equal(t, 3, *now.WorkersWanted)
+}
+
+func TestDestroyingAsksFirst(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	b := h.as("maya")
+	_, page, _ := b.get("/clusters/" + row.ID)
+	require.NotContains(t, page, `action="/clusters/`+row.ID+`/destroy"`, "one click destroys nothing")
+	ask := "/clusters/" + row.ID + "/destroy"
+	_, page, _ = b.get(ask)
+	require.Contains(t, page, "Destroy shop?")
+	require.Contains(t, page, "cannot be taken back")
+	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
+
+	_, page, _ = b.press(ask, ask, url.Values{"reason": {"done with it"}})
+	require.Contains(t, says(page), "shop is being destroyed (job job_")
+	require.Equal(t, lifecycle.Absent, h.cluster(row.ID).Wish)
+	_, page, answer := b.get(ask)
+	require.Equal(t, "/clusters/"+row.ID, answer.Request.URL.Path)
+	require.Contains(t, says(page), "already going: done with it")
+}
+
+func (h *house) cluster(id string) store.Row {
+	h.Helper()
+	row, err := h.store.Cluster(h.Context(), id)
+	require.NoError(h, err)
+	return row
+}
+
+func TestAStalePageChangesNothing(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	at, b := "/clusters/"+row.ID, h.as("maya")
+	_, page, _ := b.get(at)
+	mark := b.field(page, "seen")
+
+	_, err := h.desk.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{Hours: 1}, app.Deed{Why: "mine"})
+	require.NoError(t, err)
+	for _, to := range []string{"/extend", "/destroy", "/unhold", "/scale"} {
+		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "hours": {"1"}, "replicas": {"1"}})
+		require.Contains(t, says(page), "Somebody changed shop since you opened the page, so nothing was done.", to)
+		require.Contains(t, page, "mine", "it shows what is so now")
+	}
+	require.Equal(t, row.Ends.TTL, h.cluster(row.ID).Ends.TTL)
+	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
+}
+
+func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	at, b := "/clusters/"+row.ID, h.as("maya")
+	_, page, _ := b.get(at)
+	h.sql(`UPDATE clusters SET row_version = row_version + 7, why = 'a step further' WHERE id = $1`, row.ID)
+	_, page, _ = b.post(at+"/extend", url.Values{"seen": {b.field(page, "seen")}, "hours": {"1"}})
+	require.Contains(t, says(page), "1h later.")
+}
+
+func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
+	h := newHouse(t)
+	made := h.make("maya", "soak", "platform", 60)
+	at := "/clusters/" + made.Row.ID
+	_, page, _ := h.as("maya").get(at)
+	for _, want := range []string{"waits for a person's word", "More than two days take a platform admin&#39;s word.", "$45.00 until its end", "yours is requester"} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "/approve")
+	_, page, _ = h.as("will").get(at)
+	require.Contains(t, page, "/approvals/"+made.Approval+"/approve")
+}
+
+// mayDo is what somebody is offered.
+func mayDo(role policy.Role, change func(*store.Row), shares ...store.Share) string {
+	row := details(change).Row
+	row.Team = "platform"
+	return offersOf(policy.As("x", "X", role, "platform", "payments"), row, shares, profiles.Catalogue{}).Kinds()
+}
+
+func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
+	least, most := 0, 3
+	for want, change := range map[string]func(*store.Row){
+		"extend-hold-link-glass-share-transfer-destroy": func(*store.Row) {},
+		"extend-hold-scale-link-glass-share-transfer-destroy": func(r *store.Row) {
+			r.WorkersLeast, r.WorkersMost = &least, &most
+		},
+		"hold-link-glass-share-transfer-destroy": func(r *store.Row) { r.Ends.TTL = r.Ends.Max },
+		"extend-hold-share-transfer-destroy":     func(r *store.Row) { r.Status, r.Outputs = lifecycle.Creating, nil },
+		"retry": func(r *store.Row) {
+			r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		},
+		"": func(r *store.Row) {
+			r.Status, r.Phase, r.Wish, r.ReleasedAt = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, noon
+		},
+	} {
+		require.Equal(t, want, mayDo(policy.Requester, change))
+	}
+	blocked := func(r *store.Row) {
+		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+	}
+	require.Equal(t, "retry-abandon", mayDo(policy.PlatformAdmin, blocked))
+	require.Empty(t, mayDo(policy.Auditor, func(*store.Row) {}))
+	require.Equal(t, "share", mayDo(policy.Auditor, func(*store.Row) {}, store.Share{Kind: "principal", Grantee: "x"}), "to give it back")
+}
+
+func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
+	row := details(func(*store.Row) {}).Row
+	first := seen(row, nil)
+	n := 2
+	for name, change := range map[string]func(*store.Row){
+		"wish": func(r *store.Row) { r.Wish = lifecycle.Absent }, "owner": func(r *store.Row) { r.Owner = "rob" }, "team": func(r *store.Row) { r.Team = "x" },
+		"end": func(r *store.Row) { r.Ends.TTL = noon.Add(time.Minute) }, "hold": func(r *store.Row) { r.Ends.Hold = noon },
+		"workers": func(r *store.Row) { r.WorkersWanted = &n }, "approval": func(r *store.Row) { r.NeedsApproval = true },
+	} {
+		changed := details(change).Row
+		require.NotEqual(t, first, seen(changed, nil), name)
+	}
+	require.NotEqual(t, first, seen(row, []store.Share{{Kind: "team", Grantee: "x", Access: store.AccessSee}}))
+	row.Version, row.Why, row.Phase = 9, "further", lifecycle.Degraded
+	require.Equal(t, first, seen(row, nil))
+}
+
+func TestWithoutAMarkAFormIsForTheClusterAsItIs(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	status, page, _ := h.as("maya").post("/clusters/"+row.ID+"/extend", url.Values{"hours": {"1"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, says(page), "1h later.")
+}

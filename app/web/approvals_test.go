@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
+	h := newHouse(t)
+	made := h.make("maya", "soak", "platform", 60)
+	_, page, _ := h.as("will").get("/approvals")
+	for _, want := range []string{
+		"Waiting for a word", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
+		"about $0.75 an hour, $45.00 until its end, by list prices", "What was asked: <code", "the word of a platform admin", "then it counts as refused",
+		`formaction="/approvals/` + made.Approval + `/approve"`, "None yet.",
+	} {
+		require.Contains(t, page, want)
+	}
+	_, page, _ = h.as("maya").get("/approvals")
+	require.Contains(t, page, "Here the word of a platform admin of team platform counts; yours is requester.")
+	require.NotContains(t, page, "/approve")
+	_, page, _ = h.as("rob").get("/approvals")
+	require.Contains(t, page, "Nothing waits for anybody's word.", "another team's is none of his")
+}
+
+func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
+	v := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"}}}
+	row := details(func(r *store.Row) { r.PR = &store.PRRef{Repo: "acme/shop", Number: 41} }).Row
+	v.about(row, "https://github.com")
+	require.Equal(t, "https://github.com/acme/shop/commit/6dcb09b5b57875f334f61aebed695e2e4193db5e", v.HeadAt)
+	v.State, v.Now = store.ApprovalPending, noon
+	html := page(t, "approval", v)
+	require.Contains(t, html, "<code>6dcb09b5b578</code></a>: a push makes it void.")
+}
+
+func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
+	h := newHouse(t)
+	will := h.as("will")
+	yes, no := h.make("maya", "soak", "platform", 60), h.make("maya", "load", "platform", 60)
+
+	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
+	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
+	require.Equal(t, "Approved. It begins now, or once it is its turn.", says(page))
+	require.Contains(t, page, `title="`+h.id("will")+`">will</span> agreed`)
+	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
+
+	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", nil)
+	require.Contains(t, says(page), "Say why, for the audit trail.", "a refusal needs a reason")
+	require.True(t, h.cluster(no.Row.ID).NeedsApproval)
+	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", url.Values{"reason": {"not this month"}})
+	require.Equal(t, "Refused. The cluster is never begun.", says(page))
+	require.Equal(t, lifecycle.Absent, h.cluster(no.Row.ID).Wish)
+
+	_, page, _ = will.get("/approvals")
+	require.Contains(t, page, "Nothing waits for anybody's word.")
+	require.Contains(t, page, "not this month")
+	status, page, _ := will.post("/approvals/"+yes.Approval+"/approve", nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, says(page), "This approval is approved")
+}
+
+func TestTheWordsSayWhoseVotesItTakes(t *testing.T) {
+	for want, a := range map[string]store.Approval{
+		"the word of a platform admin":                                                                 {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
+		"the word of a platform admin other than who asked":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
+		"the word of a requester of the team or a platform admin, 2 times, from others than who asked": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
+	} {
+		require.Equal(t, want, takes(a))
+	}
+	require.Equal(t, "Your word counts: 1 of 2.", voted(store.Approval{State: store.ApprovalPending, Needs: 2, Votes: make([]store.ApprovalVote, 1)}))
+	require.Equal(t, "Refused.", voted(store.Approval{State: store.ApprovalRefused, Kind: store.ApproveKubeadmin}))
+}

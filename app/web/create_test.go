@@ -1,0 +1,181 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// filledIn is the form as its page shows it, with a name and the given fields.
+func (b *browser) filledIn(fields url.Values) url.Values {
+	b.Helper()
+	status, page, _ := b.get("/new")
+	require.Equal(b, http.StatusOK, status)
+	form := url.Values{"key": {b.field(page, "key")}, "do": {"create"}, "name": {"shop-smoke"}, "profile": {"aws-minimal-test"}, "team": {"platform"}}
+	for name, values := range fields {
+		form[name] = values
+	}
+	return form
+}
+
+func (h *house) clusters() []store.Row {
+	h.Helper()
+	rows, _, err := h.store.List(h.Context(), store.Filter{})
+	require.NoError(h, err)
+	return rows
+}
+
+func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) {
+	h := newHouse(t)
+	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
+	for _, want := range []string{
+		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.49/h</option>`,
+		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, `max="168"`,
+		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, 0 to 3 by scaling", "<code>TTLExpiry</code>", `name="offhoursOptIn" disabled`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "aws-minimal-mint", "it is for admins")
+	_, page, _ = h.as("will").get("/new?profile=aws-minimal-mint&team=payments")
+	require.Contains(t, page, `<option value="aws-minimal-mint" selected>AWS minimal, minted keys (admins only)</option>`)
+	require.Contains(t, page, `<option>payments</option>`, "the cost center of the team")
+
+	b := h.as("zoe")
+	_, page, _ = b.post("/new", b.filledIn(url.Values{"do": {"choices"}, "profile": {"aws-standard"}, "team": {"payments"}, "owner": {"rob"}}))
+	for _, want := range []string{`<option value="aws-standard" selected>`, `<option selected>payments</option>`, `value="shop-smoke"`, `value="rob"`} {
+		require.Contains(t, page, want)
+	}
+	require.Empty(t, h.clusters())
+}
+
+func TestAFormMakesAClusterAndLeadsToIt(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	status, page, answer := b.post("/new", b.filledIn(url.Values{
+		"ttlHours": {"12"}, "region": {"us-east-2"}, "costCenter": {"platform-ci"}, "environment": {"staging"}, "extraTags": {"Purpose = smoke\r\n\r\nTicket=OPS-7"},
+	}))
+	require.Equal(t, http.StatusOK, status, says(page))
+	require.Len(t, h.clusters(), 1)
+	row := h.clusters()[0]
+	require.Equal(t, "/clusters/"+row.ID, answer.Request.URL.Path)
+	require.Equal(t, "Accepted.", says(page))
+	require.Equal(t, []string{"shop-smoke", "us-east-2", "platform-ci", "staging", "Maya", string(policy.DoorWeb)},
+		[]string{row.Name, row.Region, row.CostCenter, row.Environment, row.Owner, row.Door})
+	require.Equal(t, []string{"smoke", "OPS-7"}, []string{row.Tags["Purpose"], row.Tags["Ticket"]})
+}
+
+func TestTwoClicksMakeOneClusterAndAChangedFormAnother(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	form := b.filledIn(nil)
+	var clicks sync.WaitGroup
+	for range 4 {
+		clicks.Go(func() {
+			answer, err := b.PostForm(b.base+"/new", form)
+			if err == nil {
+				_ = answer.Body.Close()
+			}
+		})
+	}
+	clicks.Wait()
+	require.Len(t, h.clusters(), 1)
+	_, page, answer := b.post("/new", form)
+	require.Equal(t, "/clusters/"+h.clusters()[0].ID, answer.Request.URL.Path, "the same answer")
+	require.Equal(t, "Accepted.", says(page))
+
+	form.Set("name", "shop-again") // back, and sent with another name
+	b.post("/new", form)
+	require.Len(t, h.clusters(), 2)
+}
+
+func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	for _, do := range []string{"check", "create"} {
+		status, page, _ := b.post("/new", b.filledIn(url.Values{
+			"do": {do}, "name": {"Shop.One"}, "ttlHours": {"a day"}, "region": {"eu-west-9"}, "team": {"payments"}, "costCenter": {"gold"},
+			"sshPublicKey": {"hello"}, "extraTags": {"nonsense\nOwner=me"}, "owner": {`<script>alert(1)</script>`},
+		}))
+		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
+		for field, want := range map[string]string{
+			"name": "lower-case letters", "ttlHours": "&#34;a day&#34; is no number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
+			"team": "payments", "sshPublicKey": "no public key", "extraTags": "&#34;nonsense&#34; is no tag", "owner": "cannot be a tag",
+		} {
+			require.Contains(t, page, `id="wrong-`+field+`"`, do)
+			_, after, _ := strings.Cut(page, `id="wrong-`+field+`"`)
+			words, _, _ := strings.Cut(after, "</div>")
+			require.Contains(t, words, want, "%s: %s", do, field)
+		}
+		for _, kept := range []string{`value="Shop.One"`, `value="a day"`, ">hello</textarea>", "nonsense\nOwner=me", "&lt;script&gt;alert(1)"} {
+			require.Contains(t, page, kept)
+		}
+		require.NotContains(t, page, "<script>alert")
+	}
+	require.Empty(t, h.clusters())
+}
+
+func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
+	for _, want := range []string{
+		"It would be accepted", "about $0.75 an hour, $45.00 until its end", "begins once it is approved", "More than two days take a platform admin&#39;s word.",
+		"needs approval", "Maya has 0 of the 8 clusters", "Judged by catalogue",
+	} {
+		require.Contains(t, page, want)
+	}
+	require.Empty(t, h.clusters())
+	require.Equal(t, b.field(page, "key"), b.field(page, "key"))
+}
+
+func TestATakenNameIsSaidAtTheName(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	b.post("/new", b.filledIn(nil))
+	status, page, _ := b.post("/new", b.filledIn(nil))
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, page, `id="wrong-name"><p>The name shop-smoke is taken on labs.example.com.`)
+}
+
+func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("will")
+	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "ttlHours": {"168"}, "team": {"platform"}})
+	h.sql(`UPDATE clusters SET hourly_cents = 0`)
+	for range 4 { // the fifth is one too many for the team's quota
+		h.make("zoe", "c"+freshKey()[:6], "platform", 2)
+	}
+	status, page, _ := b.post("/new", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "It would be refused")
+	require.Contains(t, page, "Team platform has ")
+	require.NotEqual(t, form.Get("key"), b.field(page, "key"), "what is asked for next is another thing")
+	status, page, _ = b.post("/new", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "Team platform has ")
+	require.Len(t, h.clusters(), 4)
+}
+
+func TestTagsAreReadLineByLine(t *testing.T) {
+	got, wrong := tags(" A = b=c \n\n=x\nA=d\nB=\n")
+	require.Equal(t, map[string]string{"A": "b=c", "B": ""}, got)
+	require.Equal(t, []string{`"=x" is no tag`, "A is given twice"}, []string{wrong[0].Detail, wrong[1].Detail})
+	got, wrong = tags("")
+	require.Nil(t, got)
+	require.Empty(t, wrong)
+}
+
+func TestWhatIsNoFieldOfTheFormStandsAboveIt(t *testing.T) {
+	v := newView{}
+	v.blame([]app.Field{{Name: "quota", Detail: "full"}, {Name: "extraTags.n", Detail: "odd", Accept: []string{"x", "y"}}})
+	require.Equal(t, []string{"full."}, v.Others)
+	require.Equal(t, []string{"odd. Accepted: x, y."}, v.At("extraTags").Words)
+}

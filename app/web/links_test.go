@@ -1,0 +1,107 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	b := h.as("maya")
+	status, page, answer := b.post("/clusters/"+row.ID+"/kubeconfig-link", nil)
+	require.Equal(t, http.StatusOK, status)
+	at := answer.Request.URL.Path
+	require.True(t, strings.HasPrefix(at, "/links/"))
+	for _, want := range []string{"The kubeconfig of shop", "works once, for you alone", `readonly value="` + h.base + at + `"`} {
+		require.Contains(t, page, want)
+	}
+	for range 3 { // mail scanners, browsers that read ahead
+		status, _, _ = b.get(at)
+		require.Equal(t, http.StatusOK, status)
+	}
+	status, page, answer = b.post(at, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "apiVersion: v1\nkind: Config\n", page)
+	require.Equal(t, `attachment; filename="`+row.ID+`.kubeconfig"`, answer.Header.Get("Content-Disposition"))
+	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+	status, page, _ = b.post(at, nil)
+	require.Equal(t, http.StatusNotFound, status)
+	require.NotContains(t, page, "apiVersion")
+}
+
+func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	maya, cluster := h.as("maya"), "/clusters/"+row.ID
+	_, page, answer := maya.post(cluster+"/break-glass", url.Values{"reason": {"OAuth is down"}})
+	approval := answer.Request.URL.Path
+	require.True(t, strings.HasPrefix(approval, "/approvals/apr_"))
+	require.Contains(t, says(page), "A platform admin other than you has to approve it now.")
+	require.Contains(t, page, "OAuth is down")
+	require.NotContains(t, page, "Get the link")
+
+	_, page, _ = h.as("will").post(approval+"/approve", nil)
+	require.Equal(t, "Approved. Whoever asked can look at the password once.", says(page))
+	require.NotContains(t, page, "Get the link", "it is for whoever asked")
+	_, page, _ = maya.get(cluster)
+	require.Contains(t, page, "Get the link to the password")
+	_, page, answer = maya.post(cluster+"/kubeadmin-link", nil)
+	require.Contains(t, page, "The kubeadmin password of shop")
+	require.NotContains(t, page, "AbCdE-12345")
+
+	status, page, answer := maya.post(answer.Request.URL.Path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, page, `readonly value="AbCdE-12345-fGhIj-67890"`)
+	require.Contains(t, page, `readonly value="kubeadmin"`)
+	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+	status, _, _ = maya.post(answer.Request.URL.Path, nil)
+	require.Equal(t, http.StatusNotFound, status)
+	_, page, _ = maya.get(cluster)
+	require.NotContains(t, page, "Get the link to the password", "one approval, one look")
+	require.Contains(t, page, "kubeadmin.read", "in what happened")
+}
+
+func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
+	h := newHouse(t)
+	link, err := h.desk.AccountLink(t.Context(), "github:maya", "1001", store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	at := strings.TrimPrefix(link.URL.Reveal(), h.base)
+	status, page, answer := h.as("nobody").get(at)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "/login", answer.Request.URL.Path)
+	require.Equal(t, at, answer.Request.URL.Query().Get("next"), "signing in leads back to it")
+	require.NotContains(t, page, "GitHub account")
+
+	b := h.as("maya")
+	_, page, _ = b.get(at)
+	for _, want := range []string{"GitHub account maya is yours?", "signed in as <strong>Maya</strong>", "If anybody sent it to you, close this page."} {
+		require.Contains(t, page, want)
+	}
+	_, page, answer = b.post(at, nil)
+	require.Equal(t, "/me", answer.Request.URL.Path)
+	require.Contains(t, says(page), "GitHub account maya is yours here.")
+	require.Contains(t, page, "<code>github:maya</code>")
+	_, page, _ = b.post("/me/unlink", url.Values{"account": {"github:maya"}})
+	require.Equal(t, "GitHub account maya is linked to nobody any more.", says(page))
+	require.NotContains(t, page, "<code>github:maya</code>")
+}
+
+func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
+	h := newHouse(t)
+	for i, who := range []string{"rob", "maya"} {
+		link, err := h.desk.AccountLink(t.Context(), "github:rob", "1002", store.Deed{Actor: "github:rob"})
+		require.NoError(t, err)
+		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), nil)
+		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)
+		if i == 1 {
+			require.Contains(t, page, "linked to somebody else")
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
+	names := func(p policy.Principal) (out []string) {
+		for _, w := range ways(p, "/audit") {
+			out = append(out, w.Words)
+		}
+		return out
+	}
+	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
+	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Limits", "Findings", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 8)
+	require.Empty(t, names(policy.Principal{ID: "x"}))
+	require.True(t, ways(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
+}
+
+func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
+	h := newHouse(t)
+	_, page, _ := h.as("zoe").get("/me")
+	for _, want := range []string{"<td>requester</td><td>payments</td>", "<td>requester</td><td>platform</td>", h.id("zoe"), "Signed in until", "break-glass, create", "/ocp link"} {
+		require.Contains(t, page, want)
+	}
+	_, page, _ = h.as("will").get("/me")
+	require.Contains(t, page, "<td>platform admin</td><td>every team</td>")
+	_, page, _ = h.as("nora").get("/me")
+	require.Contains(t, page, "known, but without a role")
+	require.NotContains(t, page, `href="/approvals"`)
+}
+
+func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
+	h := newHouse(t)
+	h.make("maya", "shop", "platform", 24)
+	_, page, _ := h.as("maya").get("/limits")
+	for _, want := range []string{
+		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "<td>team platform</td>",
+		"$1,000.00", "nothing is accepted", "AWS minimal test", "it waits for its turn", "IBM Cloud is not enabled yet", `href="/new?profile=aws-standard"`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "team payments")
+	require.NotContains(t, page, "Read the folder now")
+	_, page, _ = h.as("will").get("/limits")
+	require.Contains(t, page, "of the program itself")
+	require.Contains(t, page, "5 profiles, 2 teams, 2 quotas, 1 policies")
+	_, page, _ = h.as("will").post("/limits/reload", nil)
+	require.Contains(t, says(page), "is in force.")
+	_, page, _ = h.as("ada").get("/limits")
+	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
+}
+
+func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
+	state := app.CatalogueState{Book: book.Book{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
+	state.LoadedAt, state.Err = noon, profiles.Problems{{File: "quotas/quotas.yaml", Line: 2, Field: "live", Got: "0", Accept: "1 or more"}}
+	html := page(t, "limits", limitsView{Catalogue: stateOf(state)})
+	for _, want := range []string{"What lies in the folder now is not in force", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a folder"} {
+		require.Contains(t, html, want)
+	}
+}
+
+func TestUsageIsReportedByGroupWithBars(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	h.sql(`UPDATE usage_samples SET sample_time = sample_time - interval '3 hours' WHERE cluster_id = $1`, row.ID)
+	h.sql(`INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, now() - interval '2 hours', 'READY', 0, 60)`, row.ID)
+	_, page, _ := h.as("maya").get("/usage")
+	require.Contains(t, page, `<th scope="row">platform</th>`)
+	require.Regexp(t, `<meter min="0" max="\d+" value="\d+">\$`, page)
+	require.Contains(t, page, "An estimate by list prices, not an invoice.")
+	_, page, _ = h.as("rob").get("/usage")
+	require.Contains(t, page, "Nothing was used", "another team's is none of his")
+	_, page, _ = h.as("ada").get("/usage?by=profile")
+	require.Contains(t, page, `<th scope="row">aws-minimal-test</th>`)
+	require.Contains(t, page, `aria-current="page">profile</a>`)
+
+	for at, want := range map[string]string{
+		"/usage?from=yesterday": "“yesterday” is no day. Accepted: a day such as 2025-03-31.",
+		"/usage?by=colour":      "team, owner, costCenter, profile, environment or tag:&lt;key&gt;",
+	} {
+		status, page, _ := h.as("ada").get(at)
+		require.Equal(t, http.StatusBadRequest, status)
+		require.Contains(t, page, want)
+	}
+}
+
+func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
+	h := newHouse(t)
+	for _, name := range []string{"shop", "load"} {
+		made := h.make("maya", name, "platform", 2)
+		_, err := h.desk.Hold(t.Context(), h.principal("maya"), made.Row.ID, app.Span{Hours: 1}, app.Deed{Why: "hold of " + name, Door: policy.DoorWeb})
+		require.NoError(t, err)
+	}
+	b := h.as("ada")
+	_, page, _ := b.get("/audit")
+	for _, want := range []string{"The newest is line 4", "hold of shop", "hold set", `title="` + h.id("maya") + `">maya`, "everything it says"} {
+		require.Contains(t, page, want)
+	}
+	_, page, _ = b.get("/audit?action=accepted&actor=" + url.QueryEscape(h.id("maya")))
+	require.NotContains(t, page, "hold of shop")
+	require.Contains(t, page, `value="accepted"`)
+	_, page, _ = b.get("/audit?cursor=3")
+	require.NotContains(t, page, "hold of load")
+	_, page, _ = b.get("/audit?actor=nobody")
+	require.Contains(t, page, "No line fits.")
+	_, page, _ = b.get("/audit?cursor=x")
+	require.Contains(t, page, "hold of load", "what is no page is the first")
+	status, page, _ := b.get("/audit?from=soon")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, page, `id="w-from">“soon” is no day.`)
+
+	_, page, _ = b.post("/audit/verify", nil)
+	require.Contains(t, says(page), "All 4 lines are as they were written")
+}
+
+func TestOlderIsTheSameChoiceFurtherOn(t *testing.T) {
+	require.Empty(t, older("/audit", url.Values{}, ""))
+	require.Equal(t, "/audit?actor=a%26b&cursor=7", older("/audit", url.Values{"actor": {"a&b"}}, "7"))
+}
+
+func TestFindingsShowTheirEvidence(t *testing.T) {
+	h := newHouse(t)
+	row := h.shown("shop")
+	_, err := h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, []lifecycle.Finding{
+		{Kind: lifecycle.Blocked, Cluster: row.ID, Since: time.Now(), Why: "its teardown waits for a person", Evidence: []string{"vpc vpc-1"}},
+		{Kind: lifecycle.Orphan, Identity: "shop-x7k2p", Since: time.Now(), Why: "nobody answers for it"},
+	})
+	require.NoError(t, err)
+	_, page, _ := h.as("ada").get("/findings")
+	for _, want := range []string{"its teardown waits for a person", "vpc vpc-1", `href="/clusters/` + row.ID, "shop-x7k2p", "seen once"} {
+		require.Contains(t, page, want)
+	}
+	_, err = h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, nil)
+	require.NoError(t, err)
+	_, page, _ = h.as("ada").get("/findings")
+	require.Contains(t, page, "Nothing found")
+	_, page, _ = h.as("ada").get("/findings?show=all")
+	require.Contains(t, page, "blocked, put right")
+}
+
+func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
+	h := newHouse(t)
+	h.sql(`INSERT INTO deliveries (source, delivery_id, event, topic, body, received_at, state, note, finished_at) VALUES
+		('github', 'd-1', 'pull_request', 'acme/shop#41', '{"action":"labeled"}', now(), 'done', 'accepted aws-minimal-test', now()),
+		('slack', 'd-2', 'command', '', 'no <b>JSON</b>', now(), 'failed', 'no such command', now())`)
+	_, page, _ := h.as("ada").get("/deliveries")
+	require.Contains(t, page, "accepted aws-minimal-test")
+	require.Contains(t, page, "no such command")
+	_, page, _ = h.as("ada").get("/deliveries?state=failed")
+	require.NotContains(t, page, "accepted aws-minimal-test")
+	_, page, _ = h.as("ada").get("/deliveries?topic=acme/shop%2341")
+	require.NotContains(t, page, "no such command")
+
+	_, page, _ = h.as("ada").get("/deliveries/1")
+	require.Contains(t, page, "{\n  &#34;action&#34;: &#34;labeled&#34;\n}")
+	require.Contains(t, page, "Platform admins may have it worked again.")
+	will := h.as("will")
+	_, page, _ = will.get("/deliveries/2")
+	require.Contains(t, page, "no &lt;b&gt;JSON&lt;/b&gt;")
+	_, page, _ = will.post("/deliveries/1/replay", nil)
+	require.Contains(t, says(page), "Say why")
+	_, page, answer := will.post("/deliveries/1/replay", url.Values{"reason": {"the label was lost"}})
+	require.Equal(t, "/deliveries/1", answer.Request.URL.Path)
+	require.Contains(t, says(page), "It is worked again now")
+	require.Contains(t, page, "It is still being worked")
+	status, page, _ := will.get("/deliveries/none")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, page, "There is no delivery none.")
+}
+
+func TestABodyIsReadableWhateverItIs(t *testing.T) {
+	require.Equal(t, "{\n  \"a\": 1\n}", readable([]byte(`{"a":1}`)))
+	require.Equal(t, "payload=%7B", readable([]byte("payload=%7B")))
+}
+
+func TestAGroupWithoutANameIsShown(t *testing.T) {
+	v := usageView{By: "tag:Purpose"}
+	v.add([]store.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94}, {Key: "x", Cents: 6}})
+	require.Equal(t, int64(100), v.Total.Cents)
+	html := page(t, "usage", v)
+	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)
+	require.Contains(t, html, `max="94" value="6"`)
+}
