@@ -123,6 +123,24 @@ func (d *Desk) LinkFor(ctx context.Context, p policy.Principal, handle string) (
 	return link, nil
 }
 
+// Means refuses to use an account's link for whoever does not say which account is theirs. A page asks; where there is none,
+// somebody who only follows a link that was sent to them would let the sender act as them. What does not work passes: Redeem
+// tells it, and writes it down.
+func (d *Desk) Means(ctx context.Context, p policy.Principal, handle, account string) error {
+	link, err := d.store.LinkFor(ctx, handle, p.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look at a link: %w", err)
+	case link.Kind != store.LinkOfAccount || link.Account == account:
+		return nil
+	}
+	return &Error{Kind: Invalid, Message: fmt.Sprintf("This link makes %s yours: whoever writes there acts as you here. Nothing was done. "+
+		"If you asked for it yourself, as that account, say so; if somebody sent it to you, leave it.", link.Account),
+		Fields: []Field{{Name: "account", Detail: "it has to say whose link this is", Accept: []string{link.Account}}}}
+}
+
 // Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.
 func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, deed Deed) (Redeemed, error) {
 	who, err := owner(p)

@@ -1150,6 +1150,12 @@ type Reason struct {
 // Record Record of package runner/contract.
 type Record = contract.Record
 
+// Redeem defines model for Redeem.
+type Redeem struct {
+	// Account The account that is yours, e.g. github:maya; of an account's link alone.
+	Account string `json:"account,omitempty,omitzero"`
+}
+
 // Redeemed defines model for Redeemed.
 type Redeemed struct {
 	Account  string       `json:"account,omitempty,omitzero"`
@@ -1655,6 +1661,9 @@ type ReplayDeliveryJSONRequestBody = Reason
 
 // DryRunJSONRequestBody defines body for DryRun for application/json ContentType.
 type DryRunJSONRequestBody = CreateRequest
+
+// RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
+type RedeemLinkJSONRequestBody = Redeem
 
 // ClaimAttemptJSONRequestBody defines body for ClaimAttempt for application/json ContentType.
 type ClaimAttemptJSONRequestBody = Claim

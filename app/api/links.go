@@ -40,6 +40,14 @@ func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
 
 // RedeemLink implements POST /api/v1/links/{link}.
 func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string) {
+	var said Redeem
+	if !s.read(w, r, &said, true, maxBody) {
+		return
+	}
+	if err := s.Desk.Means(r.Context(), principal(r), link, said.Account); err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	got, err := s.Desk.Redeem(r.Context(), principal(r), link, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)

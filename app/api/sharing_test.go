@@ -158,14 +158,20 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var got Redeemed
-	h.does(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), nil, http.StatusOK, &got)
+	for _, account := range []string{"", "github:will"} {
+		p := h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), Redeem{Account: account}, http.StatusUnprocessableEntity)
+		require.Contains(t, p.Detail, "if somebody sent it to you, leave it")
+		require.Equal(t, []string{"github:maya"}, p.Errors[0].Accepted)
+	}
+	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), nil, http.StatusUnprocessableEntity)
+	h.does(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), Redeem{Account: "github:maya"}, http.StatusOK, &got)
 	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya"}, got)
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []string{"github:maya"}, me.Accounts)
 	link, err = h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ = strings.Cut(link.URL.Reveal(), "/links/")
-	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), nil, http.StatusConflict)
+	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), Redeem{Account: "github:maya"}, http.StatusConflict)
 
 	p := h.refused(http.MethodDelete, "/api/v1/me/accounts?account=github:maya", h.as(will), nil, http.StatusNotFound)
 	require.Contains(t, p.Detail, "of yours")

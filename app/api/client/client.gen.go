@@ -1140,6 +1140,12 @@ type Reason struct {
 	Reason string `json:"reason"`
 }
 
+// Redeem defines model for Redeem.
+type Redeem struct {
+	// Account The account that is yours, e.g. github:maya; of an account's link alone.
+	Account string `json:"account,omitempty,omitzero"`
+}
+
 // Redeemed defines model for Redeemed.
 type Redeemed struct {
 	Account  string       `json:"account,omitempty,omitzero"`
@@ -1637,6 +1643,9 @@ type ReplayDeliveryJSONRequestBody = Reason
 // DryRunJSONRequestBody defines body for DryRun for application/json ContentType.
 type DryRunJSONRequestBody = CreateRequest
 
+// RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
+type RedeemLinkJSONRequestBody = Redeem
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -2069,10 +2078,23 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 	GetJob(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RedeemLink Use a one-time link. It answers with what the link is for.
+	// RedeemLinkWithBody Use a one-time link. It answers with what the link is for.
+	//
+	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	//
+	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
-	RedeemLink(ctx context.Context, link string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedeemLinkWithBody(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedeemLink Use a one-time link. It answers with what the link is for.
+	//
+	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
+	RedeemLink(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMe Who you are here, and what you may do.
 	//
@@ -3035,11 +3057,34 @@ func (c *Client) GetJob(ctx context.Context, id ID, params *GetJobParams, reqEdi
 	return c.Client.Do(req)
 }
 
-// RedeemLink Use a one-time link. It answers with what the link is for.
+// RedeemLinkWithBody Use a one-time link. It answers with what the link is for.
+//
+// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+//
+// Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
-func (c *Client) RedeemLink(ctx context.Context, link string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRedeemLinkRequest(c.Server, link)
+func (c *Client) RedeemLinkWithBody(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedeemLinkRequestWithBody(c.Server, link, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedeemLink Use a one-time link. It answers with what the link is for.
+//
+// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
+func (c *Client) RedeemLink(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedeemLinkRequest(c.Server, link, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5239,8 +5284,19 @@ func NewGetJobRequest(server string, id ID, params *GetJobParams) (*http.Request
 	return req, nil
 }
 
-// NewRedeemLinkRequest constructs an http.Request for the RedeemLink method
-func NewRedeemLinkRequest(server string, link string) (*http.Request, error) {
+// NewRedeemLinkRequest calls the generic RedeemLink builder with application/json body
+func NewRedeemLinkRequest(server string, link string, body RedeemLinkJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRedeemLinkRequestWithBody(server, link, "application/json", bodyReader)
+}
+
+// NewRedeemLinkRequestWithBody constructs an http.Request for the RedeemLink method, with any body, and a specified content type
+func NewRedeemLinkRequestWithBody(server string, link string, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5265,10 +5321,12 @@ func NewRedeemLinkRequest(server string, link string) (*http.Request, error) {
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -6035,12 +6093,23 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 	GetJobWithResponse(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*GetJobResponse, error)
 
-	// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+	// RedeemLinkWithBodyWithResponse Use a one-time link. It answers with what the link is for.
 	//
-	// Returns a wrapper object for the known response body format(s).
+	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
-	RedeemLinkWithResponse(ctx context.Context, link string, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
+	RedeemLinkWithBodyWithResponse(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
+
+	// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+	//
+	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
+	RedeemLinkWithResponse(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
 
 	// GetMeWithResponse Who you are here, and what you may do.
 	//
@@ -9225,13 +9294,30 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, id ID, par
 	return ParseGetJobResponse(rsp)
 }
 
-// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+// RedeemLinkWithBodyWithResponse Use a one-time link. It answers with what the link is for.
 //
-// Returns a wrapper object for the known response body format(s).
+// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
-func (c *ClientWithResponses) RedeemLinkWithResponse(ctx context.Context, link string, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error) {
-	rsp, err := c.RedeemLink(ctx, link, reqEditors...)
+func (c *ClientWithResponses) RedeemLinkWithBodyWithResponse(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error) {
+	rsp, err := c.RedeemLinkWithBody(ctx, link, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRedeemLinkResponse(rsp)
+}
+
+// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+//
+// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
+func (c *ClientWithResponses) RedeemLinkWithResponse(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error) {
+	rsp, err := c.RedeemLink(ctx, link, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

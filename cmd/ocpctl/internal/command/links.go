@@ -53,20 +53,23 @@ once, for you alone, for ten minutes. Each step is written to the audit trail.`,
 }
 
 func (a *app) redeem() *cobra.Command {
-	var file string
+	var file, account string
 	c := &cobra.Command{
 		Use: "redeem LINK", Short: "Use a one-time link: a kubeconfig, a kubeadmin login, or an account to be yours",
 		Long: `Use a one-time link. It answers with what the link is for: a kubeconfig, a kubeadmin login, or the account that is yours
-from then on. - reads the link from the standard input, where no list of processes shows it.`,
-		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig",
+from then on: say which, so that nobody's link makes you theirs. - reads the link from the standard input, where no list of
+processes shows it.`,
+		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], file) }),
+		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
 	}
+	c.Flags().StringVar(&account, "account", "", "the `account` that is yours, of an account's link")
+	must(c.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions))
 	fileFlag(c, &file, "write a kubeconfig to this `file`, readable for you alone")
 	return c
 }
 
-func (a *app) redeemLink(ctx context.Context, link, file string) error {
+func (a *app) redeemLink(ctx context.Context, link, account, file string) error {
 	if a.OutLogged && file == "" {
 		return exit.Misused("what a link gives does not belong in a pipeline's log: use it where you sit, or give -f FILE for a kubeconfig")
 	}
@@ -85,7 +88,7 @@ func (a *app) redeemLink(ctx context.Context, link, file string) error {
 	if err != nil {
 		return err
 	}
-	res, err := api.RedeemLink(ctx, secret)
+	res, err := api.RedeemLink(ctx, secret, client.Redeem{Account: account})
 	raw, err := connect.Body(res, err)
 	if err != nil {
 		return err
@@ -196,5 +199,5 @@ func (a *app) account() *cobra.Command {
 		}),
 	}
 	return group("account", "Your accounts elsewhere, on GitHub and Slack",
-		"Your accounts elsewhere. /ocp link on GitHub or Slack gives a link; ocpctl redeem with it makes the account yours. whoami lists them.", unlink)
+		"Your accounts elsewhere. /ocp link on GitHub or Slack gives a link; ocpctl redeem --account with it makes the account yours. whoami lists them.", unlink)
 }

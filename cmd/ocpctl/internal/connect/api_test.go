@@ -276,7 +276,7 @@ func TestTracesNameNoSecret(t *testing.T) {
 		Env: os.Getenv, Now: time.Now, Trace: func(format string, args ...any) { fmt.Fprintf(&trace, format+"\n", args...) },
 	})
 	require.NoError(t, err)
-	_, err = connect.Body(api.RedeemLink(context.Background(), "very-secret"))
+	_, err = connect.Body(api.RedeemLink(context.Background(), "very-secret", client.Redeem{}))
 	require.NoError(t, err)
 	require.Contains(t, trace.String(), "POST /api/v1/links/***: 200 OK in ")
 	require.NotContains(t, trace.String(), stand.Token)
