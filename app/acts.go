@@ -146,11 +146,14 @@ func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, 
 
 // refusedBy names the field that was judged.
 func refusedBy(span Span, check policy.Check) error {
-	field := "hours"
+	field := Field{Name: "hours", Detail: check.Words, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
-		field = "until"
+		field.Name = "until"
 	}
-	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{{Name: field, Detail: check.Words, Accept: []string{check.Accept}}}}
+	if check.Accept == "" || field.Name == "until" && check.Name == "extend" { // what is accepted is a span, which is no time
+		field.Accept = nil
+	}
+	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{field}}
 }
 
 // sentence is a check as people read it.
@@ -184,7 +187,7 @@ func scalable(row store.Row, replicas int) error {
 	switch {
 	case least == nil || most == nil || *least == *most:
 		return fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
-			"GET /api/v1/profiles shows profiles with bounds.", row.Name, row.Profile)
+			"Of another profile, one with bounds for its workers, it can be done.", row.Name, row.Profile)
 	case replicas < *least || replicas > *most:
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers.", row.Name, *least, *most), Fields: []Field{
 			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},

@@ -80,12 +80,16 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 		profile, known = b.Default()
 	}
 	own := policy.OwnershipOf(w.request, b.Terms(now))
-	if own.Team != "" && !w.request.MayFor(own.Team) { // what that team would fill in is not told, and not missed either
+	_, exists, declared := b.Team(own.Team)
+	if own.Team != "" && !w.request.MayFor(own.Team) || declared && !exists { // what a team would fill in is not told, and not missed either
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
 		follows := field.Name == "team" && own.Team == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
-		if !told(wrong, field) && !follows {                                                   // a field that could not be read is not missing
+		if field.Name == "team" && declared && own.Team == "" {
+			field.Accept = teamsOpenTo(p, b.Catalogue)
+		}
+		if !told(wrong, field) && !follows { // a field that could not be read is not missing
 			wrong = append(wrong, field)
 		}
 	}

@@ -149,10 +149,12 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	if known && r.Platform != "" && r.Platform != p.Platform {
 		wrong = append(wrong, Field{Name: "platform", Detail: fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), Accept: []string{p.Platform}})
 	}
-	for _, f := range []struct{ name, value string }{{"owner", own.Owner}, {"team", own.Team}, {"costCenter", own.CostCenter}, {"environment", own.Environment}} {
+	for _, f := range []struct{ name, words, value string }{
+		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
+	} {
 		switch problem := profiles.TagProblem(f.name, f.value); {
 		case f.value == "":
-			wrong = append(wrong, Field{Name: f.name, Detail: "It is missing; every cluster carries it as a tag.", Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("The %s is missing; every cluster carries it as a tag.", f.words), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
 		case problem != "":
 			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("%q cannot be a tag: %s.", f.value, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
 		}

@@ -58,12 +58,7 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 
 // newHolder says what is wrong with the team and owner that a cluster should go to.
 func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wrong []Field) {
-	teams, every := p.Teams(policy.RolesFor(policy.ActCreate)...)
-	if every {
-		for _, t := range c.Teams {
-			teams = append(teams, t.Name)
-		}
-	}
+	teams := teamsOpenTo(p, c)
 	_, known, declared := c.Team(team)
 	switch {
 	case !p.May(policy.ActCreate, team): // of a team of others one does not learn whether there is one
@@ -75,6 +70,17 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 		wrong = append(wrong, Field{Name: "owner", Detail: fmt.Sprintf("%q cannot be an owner: %s", owner, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
 	}
 	return wrong
+}
+
+// teamsOpenTo are the teams somebody may create clusters for, as far as they can be listed.
+func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
+	teams, every := p.Teams(policy.RolesFor(policy.ActCreate)...)
+	if every {
+		for _, t := range c.Teams {
+			teams = append(teams, t.Name)
+		}
+	}
+	return teams
 }
 
 // held is what a cluster takes of quotas and budgets from now on.

@@ -118,5 +118,9 @@ func Dollars(cents int64) string {
 	if cents < 0 {
 		return "-" + Dollars(-cents)
 	}
-	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
+	whole := fmt.Sprint(cents / 100)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return fmt.Sprintf("$%s.%02d", whole, cents%100)
 }

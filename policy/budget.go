@@ -11,21 +11,22 @@ func (j judging) checkBudget() Check {
 	b, after := j.team.Budget, j.spent()+j.price
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
 		j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(j.price), Dollars(after), Dollars(b.MonthlyCents))
-	part := func(name string, bound int64) Check {
+	part := func(name, fine string, bound int64) Check {
 		return Check{Name: name, Result: Pass, Asked: Dollars(j.price), Have: Dollars(j.spent()), Accept: fmt.Sprintf("at most %s more", Dollars(max(0, bound-j.spent()))),
-			Words: figures + "."}
+			Words: fine}
 	}
-	all := part("month", b.MonthlyCents)
+	all := part("month", fmt.Sprintf("It fits into the %s of the month.", Dollars(b.MonthlyCents)), b.MonthlyCents)
 	over := after > b.MonthlyCents
 	switch {
 	case over && b.Hard:
-		all.Result, all.Next = Fail, "Ask for a shorter life, destroy what is no longer needed, or ask a platform admin to raise the budget."
+		all.Result, all.Words, all.Next = Fail, figures+".", "Ask for a shorter life, destroy what is no longer needed, or ask a platform admin to raise the budget."
 	case over:
-		all.Result, all.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
+		all.Result, all.Words, all.Next = Ask, figures+".", "A platform admin has to approve it; a shorter life may need none."
 	}
 	checks := []Check{all}
 	if b.WarnPercent > 0 && !over { // above the whole there is nothing more to warn of
-		warned := part("warning", b.MonthlyCents*int64(b.WarnPercent)/100-1)
+		from := b.MonthlyCents * int64(b.WarnPercent) / 100
+		warned := part("warning", fmt.Sprintf("It stays below %s, from where on a person has to agree.", Dollars(from)), from-1)
 		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
 			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
 			warned.Words = fmt.Sprintf("%s, and from %d %% on a person has to agree.", figures, b.WarnPercent)

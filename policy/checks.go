@@ -42,7 +42,7 @@ func (p Principal) MayHoldKeys() bool { return p.Has(EveryTeam, PlatformAdmin) }
 
 // checkAdminOnly keeps a profile whose cluster holds the control plane's own keys to those who may have them.
 func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
-	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role()), Accept: string(PlatformAdmin)}
+	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role()), Accept: "platform_admin of every team"}
 	check.Words = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, who(r))
 	if !r.Principal.MayHoldKeys() {
 		check.Result = Fail
@@ -120,7 +120,7 @@ func checkFork(r Request) Check {
 		check.Words = "The wish comes from no pull request."
 	case r.PR.Fork:
 		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
-		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code yet: a maintainer's approval of exactly that head comes later."
+		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code."
 		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
 	}
 	return check

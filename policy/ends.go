@@ -12,16 +12,18 @@ import (
 func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check Check) {
 	left := max(0, e.Max.Sub(e.TTL))
 	check = Check{Name: "extend", Result: Pass, Asked: Span(d), Have: moment(e.TTL), Accept: "above 0, at most " + Span(left)}
-	if d <= 0 {
-		check.Result, check.Words, check.Next = Fail, "An extension adds time; this one does not.", "Ask for a span such as 4h."
-		return e, check
+	after, capped := e, false
+	if d > 0 {
+		after, capped = e.Extend(d)
 	}
-	after, capped := e.Extend(d)
 	switch {
 	case left == 0:
-		check.Result = Fail
+		check.Result, check.Accept = Fail, "" // nothing is
 		check.Words = fmt.Sprintf("It ends %s at the latest, the maximum of its profile, and that is its end already.", moment(e.Max))
 		check.Next = "Create a new cluster for longer."
+	case d <= 0:
+		check.Result, check.Words = Fail, fmt.Sprintf("An extension adds time, and this is no later than its end, %s.", moment(e.TTL))
+		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", moment(e.Max))
 	case capped:
 		check.Result = Warn
 		check.Words = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
@@ -43,7 +45,7 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", moment(e.Max))
 	case !until.After(e.DestroyAt()):
 		check.Result, check.Words = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
-		check.Next = "Nothing; it holds should an earlier end appear."
+		check.Next = "There is nothing to do; the hold counts should an earlier end appear."
 	default:
 		check.Words = fmt.Sprintf("Nothing ends it before %s.", moment(until))
 	}

@@ -60,11 +60,14 @@ func (j judging) checkOwnership() Check {
 			Words: fmt.Sprintf("%s is not in this control plane's table of repositories and teams, so nobody would answer for the cluster.", r.PR.Repo),
 			Next:  fmt.Sprintf("Ask a platform admin to add %s to the table.", r.PR.Repo)}
 	}
+	_, _, declared := j.terms.Catalogue.Team(own.Team)
 	var missing []string
 	for _, f := range []struct{ words, tag, value string }{
 		{"owner", tagOwner, own.Owner}, {"team", tagTeam, own.Team}, {"cost center", tagCostCenter, own.CostCenter}, {"environment", tagEnvironment, own.Environment},
 	} {
-		if unknown := j.stranger && own.Team != "" && f.value == ""; !unknown && profiles.TagProblem(f.tag, f.value) != "" {
+		unknown := j.stranger && own.Team != "" && f.value == ""
+		follows := own.Team == "" && declared && (f.tag == tagCostCenter || f.tag == tagEnvironment) // the team's lists give it
+		if !unknown && !follows && profiles.TagProblem(f.tag, f.value) != "" {
 			missing = append(missing, f.words)
 		}
 	}
@@ -80,6 +83,10 @@ func (j judging) checkOwnership() Check {
 	list := strings.Join(missing, ", ")
 	check.Words = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; here is no usable %s.", list)
 	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
+	if teams := j.teams(); own.Team == "" && declared && len(teams) > 0 {
+		check.Accept = strings.Join(teams, ", ")
+		check.Next = fmt.Sprintf("Name a team: %s. Cost center and environment are the first of its lists where none is named.", check.Accept)
+	}
 	if r.PR != nil {
 		check.Words = fmt.Sprintf("The table's entry for %s gives no usable %s.", r.PR.Repo, list)
 		check.Next = fmt.Sprintf("Ask a platform admin to complete the entry for %s.", r.PR.Repo)

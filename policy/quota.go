@@ -112,18 +112,21 @@ func (j judging) checkQuotas() Check {
 // checkCount asks for one more of what is counted.
 func (j judging) checkCount(b bound, l Limit) Check {
 	have, noun := b.have(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
-	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("at most %d", l.Most)}
-	has := fmt.Sprintf("%s has %d of the %d %s", b.who, have, l.Most, noun)
+	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("%d at once, this one included", l.Most),
+		Words: fmt.Sprintf("%s has %d of the %d %s that quota %s allows at once", b.who, have, l.Most, noun, b.Name)}
+	if have > l.Most { // the quota was made smaller, or it counts what came in before
+		check.Words = fmt.Sprintf("%s has %d %s, and quota %s allows %d at once", b.who, have, noun, b.Name, l.Most)
+	}
 	if b.counts.Waiting > 0 {
 		check.Have = fmt.Sprintf("%d and %d waiting", have, b.counts.Waiting)
-		has += fmt.Sprintf(", and %d more that wait for their turn,", b.counts.Waiting)
+		check.Words += fmt.Sprintf("; waiting for their turn: %d", b.counts.Waiting)
 	}
-	check.Words = fmt.Sprintf("%s that quota %s allows at once.", has, b.Name)
+	check.Words += "."
 	if !b.full(l) {
 		return check
 	}
 	if j.profile.WhenFull == profiles.WhenFullWait {
-		check.Result, check.Next = Wait, "Nothing: its turn comes by itself when there is room."
+		check.Result, check.Next = Wait, "There is nothing to do: its turn comes by itself when there is room."
 		return check
 	}
 	check.Result = Fail

@@ -81,7 +81,14 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 			refuse(key, key+"="+r.Tags[key], "a tag that AWS and the installer take", fmt.Sprintf("The tag %q: %s.", key, problem), "Choose another key or value.")
 		}
 	}
-	all := whole("tags", fmt.Sprintf("%d tags of your own beside our %d.", len(r.Tags), ourTags), checks)
+	own := fmt.Sprintf("%d tags", len(r.Tags))
+	switch len(r.Tags) {
+	case 0:
+		own = "No tags"
+	case 1:
+		own = "1 tag"
+	}
+	all := whole("tags", fmt.Sprintf("%s of your own beside our %d.", own, ourTags), checks)
 	all.Asked = fmt.Sprintf("%d", len(r.Tags))
 	return all
 }

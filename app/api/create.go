@@ -99,6 +99,9 @@ func (s *server) refused(made app.Created) (store.Answer, error) {
 // inWords is a verdict with what a person should know beside.
 func inWords(v policy.Verdict) string {
 	words := v.Words()
+	if !v.Allowed {
+		return words // first things first
+	}
 	for _, check := range v.Warnings() {
 		words += " " + check.Words
 	}

@@ -137,7 +137,7 @@ func (r rule) check() policy.Check {
 	case profiles.EffectWarn:
 		c.Result, next = policy.Warn, "Nothing; change the request if it was not meant so."
 	case profiles.EffectRequireApproval:
-		c.Result, c.Approval, next = policy.Ask, r.approval, "A person has to approve it; change the request to need no approval."
+		c.Result, c.Approval, next = policy.Ask, r.approval, "Wait for the approval, or change the request so that the rule does not hold."
 	default:
 		c.Result, next = policy.Fail, fmt.Sprintf("Change the request, or ask a platform admin about rule %s of policy %s.", r.name, r.policy)
 	}
