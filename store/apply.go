@@ -118,6 +118,11 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	if stopsCounting(cur.Cluster, d.Next) {
 		c.nextTurns()
 	}
+	if cur.Wish != d.Next.Wish {
+		if _, err := c.closeOver(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
 	if rateChanges(cur.Cluster, d.Next) {
 		if err := c.sample(ctx, cur.ID, d.Next.Status, cur.hourly); err != nil {
 			return err

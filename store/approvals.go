@@ -149,8 +149,9 @@ func (s *Store) approvals(ctx context.Context, where string, args pgx.NamedArgs)
 	return list, nil
 }
 
-// ExpireApprovals closes what waits for a word that can no longer come: clusters that nobody wants any more, and passwords
-// that nobody granted in time. (A cluster that nobody approved in time is the heart's to end.) It returns how many.
+// ExpireApprovals closes what waits for a word that can no longer come: passwords that nobody granted in time, and what is
+// left of clusters that nobody wants any more, whose own end closes theirs. (A cluster that nobody approved in time is the
+// heart's to end.) It returns how many.
 func (s *Store) ExpireApprovals(ctx context.Context) (n int, err error) {
 	err = s.write(ctx, func(c *change) error {
 		n, err = c.closeOver(ctx, "")

@@ -85,6 +85,9 @@ func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, e
 		return "", err
 	}
 	c.nextTurns()
+	if _, err := c.closeOver(ctx, cur.ID); err != nil {
+		return "", err
+	}
 	return jobID, c.did(d, "destroy_asked", cur.ID, act{move: move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 

@@ -83,7 +83,9 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return err
 	}
 	var voted bool
-	err = c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM approval_votes WHERE approval_id = $1 AND principal = $2)`, b.ID, voter).Scan(&voted)
+	err = c.QueryRow(ctx, `
+		SELECT EXISTS (SELECT 1 FROM approval_votes v LEFT JOIN accounts a ON a.account = v.principal -- linked since then, maybe
+			WHERE v.approval_id = $1 AND coalesce(a.principal, v.principal) = $2)`, b.ID, voter).Scan(&voted)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
