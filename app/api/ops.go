@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,7 +55,11 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
+// observe counts a request. A client may send any word as a method; each would be a series that stays.
 func (m *metrics) observe(method, route string, code int, took time.Duration) {
+	if !slices.Contains(methods, method) && method != http.MethodHead {
+		method = "other"
+	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(code)).Observe(took.Seconds())
 }
 

@@ -31,11 +31,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		write(w, problemOf(statusOf(r, said.Kind), said))
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
-		s.Log.Warn("request took too long", "request", visitOf(r).id, "method", r.Method, "path", r.URL.Path, "err", err)
+		s.Log.Warn("request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		w.Header().Set("Retry-After", "5")
 		problem(w, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
 	default:
-		s.Log.Error("request failed", "request", visitOf(r).id, "method", r.Method, "path", r.URL.Path, "err", err)
+		s.Log.Error("request failed", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log as "+visitOf(r).id+". Try again in a moment.")
 	}
 }

@@ -60,7 +60,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 			if p := recover(); p == http.ErrAbortHandler {
 				defer panic(p) // the connection is to break
 			} else if p != nil {
-				s.Log.Error("handler panicked", "request", v.id, "path", r.URL.Path, "err", p, "stack", string(debug.Stack()))
+				s.Log.Error("handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
 				if !seen.begun {
 					problem(seen, http.StatusInternalServerError, "Something went wrong on our side and was written to the log as "+v.id+".")
 				}
@@ -83,7 +83,17 @@ func (s *server) told(r *http.Request, v *visit, code int, took time.Duration) {
 		level = slog.LevelInfo
 	}
 	s.Log.Log(r.Context(), level, "request answered", "request", v.id, "principal", v.session.Principal.ID,
-		"method", r.Method, "route", route, "path", r.URL.Path, "status", code, "took", took)
+		"method", r.Method, "route", route, "path", pathOf(r), "status", code, "took", took)
+}
+
+const linksPath = "/api/v1/links/"
+
+// pathOf is where a request goes, for the log: a link is a secret until it is used.
+func pathOf(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, linksPath) {
+		return linksPath + "***"
+	}
+	return r.URL.Path
 }
 
 // streams says that an answer goes on until its reader leaves.

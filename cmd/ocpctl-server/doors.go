@@ -13,12 +13,25 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What a client may take at most: to send its headers, to send all of a request, to come back on a kept connection.
+// What a client may take at most: to send its headers, to send all of a request, to take the whole answer (streams and
+// exports bound each part by themselves), to come back on a kept connection.
 const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = time.Minute
+	answerTimeout  = 2 * time.Minute
 	idleTimeout    = 2 * time.Minute
 )
+
+// mostHeaders bounds a request's headers: a session of four cookies, five sign-ins that were begun, a long token.
+const mostHeaders = 64 << 10
+
+// bounded is a listener on which nobody can hold on to anything for ever.
+func bounded(address string, handler http.Handler) *http.Server {
+	return &http.Server{
+		Addr: address, Handler: handler, MaxHeaderBytes: mostHeaders,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
+	}
+}
 
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
@@ -36,10 +49,7 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	return &http.Server{
-		Addr: cfg.Listen.Public, Handler: handler,
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-	}, nil
+	return bounded(cfg.Listen.Public, handler), nil
 }
 
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
@@ -68,10 +78,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
-	server := &http.Server{
-		Addr: cfg.Listen.Private, Handler: mux,
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-	}
+	server := bounded(cfg.Listen.Private, mux)
 	server.RegisterOnShutdown(stop) // streams would hold it up until their readers leave
 	return server, nil
 }

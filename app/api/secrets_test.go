@@ -1,0 +1,71 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// What opens something stands neither in the log nor in the trail, also where it did not work or broke something.
+func TestNoSecretIsLoggedOrKept(t *testing.T) {
+	var log bytes.Buffer
+	h := houseWith(t, teams(t), func(c *Config) {
+		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	bearer := h.as(oidc.Requester)
+	var secrets []string
+	for range 2 {
+		var link Link
+		h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", bearer, nil, http.StatusCreated, &link)
+		secrets = append(secrets, strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"))
+	}
+	account, err := h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	require.NoError(t, err)
+	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
+	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", "apiVersion: v1\nkind: Config")
+
+	h.does(http.MethodPost, "/api/v1/links/"+secrets[0], bearer, nil, http.StatusOK, nil)
+	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], secrets[4], nil, http.StatusNotFound)
+	h.refused(http.MethodPost, "/api/v1/links/"+secrets[2], bearer, nil, http.StatusUnprocessableEntity)
+	h.refused(http.MethodGet, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusMethodNotAllowed)
+	delete(h.shelf, "s3://artifacts/"+made.ClusterID+"/kubeconfig")
+	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusInternalServerError)
+	h.refused(http.MethodGet, "/api/v1/me", bearer+"x", nil, http.StatusUnauthorized)
+
+	trail := h.trail()
+	for _, secret := range secrets {
+		require.NotContains(t, log.String(), secret)
+		require.NotContains(t, trail, secret)
+	}
+	require.Contains(t, log.String(), "/api/v1/links/***")
+}
+
+// trail is everything that the audit trail says.
+func (h *house) trail() string {
+	h.Helper()
+	var all string
+	require.NoError(h, h.store.Pool().QueryRow(context.Background(), `SELECT string_agg(e::text, E'\n') FROM audit_events e`).Scan(&all))
+	return all
+}
+
+func TestAWordThatIsNoMethodMakesNoSeries(t *testing.T) {
+	m := newMetrics(nil, nil)
+	for _, method := range []string{"GET", "BREW", "A", "B", "C", strings.Repeat("X", 1000)} {
+		m.observe(method, "none", 405, time.Millisecond)
+	}
+	series := make(chan prometheus.Metric, 100)
+	m.requests.Collect(series)
+	require.Len(t, series, 2, "GET, and all others together")
+}
