@@ -21,6 +21,7 @@ type approvalView struct {
 	app.Approval
 	Now                       time.Time
 	What, Takes, Cost, HeadAt string
+	Asks                      string // what the cluster would be
 	Seen                      bool   // the cluster may be seen
 	ReadLink                  string // where to get the link to the password that was granted; empty: nowhere
 }
@@ -130,6 +131,7 @@ func (v *approvalView) about(row store.Row, github string) {
 	v.Seen = true
 	if v.Kind == store.ApproveCreate {
 		whole := int64(float64(row.HourlyCents)*row.DestroyAt.Sub(row.AcceptedAt).Hours() + 0.5)
+		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, policy.Span(row.TTL))
 		v.Cost = fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(whole))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -69,6 +70,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 			return detailView{}, err
 		}
 		v.Can = offersOf(who, found.Row, shares, state.Book.Catalogue)
+		v.Can.BreakGlass = v.Can.BreakGlass && !slices.ContainsFunc(v.Approvals, func(a approvalView) bool { return a.Kind == store.ApproveKubeadmin })
 	}
 	return v, nil
 }

@@ -38,7 +38,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
 	for _, want := range []string{
 		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.49/h</option>`,
-		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, `max="168"`,
+		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 168",
 		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, 0 to 3 by scaling", "<code>TTLExpiry</code>", `name="offhoursOptIn" disabled`,
 	} {
 		require.Contains(t, page, want)
@@ -133,7 +133,6 @@ func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 		require.Contains(t, page, want)
 	}
 	require.Empty(t, h.clusters())
-	require.Equal(t, b.field(page, "key"), b.field(page, "key"))
 }
 
 func TestATakenNameIsSaidAtTheName(t *testing.T) {

@@ -55,10 +55,11 @@ func (f createForm) request() (app.CreateRequest, []app.Field) {
 	var wrong []app.Field
 	if f.TTLHours != "" {
 		hours, err := strconv.Atoi(f.TTLHours)
-		if err != nil || hours > mostHours || hours < -mostHours {
+		if err == nil && hours <= mostHours && hours >= -mostHours {
+			r.TTLHours = &hours
+		} else {
 			wrong = append(wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is no number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
 		}
-		r.TTLHours = &hours
 	}
 	var unread []app.Field
 	r.ExtraTags, unread = tags(f.ExtraTags)

@@ -199,7 +199,7 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 		} {
 			status, page, answer := ask()
 			require.Equal(t, http.StatusNotFound, status, at)
-			require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"))
+			require.Equal(t, "same-origin", answer.Header.Get("Referrer-Policy"))
 			page, _, _ = strings.Cut(page, "<footer>")
 			pages[page] = true
 		}
