@@ -68,6 +68,9 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 		}
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
+		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
+			check.Accept = fmt.Sprintf("after %s, at most until %s", when(row.Ends.TTL), when(row.Ends.Max))
+		}
 		return Change{}, refusedBy(span, check)
 	}
 	before, _, capped, err := d.store.Extend(ctx, row.ID, by, deed.by(p))
@@ -149,9 +152,6 @@ func refusedBy(span Span, check policy.Check) error {
 	field := Field{Name: "hours", Detail: check.Words, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
 		field.Name = "until"
-	}
-	if check.Accept == "" || field.Name == "until" && check.Name == "extend" { // what is accepted is a span, which is no time
-		field.Accept = nil
 	}
 	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{field}}
 }

@@ -18,7 +18,7 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	}
 	switch {
 	case left == 0:
-		check.Result, check.Accept = Fail, "" // nothing is
+		check.Result, check.Accept = Fail, "no extension"
 		check.Words = fmt.Sprintf("It ends %s at the latest, the maximum of its profile, and that is its end already.", moment(e.Max))
 		check.Next = "Create a new cluster for longer."
 	case d <= 0:

@@ -130,10 +130,12 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 		fields[e.Field] = e
 		require.NotEmpty(t, e.Detail, e.Field)
 	}
-	for _, want := range []string{"name", "version", "region", "regoin", "ttlHours", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team", "costCenter", "environment"} {
+	for _, want := range []string{"name", "version", "region", "regoin", "ttlHours", "platform", "extraTags", "offhoursOptIn", "sshPublicKey", "team"} {
 		require.Contains(t, fields, want)
 	}
 	require.Equal(t, []string{"false"}, fields["offhoursOptIn"].Accepted)
+	require.Equal(t, []string{"platform", "security"}, fields["team"].Accepted)
+	require.NotContains(t, fields, "costCenter", "a team's lists give it")
 	require.Contains(t, fields["regoin"].Detail, "Did you mean region?")
 
 	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Team: "security"}, http.StatusUnprocessableEntity, idempotencyKey, "k")
