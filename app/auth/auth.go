@@ -58,7 +58,7 @@ func New(c Config) *Verifier {
 	for _, issuer := range c.Issuers {
 		known := v.issuers[issuer.URL]
 		if known == nil {
-			known = &trusted{url: issuer.URL, client: &http.Client{Timeout: c.Timeout, Transport: issuer.transport()}, now: c.Now}
+			known = &trusted{url: issuer.URL, client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.transport())}, now: c.Now}
 			v.issuers[issuer.URL] = known
 		}
 		known.audiences = append(known.audiences, issuer.Audience)

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -179,11 +181,15 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 		"expired":                {i.token(t, map[string]any{"exp": now.Add(-31 * time.Second).Unix()}), auth.Expired, "expired at 2025-03-01T11:59:29Z"},
 		"without an end":         {i.token(t, map[string]any{"exp": nil}), auth.Expired, "expired at"},
 		"not valid yet":          {i.token(t, map[string]any{"nbf": now.Add(31 * time.Second).Unix()}), auth.NotYet, "not valid yet"},
+		"not valid in words":     {i.token(t, map[string]any{"nbf": strconv.FormatInt(now.Add(time.Hour).Unix(), 10)}), auth.NotYet, "not valid yet"},
 		"for somebody else":      {i.token(t, map[string]any{"aud": "vault"}), auth.WrongAudience, `"ocpctl"`},
 		"for nobody":             {i.token(t, map[string]any{"aud": nil}), auth.WrongAudience, `"ocpctl"`},
 		"of a strange issuer":    {i.token(t, map[string]any{"iss": "https://evil.example"}), auth.UnknownIssuer, i.URL},
 		"of a strange key":       {sign(t, stranger, "k1", i.claims(nil)), auth.BadSignature, "does not fit"},
 		"of nobody":              {i.token(t, map[string]any{"sub": nil}), auth.Malformed, "names nobody"},
+		"of a line break":        {i.token(t, map[string]any{"sub": "a\nb"}), auth.Malformed, "names nobody"},
+		"of a turned text":       {i.token(t, map[string]any{"sub": "a\u202eb"}), auth.Malformed, "names nobody"},
+		"of no end":              {i.token(t, map[string]any{"sub": strings.Repeat("x", 1001)}), auth.Malformed, "names nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := i.verifier().Verify(context.Background(), c.raw)
@@ -199,6 +205,41 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What would pass for another claim, or plays with whoever reads it, is no claim.
+func TestOnlyPlainClaimsAreClaims(t *testing.T) {
+	i := newIssuer(t)
+	for name, change := range map[string]map[string]any{
+		"a claim without a name":       {"ocpctl_role": nil, "": map[string]any{"ocpctl_role": "requester", "groups": []string{"platform"}}},
+		"a team that is every team":    {"groups": []string{"*", "platform*", "plat form", "platform\n", "{groups}", ""}},
+		"a role with something behind": {"ocpctl_role": "requester\n"},
+		"a list in a list, too deep":   {"ocpctl_role": map[string]any{"ocpctl_role": "requester"}},
+	} {
+		session, err := i.verifier().Verify(context.Background(), i.token(t, change))
+		require.NoError(t, err, name)
+		require.Empty(t, session.Principal.Seats, name)
+	}
+}
+
+// Whoever sends tokens of keys that do not exist does not make us ask their issuer each time; who has a known key never waits.
+func TestAnIssuerIsAskedForUnknownKeysNowAndThen(t *testing.T) {
+	i := newIssuer(t)
+	v := i.verifier()
+	good := i.token(t, nil)
+	_, err := v.Verify(context.Background(), good)
+	require.NoError(t, err)
+	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	for n := range 100 {
+		_, err := v.Verify(context.Background(), sign(t, stranger, strconv.Itoa(n), i.claims(nil)))
+		var said *auth.Error
+		require.ErrorAs(t, err, &said)
+		require.Equal(t, auth.BadSignature, said.Reason)
+		_, err = v.Verify(context.Background(), good)
+		require.NoError(t, err)
+	}
+	require.Less(t, i.asked.Load(), int32(10))
 }
 
 func TestClocksMayBeALittleApart(t *testing.T) {

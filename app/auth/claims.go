@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // What of a token is read at most. Real ones are far below it.
@@ -13,8 +16,21 @@ const (
 	mostTexts = 500 // values in all
 )
 
+// mostSubject bounds what somebody is called: it stands in every row and line of theirs.
+const mostSubject = 1000
+
+// callable says whether somebody can be called so: what would break a line, turn a text around or has no end is nobody.
+func callable(subject string) bool {
+	return subject != "" && len(subject) <= mostSubject && legible(subject)
+}
+
+// legible says that a text is one line of characters that do nothing but show.
+func legible(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+}
+
 // flatten makes texts of claims: strings, numbers and booleans as they are, lists value by value, what stands within an
-// object under its name with dots. What lies deeper, and null, is left out.
+// object under its name with dots. What lies deeper, null, what is not legible and what has no name is left out.
 func flatten(claims map[string]any) map[string][]string {
 	values, left := map[string][]string{}, mostTexts
 	flattenInto(values, "", claims, deepest, &left)
@@ -28,6 +44,9 @@ func flattenInto(values map[string][]string, name string, claim any, deep int, l
 	switch c := claim.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(c)) { // in one order, so that the same token always reads the same
+			if key == "" {
+				continue // what stands within would pass for what stands at the top
+			}
 			inner := key
 			if name != "" {
 				inner = name + "." + key
@@ -49,7 +68,7 @@ func flattenInto(values map[string][]string, name string, claim any, deep int, l
 func textOf(claim any) (string, bool) {
 	switch c := claim.(type) {
 	case string:
-		return c, c != ""
+		return c, c != "" && legible(c)
 	case bool:
 		return strconv.FormatBool(c), true
 	case json.Number:

@@ -77,8 +77,8 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 	if err := t.inTime(token.Expiry, all["nbf"]); err != nil {
 		return policy.Claims{}, time.Time{}, err
 	}
-	if token.Subject == "" {
-		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token names nobody: its sub claim is empty.")
+	if !callable(token.Subject) {
+		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token names nobody: its sub claim is empty, has more than %d bytes, or characters that no name has.", mostSubject)
 	}
 	values := flatten(all)
 	return policy.Claims{
@@ -92,7 +92,8 @@ func (t *trusted) inTime(expiry time.Time, notBefore any) error {
 	if now.After(expiry.Add(skew)) {
 		return refuse(Expired, "The token expired at %s. Get a new one from %s.", expiry.UTC().Format(time.RFC3339), t.url)
 	}
-	if number, ok := notBefore.(json.Number); ok {
+	if notBefore != nil { // one that cannot be read has not come
+		number, _ := notBefore.(json.Number)
 		seconds, err := number.Float64()
 		if err == nil && !now.Add(skew).Before(time.Unix(int64(seconds), 0)) {
 			return nil

@@ -141,11 +141,18 @@ func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 		}
 	}
 	name := strings.TrimSpace(a.Subject.NameID.Value)
+	switch {
+	case a.Subject.NameID.Format == string(crewjam.TransientNameIDFormat):
+		return proven{}, refuse(NotAllowed, "The identity provider calls you something else at every sign-in, so nobody could tell two of you from one. "+
+			"In its settings for ocpctl, map the subject to what stays, such as ${user:email} as emailAddress.")
+	case !callable(name):
+		return proven{}, refuse(Malformed, "What the identity provider calls you is empty, has more than %d bytes, or characters that no name has.", mostSubject)
+	}
 	values := map[string][]string{}
 	for _, statement := range a.AttributeStatements {
 		for _, attribute := range statement.Attributes {
 			for _, v := range attribute.Values {
-				if text := strings.TrimSpace(v.Value); text != "" {
+				if text := strings.TrimSpace(v.Value); text != "" && legible(text) {
 					values[attribute.Name] = append(values[attribute.Name], text)
 				}
 			}

@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"encoding/base64"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,15 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 			other.Key, other.Signer, other.Certificate = key, key, cert
 			r.IDP = &other
 		}, auth.BadSignature, "not signed by the identity provider"},
+		"about somebody who is called otherwise each time": {func(r *crewjam.IdpAuthnRequest) {
+			r.Assertion.Subject.NameID.Format = string(crewjam.TransientNameIDFormat)
+		}, auth.NotAllowed, "something else at every sign-in"},
+		"about somebody whose name breaks a line": {func(r *crewjam.IdpAuthnRequest) {
+			r.Assertion.Subject.NameID.Value = "maya@acme.example\nada@acme.example"
+		}, auth.Malformed, "characters that no name has"},
+		"about nobody in many words": {func(r *crewjam.IdpAuthnRequest) {
+			r.Assertion.Subject.NameID.Value = strings.Repeat("m", 1001)
+		}, auth.Malformed, "more than 1000 bytes"},
 		"when the provider's session is over": {func(r *crewjam.IdpAuthnRequest) {
 			then := time.Now().Add(-time.Second)
 			r.Assertion.AuthnStatements[0].SessionNotOnOrAfter = &then
@@ -176,6 +186,26 @@ func TestAResponseThatWasChangedAfterItWasSignedIsRefused(t *testing.T) {
 			p.refused(a, p.post(p.browser, a), c.reason, "")
 		})
 	}
+}
+
+// A signature is over the text without its comments, so one can be put in afterwards. The whole text counts all the same.
+func TestACommentCutsNoNameShort(t *testing.T) {
+	p := newPages(t, nil)
+	a := edited(t, p.answer(p.begin("/"), func(r *crewjam.IdpAuthnRequest) {
+		r.Assertion.Subject.NameID.Value = "ada@acme.example.evil.example"
+	}), func(r *etree.Element) {
+		name := r.FindElement(".//NameID")
+		name.SetText("ada@acme.example")
+		name.CreateComment("")
+		name.CreateText(".evil.example")
+	})
+	p.post(p.browser, a)
+	if p.last != nil {
+		return // to refuse it is as good
+	}
+	session, _, err := p.session(p.browser)
+	require.NoError(t, err)
+	require.Equal(t, "saml:ada@acme.example.evil.example", session.Principal.ID)
 }
 
 func TestEitherSignatureIsEnough(t *testing.T) {
