@@ -181,7 +181,7 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 		"expired":                {i.token(t, map[string]any{"exp": now.Add(-31 * time.Second).Unix()}), auth.Expired, "expired at 2025-03-01T11:59:29Z"},
 		"without an end":         {i.token(t, map[string]any{"exp": nil}), auth.Expired, "expired at"},
 		"not valid yet":          {i.token(t, map[string]any{"nbf": now.Add(31 * time.Second).Unix()}), auth.NotYet, "not valid yet"},
-		"not valid in words":     {i.token(t, map[string]any{"nbf": strconv.FormatInt(now.Add(time.Hour).Unix(), 10)}), auth.NotYet, "not valid yet"},
+		"not valid in words":     {i.token(t, map[string]any{"nbf": strconv.FormatInt(now.Add(time.Hour).Unix(), 10)}), auth.Malformed, "cannot be read"},
 		"for somebody else":      {i.token(t, map[string]any{"aud": "vault"}), auth.WrongAudience, `"ocpctl"`},
 		"for nobody":             {i.token(t, map[string]any{"aud": nil}), auth.WrongAudience, `"ocpctl"`},
 		"of a strange issuer":    {i.token(t, map[string]any{"iss": "https://evil.example"}), auth.UnknownIssuer, i.URL},
