@@ -17,7 +17,7 @@ type meView struct {
 // me shows who one is here.
 func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v meView
-	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r)); err == nil {
+	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure)); err == nil {
 		v.Expires = session.Expires
 	}
 	for _, act := range policy.Acts() {

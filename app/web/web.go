@@ -147,9 +147,11 @@ type handler func(http.ResponseWriter, *http.Request, policy.Principal)
 func (p *pages) signedIn(page handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r))
+		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure))
 		var said *auth.Error
 		switch {
+		case err == nil && !legible(r):
+			p.problem(w, r, session.Principal, http.StatusBadRequest, "What was sent holds a NUL, or bytes that are no UTF-8. Send text.")
 		case err == nil:
 			page(w, r, session.Principal)
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
@@ -158,6 +160,12 @@ func (p *pages) signedIn(page handler) http.HandlerFunc {
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(back(r)), http.StatusSeeOther)
 		}
 	}
+}
+
+// legible says that the address and the form hold nothing but text, which is all that any row can.
+func legible(r *http.Request) bool {
+	_ = r.ParseForm() // what cannot be read is missing, and the page says so
+	return app.Keepable(r.URL.Path) && len(app.Unkept(r.Form)) == 0
 }
 
 // back is the page to come back to: of a form the one it stands on.
