@@ -322,9 +322,9 @@ func TestAnIssuerOfACertificateAuthorityOfItsOwnIsReachedThroughThat(t *testing.
 
 func TestACookieIsNoBearerToken(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	require.Empty(t, auth.FromCookie(r))
+	require.Empty(t, auth.FromCookie(r, false))
 	r.Header.Set("Cookie", "ocpctl_session=to; ocpctl_session_1=ken; ocpctl_session_3=none")
-	require.Equal(t, "token", auth.FromCookie(r))
+	require.Equal(t, "token", auth.FromCookie(r, false))
 	require.Empty(t, auth.Bearer(r), "no other site can make a browser call the API")
 }
 

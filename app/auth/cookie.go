@@ -8,7 +8,20 @@ import (
 )
 
 // CookieName is the cookie that carries the pages' session. What does not fit into one goes on in ocpctl_session_1 and so on.
+// Over https its name begins with hostAlone.
 const CookieName = "ocpctl_session"
+
+// hostAlone begins the name of a cookie that browsers take from this very host over https alone (RFC 6265bis, 4.1.3): no other
+// host of the domain can plant a session, or a sign-in that it began itself, into somebody's browser.
+const hostAlone = "__Host-"
+
+// named is a cookie's name, which says over https that it is this host's.
+func named(name string, secure bool) string {
+	if secure {
+		return hostAlone + name
+	}
+	return name
+}
 
 // Browsers keep at most 4096 bytes of a cookie, its name and attributes included. A session that holds a person's many
 // groups needs several.
@@ -26,11 +39,11 @@ func Bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// FromCookie is the session of a page's request; empty: not signed in.
-func FromCookie(r *http.Request) string {
+// FromCookie is the session of a page's request; empty: not signed in. secure says that the pages are served over https.
+func FromCookie(r *http.Request, secure bool) string {
 	var session strings.Builder
 	for part := range mostCookies {
-		cookie, err := r.Cookie(cookiePart(part))
+		cookie, err := r.Cookie(cookiePart(part, secure))
 		if err != nil {
 			break
 		}
@@ -54,7 +67,7 @@ func setCookie(w http.ResponseWriter, session string, expires time.Time, secure 
 			continue
 		}
 		http.SetCookie(w, &http.Cookie{
-			Name: cookiePart(part), Value: here, Path: "/", Expires: expires,
+			Name: cookiePart(part, secure), Value: here, Path: "/", Expires: expires,
 			HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
 		})
 	}
@@ -70,13 +83,14 @@ func ClearCookie(w http.ResponseWriter, secure bool) {
 
 func clearPart(w http.ResponseWriter, part int, secure bool) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookiePart(part), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+		Name: cookiePart(part, secure), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 
-func cookiePart(part int) string {
+func cookiePart(part int, secure bool) string {
+	name := named(CookieName, secure)
 	if part == 0 {
-		return CookieName
+		return name
 	}
-	return CookieName + "_" + strconv.Itoa(part)
+	return name + "_" + strconv.Itoa(part)
 }

@@ -266,7 +266,7 @@ func (p *pages) session(with *http.Client) (auth.Session, string, error) {
 	for _, c := range with.Jar.Cookies(r.URL) {
 		r.AddCookie(c)
 	}
-	raw := auth.FromCookie(r)
+	raw := auth.FromCookie(r, false)
 	session, err := p.verifier.Verify(p.Context(), raw)
 	return session, raw, err
 }

@@ -225,12 +225,18 @@ func TestOverHTTPSCookiesNeverTravelInTheOpen(t *testing.T) {
 	require.NoError(t, err)
 	answer.Body.Close()
 	set := answer.Header.Get("Set-Cookie")
-	for _, want := range []string{"HttpOnly", "Secure", "SameSite=None", "Path=/saml/"} {
+	for _, want := range []string{"__Host-ocpctl_signin_", "HttpOnly", "Secure", "SameSite=None", "Path=/;"} {
 		require.Contains(t, set, want, "the provider's page posts from another site")
 	}
+	require.NotContains(t, set, "Domain")
 	w := httptest.NewRecorder()
 	auth.ClearCookie(w, true)
-	for _, want := range []string{"ocpctl_session=;", "HttpOnly", "Secure", "SameSite=Lax", "Max-Age=0"} {
+	for _, want := range []string{"__Host-ocpctl_session=;", "HttpOnly", "Secure", "SameSite=Lax", "Max-Age=0"} {
 		require.Contains(t, w.Header().Get("Set-Cookie"), want)
 	}
+	planted := httptest.NewRequest(http.MethodGet, "/", nil) // by another host of the domain, which cannot say __Host-
+	planted.Header.Set("Cookie", "ocpctl_session=of-somebody-else; ocpctl_session_1=x")
+	require.Empty(t, auth.FromCookie(planted, true))
+	planted.Header.Add("Cookie", "__Host-ocpctl_session=to; __Host-ocpctl_session_1=ken")
+	require.Equal(t, "token", auth.FromCookie(planted, true))
 }

@@ -108,7 +108,7 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 	}
 	var mine []string
 	for _, c := range r.Cookies() {
-		if strings.HasPrefix(c.Name, beginPrefix) {
+		if strings.HasPrefix(c.Name, named(beginPrefix, s.secure)) {
 			mine = append(mine, c.Name)
 		}
 	}
@@ -116,7 +116,7 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 		s.beginCookie(w, mine[0], "", -1)
 		mine = mine[1:]
 	}
-	s.beginCookie(w, beginPrefix+b.Relay, raw, int(beginLife.Seconds()))
+	s.beginCookie(w, named(beginPrefix+b.Relay, s.secure), raw, int(beginLife.Seconds()))
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	return nil
 }
@@ -124,12 +124,12 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 // beginCookie keeps what was begun. The provider's page posts from another site, so a browser sends it only if it is
 // SameSite=None, and takes such a one over https alone; on http, in the demo, both are one site.
 func (s *SignIn) beginCookie(w http.ResponseWriter, name, value string, maxAge int) {
-	site := http.SameSiteLaxMode
+	site, path := http.SameSiteLaxMode, "/saml/"
 	if s.secure {
-		site = http.SameSiteNoneMode
+		site, path = http.SameSiteNoneMode, "/" // which hostAlone asks for
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/saml/", MaxAge: maxAge, HttpOnly: true, Secure: s.secure, SameSite: site,
+		Name: name, Value: value, Path: path, MaxAge: maxAge, HttpOnly: true, Secure: s.secure, SameSite: site,
 	})
 }
 
@@ -143,7 +143,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	if err != nil {
 		return "", Session{}, err
 	}
-	s.beginCookie(w, beginPrefix+b.Relay, "", -1) // once, whatever comes of it
+	s.beginCookie(w, named(beginPrefix+b.Relay, s.secure), "", -1) // once, whatever comes of it
 	p, err := s.prove(r.Context(), r.PostForm.Get("SAMLResponse"), b.Request)
 	if err != nil {
 		return "", Session{}, err
@@ -175,7 +175,7 @@ func (s *SignIn) begun(r *http.Request) (b begun, err error) {
 	if !relayForm.MatchString(relay) {
 		return b, refuse(NotBegun, notBegun)
 	}
-	cookie, err := r.Cookie(beginPrefix + relay)
+	cookie, err := r.Cookie(named(beginPrefix+relay, s.secure))
 	if err != nil {
 		return b, refuse(NotBegun, notBegun)
 	}
