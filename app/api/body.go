@@ -21,7 +21,7 @@ const (
 	maxCatalogue = 1 << 20  // a whole catalogue to look at
 )
 
-// content reads a whole body of JSON. false: it was answered already.
+// content reads a whole body of JSON whose texts can be kept. false: it was answered already.
 func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
@@ -39,7 +39,40 @@ func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]
 		problem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The body is said to be %q. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
 		return nil, false
 	}
+	if wrong := app.Unkept(textsIn(raw)); len(wrong) > 0 {
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document holds what cannot be kept.", Fields: wrong})
+		return nil, false
+	}
 	return raw, true
+}
+
+// textsIn are the texts of a document by its fields; none where it is no object.
+func textsIn(raw []byte) map[string][]string {
+	var document map[string]any
+	if json.Unmarshal(raw, &document) != nil {
+		return nil
+	}
+	texts := map[string][]string{}
+	for name, value := range document {
+		texts[name] = textsOf(value)
+	}
+	return texts
+}
+
+func textsOf(value any) (texts []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, each := range v {
+			texts = append(texts, textsOf(each)...)
+		}
+	case map[string]any:
+		for name, each := range v {
+			texts = append(append(texts, name), textsOf(each)...)
+		}
+	}
+	return texts
 }
 
 // read takes a document into its struct: strictly, so that a misspelt field changes nothing unseen. An empty body is an

@@ -39,6 +39,21 @@ func (q *query) refuse(name, detail string, accept ...string) {
 	q.wrong = append(q.wrong, app.Field{Name: name, Detail: detail, Accept: accept})
 }
 
+// legible refuses what no row can hold, in the address, before anybody looks for it there.
+func (s *server) legible(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wrong := app.Unkept(r.URL.Query())
+		if !app.Keepable(r.URL.Path) {
+			wrong = append(wrong, app.Unkept(map[string][]string{"path": {r.URL.Path}})...)
+		}
+		if len(wrong) > 0 {
+			s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid address.", Fields: wrong}})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // number is the value, or the default where the parameter was left out, within its bounds.
 func (q *query) number(name string, value, unasked, least, most int) int {
 	if !q.r.URL.Query().Has(name) {

@@ -83,5 +83,5 @@ func New(c Config) http.Handler {
 		ErrorHandlerFunc: s.badParameter,
 	})
 	mux.HandleFunc("/api/", noSuchPath(mux))
-	return s.enter(s.authenticate(mux))
+	return s.enter(s.authenticate(s.legible(mux)))
 }

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Keepable says that a text can be kept: the database takes no NUL, and nothing but UTF-8. Doors refuse any other before
+// anybody looks for it.
+func Keepable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
+// Unkept are the named texts that cannot be kept, as fields.
+func Unkept(texts map[string][]string) (wrong []Field) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if !Keepable(name) || slices.ContainsFunc(texts[name], func(text string) bool { return !Keepable(text) }) {
+			wrong = append(wrong, Field{Name: strings.ToValidUTF8(name, "\uFFFD"), Detail: "it holds a NUL, or bytes that are no UTF-8", Accept: []string{"text in UTF-8, without NUL"}})
+		}
+	}
+	return wrong
+}
