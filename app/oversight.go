@@ -26,6 +26,13 @@ func (d *Desk) Audit(ctx context.Context, p policy.Principal, f store.AuditFilte
 	if err := mayAll(p, policy.ActAudit, "read the audit trail"); err != nil {
 		return nil, "", err
 	}
+	if f.Cluster != "" { // a name is the living cluster's; a wrong one is said to be, not answered with no lines
+		row, err := d.seen(ctx, p, f.Cluster)
+		if err != nil {
+			return nil, "", err
+		}
+		f.Cluster = row.ID
+	}
 	f.Teams = teamsFor(p, policy.ActAudit)
 	page, next, err := d.store.AuditPage(ctx, f)
 	if err != nil {

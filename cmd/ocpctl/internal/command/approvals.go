@@ -20,7 +20,7 @@ func (a *app) approvals() *cobra.Command {
 	var all bool
 	var most int
 	c := &cobra.Command{
-		Use: "approvals [APPROVAL]", Short: "What waits for a person's word; or one with its votes",
+		Use: "approvals [APPROVAL]", Short: "What waits for a person's word; or one with its votes, by its id or its cluster's name",
 		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
 	}
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
@@ -34,7 +34,11 @@ func (a *app) approvals() *cobra.Command {
 			return err
 		}
 		if len(args) == 1 {
-			return a.approval(api.GetApproval(ctx, args[0]))
+			id, err := a.newest(ctx, api, args[0])
+			if err != nil {
+				return err
+			}
+			return a.approval(api.GetApproval(ctx, id))
 		}
 		if all {
 			params.State = ""
@@ -164,6 +168,21 @@ func (a *app) refuse() *cobra.Command {
 	}
 	reasonFlag(c, &reason, "why you refuse")
 	return c
+}
+
+// newest finds the approval that is shown: its id as it is, or a cluster's newest, whatever became of it.
+func (a *app) newest(ctx context.Context, api *connect.API, name string) (string, error) {
+	if strings.HasPrefix(name, "apr_") {
+		return name, nil
+	}
+	answer, err := connect.Read[client.ApprovalPage](api.ListApprovals(ctx, &client.ListApprovalsParams{Cluster: name, Limit: 1}))
+	if err != nil {
+		return "", err
+	}
+	if len(answer.Value.Items) == 0 {
+		return "", exit.With(exit.NotFound, fmt.Errorf("nothing of %s ever needed a person's word", words.Line(name)))
+	}
+	return answer.Value.Items[0].ApprovalID, nil
 }
 
 // pending finds the approval that is meant: its id as it is, or the one that a cluster waits for.

@@ -90,7 +90,7 @@ func reasonFlag(c *cobra.Command, into *string, what string) {
 func needReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return exit.With(exit.Usage, &exit.Problem{Title: "This is written to the audit trail with its reason.", Fields: []exit.Field{
-			{Name: "--reason", Detail: "It is missing.", Accepted: []string{`a sentence, e.g. --reason "INC-1234: freed by hand"`}},
+			{Name: "--reason", Detail: "It is missing.", Accepted: []string{`a sentence, e.g. --reason "INC-1234: what happened"`}},
 		}})
 	}
 	return nil

@@ -62,6 +62,9 @@ func endOf(c client.Cluster, now time.Time) string {
 // spent is what a cluster cost so far, or in all, by list prices.
 func spent(c client.Cluster, now time.Time) string {
 	until := now
+	if c.Status == client.PENDING {
+		return words.Dollars(0) // it waits, and nothing of it exists
+	}
 	if !c.ReleasedAt.IsZero() {
 		until = c.ReleasedAt
 	}
@@ -114,7 +117,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	}
 	if c.FailReason != "" || c.FailMessage != "" {
 		f.Paint("what went wrong", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
-		f.Add("whose turn", c.FailWhose)
+		f.Add("whose turn", words.Whose(c.FailWhose))
 		f.Add("next", c.FailNext)
 	}
 	f.Add("next try", words.When(c.RetryAt, s.Now))

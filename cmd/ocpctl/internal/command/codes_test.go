@@ -17,6 +17,7 @@ import (
 func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 	for line, words := range map[string]string{
 		"lst":                                      `"lst" is no command of ocpctl. Did you mean list?`,
+		"creat --name x":                           `"creat" is no command of ocpctl. Did you mean create?`,
 		"catalog foo":                              `"foo" is no command of ocpctl catalog.`,
 		"list --bogus":                             "unknown flag: --bogus",
 		"list extra":                               `"extra" is too much: ocpctl list`,
@@ -37,9 +38,10 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"extend a --until tomorrow":                `"tomorrow" is no time`,
 		"hold a 4h":                                "--reason: It is missing.",
 		"share a":                                  "--team or --principal: It is missing. Accepted: one of the two.",
-		"share a --team b --access all":            "Accepted: see, use.",
+		"share a --team b --access all":            `--access: "all" is no right. Accepted: see, use.`,
 		"transfer a":                               "--team: It is missing.",
 		"scale-workers a":                          "--replicas: It is missing.",
+		"scale-workers a --replicas -1":            "--replicas: -1 is less than nothing.",
 		"logs a --lines 9999":                      "--lines is 0 to 5000",
 		"wait a --for=done":                        "Accepted: ready, destroyed, scaled.",
 		"retry a":                                  "--reason: It is missing.",
@@ -113,7 +115,17 @@ func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 		map[string]any{"name": "quota", "result": "fail", "words": "you have 3 of 3", "next": "Destroy one."}}})
 	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
 	require.Contains(t, d.out.String(), "✗ quota: you have 3 of 3\n      next: Destroy one.\n")
+	require.NotContains(t, d.out.String(), "$0.00", "there is no price of what is not had")
 	require.Empty(t, d.err.String(), "it was said already")
+}
+
+func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
+	d := newDesk(t)
+	full := map[string]any{"name": "team live", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one."}
+	d.Answer("dryRun", map[string]any{"allowed": false, "words": "Refused.", "checks": []any{
+		map[string]any{"name": "quota", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one.", "checks": []any{full}}}})
+	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
+	require.Contains(t, d.out.String(), "  ✗ quota\n    ✗ team live: You have 3 of 3.\n        next: Destroy one.\n")
 }
 
 func TestACreateThatNobodyAnsweredCanBeAskedAgain(t *testing.T) {

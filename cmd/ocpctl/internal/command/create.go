@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,6 +136,10 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 	v := answer.Value
 	err = a.print(answer.Raw, []string{v.Name}, func(s *table.Screen) {
 		a.verdict(s, v)
+		if !v.Allowed {
+			s.Linef("Nothing was asked for.")
+			return
+		}
 		f := s.Facts()
 		f.Add("name", v.Name)
 		f.Add("profile", v.Profile)
@@ -185,8 +191,13 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 		case client.CheckResultFail:
 			sign, paint = "✗", table.Bad
 		}
-		fmt.Fprintf(s.Out, "%s%s %s: %s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(c.Words))
-		if c.Result != client.CheckResultPass {
+		said := ": " + c.Words
+		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) })
+		if repeated {
+			said = "" // its parts say it, each by itself
+		}
+		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(said))
+		if c.Result != client.CheckResultPass && !repeated {
 			for _, more := range []struct{ name, text string }{{"asked", c.Asked}, {"have", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
 					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, words.Line(more.text))

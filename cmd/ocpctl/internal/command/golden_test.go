@@ -42,7 +42,7 @@ var typed = map[string][]string{
 	"outputs":     {"outputs team-a-smoke-01"},
 	"share":       {"share team-a-smoke-01 --team payments --access use", "unshare team-a-smoke-01 --principal https://issuer.example.com#ana", "shares team-a-smoke-01"},
 	"break-glass": {"break-glass pr41-shop --reason INC-1234", "break-glass pr41-shop --link", "redeem https://ocpctl.example.com/links/cXV1eHF1dXg"},
-	"approvals":   {"approvals", "approvals apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve team-a-smoke-01", "refuse team-a-smoke-01 --reason later"},
+	"approvals":   {"approvals", "approvals apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approvals team-a-smoke-01", "approve apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve team-a-smoke-01", "refuse team-a-smoke-01 --reason later"},
 	"whoami":      {"whoami", "account unlink github:maya"},
 	"catalog":     {"catalog profiles", "catalog profiles aws-minimal-test", "catalog teams", "catalog quotas", "catalogue status"},
 	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01"},

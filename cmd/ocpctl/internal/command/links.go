@@ -42,7 +42,11 @@ once, for you alone, for ten minutes. Each step is written to the audit trail.`,
 			return err
 		}
 		if !link {
-			return a.approval(api.BreakGlass(ctx, id, client.Reason{Reason: reason}))
+			if err := a.approval(api.BreakGlass(ctx, id, client.Reason{Reason: reason})); err != nil {
+				return err
+			}
+			a.say("Once it is approved: ocpctl break-glass %s --link", words.Line(id))
+			return nil
 		}
 		answer, err := connect.Read[client.Link](api.LinkKubeadmin(ctx, id))
 		if err != nil {

@@ -45,6 +45,9 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("ocpctl {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if said := noSuchCommand(cmd, cmd.Flags().Args()); said != nil && cmd.HasSubCommands() {
+			return said // what is no command has no flags either
+		}
 		return exit.Misused("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
 	for _, g := range []cobra.Group{

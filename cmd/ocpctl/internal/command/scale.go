@@ -27,8 +27,13 @@ func (a *app) scale() *cobra.Command {
 	c.Flags().Lookup("replicas").DefValue = ""
 	waits.flags(c, "scaled", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		if replicas < 0 {
-			return missing("--replicas", "a whole number, 0 or more, within the profile's bounds")
+		const form = "a whole number, 0 or more, within the profile's bounds"
+		switch {
+		case !c.Flags().Changed("replicas"):
+			return missing("--replicas", form)
+		case replicas < 0:
+			return exit.With(exit.Usage, &exit.Problem{Title: "There is no such number of workers.", Fields: []exit.Field{
+				{Name: "--replicas", Detail: fmt.Sprintf("%d is less than nothing.", replicas), Accepted: []string{form}}}})
 		}
 		api, err := a.api()
 		if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -57,7 +58,8 @@ func (a *app) share() *cobra.Command {
 			return err
 		}
 		if !slices.Contains(levels, access) {
-			return missing("--access", levels...)
+			return exit.With(exit.Usage, &exit.Problem{Title: "It cannot be shared so.", Fields: []exit.Field{
+				{Name: "--access", Detail: fmt.Sprintf("%q is no right.", access), Accepted: levels}}})
 		}
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ShareCluster(ctx, id, client.ShareRequest{

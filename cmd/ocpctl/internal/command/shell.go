@@ -47,6 +47,9 @@ A command's exit code becomes ocpctl's.`,
 	})
 }
 
+// notACommand is what shells end with where there is no such program.
+const notACommand exit.Code = 127
+
 // inside runs a command, or a shell, with the kubeconfig of the folder.
 func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	interactive := len(command) == 0
@@ -67,6 +70,8 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 		return nil // how the last command in a shell ended is nobody's matter
 	case errors.As(err, &ended):
 		return exit.Silent(exit.Code(max(ended.ExitCode(), 1)))
+	case errors.Is(err, exec.ErrNotFound):
+		return exit.With(notACommand, fmt.Errorf("there is no program %s on your PATH", words.Line(command[0])))
 	case err != nil:
 		return fmt.Errorf("run %s: %w", words.Line(command[0]), err)
 	}

@@ -62,7 +62,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 		f.Add("cluster", c.ClusterID)
 		f.Add("job", told.JobID)
 		f.Add("watch", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
-		f.Add("or", fmt.Sprintf("ocpctl wait %s --for=%s", c.ClusterID, goal))
+		f.Add("or", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
 		f.Write()
 	}
 	if !waits.wait {
@@ -72,6 +72,14 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	screen.Out, screen.Color = a.Err, a.ErrTTY && a.colours()
 	people(screen)
 	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
+}
+
+// waitFor is what to call a cluster while one waits: one that goes loses its name before the waiting ends.
+func waitFor(c client.Cluster, goal follow.Goal) string {
+	if goal == follow.Destroyed {
+		return c.ClusterID
+	}
+	return handle(c)
 }
 
 func orElse(text, other string) string {

@@ -243,4 +243,7 @@ func TestACommandsExitCodeIsOurs(t *testing.T) {
 	d.world.Run = func(*exec.Cmd) error { return errors.New("not found") }
 	require.Equal(t, exit.Other, d.run("shell", "--cluster-id", cluster, "--", "nope"))
 	require.Contains(t, d.err.String(), "run nope: not found")
+	d.world.Run = func(*exec.Cmd) error { return &exec.Error{Name: "nope", Err: exec.ErrNotFound} }
+	require.Equal(t, exit.Code(127), d.run("shell", "team-a-smoke-01", "--", "nope"))
+	require.Contains(t, d.err.String(), "there is no program nope on your PATH")
 }

@@ -156,11 +156,11 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	}
 	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.WishWhy, c.Why)))}
 	if c.FailWhose != "" {
-		said.Fields = append(said.Fields, exit.Field{Name: "whose turn", Detail: words.Line(c.FailWhose)})
+		said.Fields = append(said.Fields, exit.Field{Name: "whose turn", Detail: words.Line(words.Whose(c.FailWhose))})
 	}
-	said.Next = words.Line(c.FailNext)
-	if said.Next == "" {
-		said.Next = "See: ocpctl explain " + c.ClusterID
+	said.Next = "See: ocpctl explain " + c.ClusterID
+	if c.FailNext != "" {
+		said.Next = "Next: " + words.Line(c.FailNext) + "\n" + said.Next
 	}
 	return exit.With(exit.Failed, said)
 }

@@ -71,6 +71,18 @@ func Dollars(cents int64) string {
 	return fmt.Sprintf("%s$%s.%02d", sign, whole, cents%100)
 }
 
+// Whose says whom a failure is for, by the API's word for it; another word is said as it is.
+func Whose(word string) string {
+	said, known := map[string]string{
+		"user": "yours: the request cannot be met as it stands", "quota": "of whoever owns the account's limits", "cloud": "the cloud's: waiting helps",
+		"installer": "the installer's, or the release's", "ocpctl": "of this installation's administrators",
+	}[word]
+	if !known {
+		return word
+	}
+	return said
+}
+
 // Plain spells a state with spaces.
 func Plain[T ~string](state T) string { return strings.ReplaceAll(string(state), "_", " ") }
 
