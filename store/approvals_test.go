@@ -128,9 +128,10 @@ func TestOneVoteIsEnoughForWhoeverAskedWhereOneIs(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, waits := awaits(t, s, 1)
-	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", "I know what it costs"))
+	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", ""))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalApproved, now.State)
+	require.Equal(t, "approved by "+now.Votes[0].Principal, now.DecidedWhy, "where nobody gave a reason")
 }
 
 func TestVotesThatComeTogetherDecideOnce(t *testing.T) {

@@ -121,6 +121,9 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 	case votes < b.Needs:
 		return c.did(d, "approval_voted", b.Cluster, act{Approval: b.ID, Before: b.Votes, After: votes})
 	}
+	if d.Why == "" {
+		d.Why = "approved by " + d.Actor
+	}
 	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
 		return err
 	}
