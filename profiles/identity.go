@@ -29,8 +29,8 @@ type Identity struct {
 	Issuer string // of oidc: the issuer's address; empty: any that is trusted
 
 	// Match holds every attribute that must fit, each with the globs (see Fits) of which one must. Attributes: of saml and
-	// oidc the claims (groups, email, sub, repository, ref, environment …); of aws arn (of the role or user), account and
-	// session; of github login, permission and repository (owner/name); of slack user, workspace and channel (their ids).
+	// oidc the claims (groups, email, sub, repository, ref, environment …); of aws arn (of the role or user), account,
+	// organization and session; of github login, permission and repository (owner/name); of slack user, workspace and channel (their ids).
 	Match map[string][]string
 
 	Role  string   // requester, platform_admin or auditor
@@ -91,7 +91,7 @@ func TeamName(name string) bool { return teamForm.MatchString(name) }
 // attributes are those of each source; the claims of saml and oidc are what their issuers say.
 var attributes = map[Source][]string{
 	SourceSAML: nil, SourceOIDC: nil,
-	SourceAWS:    {"arn", "account", "session"},
+	SourceAWS:    {"arn", "account", "organization", "session"},
 	SourceGitHub: {"login", "permission", "repository", "owner"}, // owner: the team of the repository's entry
 	SourceSlack:  {"user", "workspace", "channel"},
 }
@@ -168,6 +168,13 @@ func compareIdentity(e entry[Identity]) {
 	}
 	if _, given := i.Match["permission"]; r.good(e.path("match")) && i.Source == SourceGitHub && !given {
 		r.failAt(e.path("match"), "without permission, so that strangers fit", "permission beside it, one or more of "+strings.Join(permissions, ", "))
+	}
+	_, session := i.Match["session"]
+	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
+		r.failAt(e.path("match"), "session without arn, so that whoever takes on any role fits: they choose that name", "arn beside it, of a role whose sessions are named for you")
+	}
+	if r.good(e.path("match")) && i.strangersFit() {
+		r.failAt(e.path("match"), "without an owner of repositories, so that anybody's workflow on GitHub fits", ownersAccept)
 	}
 	for k, team := range i.Teams {
 		attribute, _, taken := teamFrom(team)
