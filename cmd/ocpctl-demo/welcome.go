@@ -31,13 +31,27 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   database     psql -h 127.0.0.1 -p %d -U postgres   (the runbooks' statements can be pasted)
 
   tokens       %s/{requester,admin,auditor,github-actions,kubernetes}.jwt
-  AWS identity AWS_ENDPOINT_URL_STS=http://127.0.0.1:%d AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s
-               (%s; POST /api/v1/auth/aws exchanges it for a session)
   secrets      GitHub webhook: %s   Slack signing: %s
   time         a TTL hour lasts %s, the grace after a close %s, a mark of the installer %s
   settings     OCPCTL_DEMO_HOUR, OCPCTL_DEMO_GRACE, OCPCTL_DEMO_PACE, and OCPCTL_DEMO_PORT for the first of the ports
 
   curl -H "Authorization: Bearer $(cat %s)" %s/api/v1/clusters
+
+The command line, as the IAM user %s of the stand-in AWS:
+
+  export PATH=%s:$PATH OCPCTL_CONFIG=%s \
+    AWS_ENDPOINT_URL_STS=http://127.0.0.1:%d AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s
+  ocpctl login --server %s --auth aws
+  ocpctl create aws-standard --name mine --ttl 24h --wait
+  ocpctl scale-workers mine --replicas 0 --wait; ocpctl logs mine; ocpctl destroy mine --wait
+
+Try who may and who waits:
+
+  an approval  ocpctl create aws-standard --name long --ttl 101h    and will gives his word at %s/approvals,
+               or a platform admin's token does: OCPCTL_TOKEN=$(cat %s) ocpctl approve long
+  a quota      put creating: 1 for every team into %s/quotas/quotas.yaml; it counts within
+               seconds: of three labels one runs, two show their place in line. A mistake there is told at %s/limits
+  a hold       ocpctl hold pr41-shop 4h --reason "I look at it"    and close pull request #41
 
 Break something, and read what it says then:
 
@@ -50,8 +64,10 @@ Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.GitHub.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, house.Account, h.Ports.S3,
-		h.Ports.Postgres, tokens, h.Ports.AWS, house.CLIKey, house.CLISecret, house.CLIUser, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
+		h.Ports.Postgres, tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
+		house.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, house.CLIKey, house.CLISecret, h.PrivateURL(),
+		h.PrivateURL(), filepath.Join(tokens, "admin.jwt"), filepath.Join(h.Dir, "catalogue"), h.PrivateURL(),
 		h.Ports.AWS, h.Ports.AWS, house.Account, h.Faults())
 }
 

@@ -272,6 +272,7 @@ func (h *House) Places() (story.Places, error) {
 	return story.Places{
 		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), AWS: h.AWS.URL(),
 		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret,
 	}, err
 }
 

@@ -204,7 +204,7 @@ func (t *teller) closing(ctx context.Context) error {
 	)
 }
 
-// ttl: no event of a pull request ends it.
+// ttl: it runs while something else is told.
 func (t *teller) ttl(ctx context.Context) error {
 	return all(
 		func() error {
@@ -213,6 +213,12 @@ func (t *teller) ttl(ctx context.Context) error {
 			})
 		},
 		func() error { return t.step("one cluster is accepted", t.oneLive(ctx, timed)) },
+	)
+}
+
+// ttlEnds: no event of a pull request ends it.
+func (t *teller) ttlEnds(ctx context.Context) error {
+	return all(
 		func() error {
 			return t.step(fmt.Sprintf("its hour (%s here) ends and it is DESTROYED", t.at.Hour), t.reaches(ctx, timed, "DESTROYED", t.at.Hour+90*time.Second))
 		},

@@ -1,5 +1,6 @@
-// Package story plays a pull request's whole life against a running house, over HTTP only, as people, GitHub and pipelines
-// would: it labels, comments, closes and looks, and stops at the first thing that is not as it should be.
+// Package story plays a pull request's whole life against a running house, over HTTP and with the program ocpctl only, as
+// people, GitHub and pipelines would: it labels, comments, closes and looks, and stops at the first thing that is not as it
+// should be.
 //
 // It knows addresses, tokens and the stand-ins' documented doors; it never reaches into a process or the database.
 package story
@@ -16,6 +17,8 @@ type Places struct {
 	Public, Private, GitHub, AWS string // base URLs
 	WebhookSecret, SlackSecret   string
 	Requester, Auditor           string        // bearer tokens
+	Program                      string        // the built ocpctl
+	AWSKey, AWSSecret            string        // of an IAM user who may ask for clusters
 	Hour, Grace                  time.Duration // how long a TTL hour and the grace last here
 }
 
@@ -33,7 +36,9 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		{"A label becomes a cluster", t.label},
 		{"Words on the pull request", t.words},
 		{"Closing the pull request leaves nothing behind", t.closing},
-		{"A time to live ends without anybody's doing", t.ttl},
+		{"A time to live begins", t.ttl},
+		{"A program at the command line, and a person's word", t.atTheCommandLine},
+		{"The time to live ends without anybody's doing", t.ttlEnds},
 		{"A pull request closed in the middle of the install", t.midInstall},
 	} {
 		fmt.Fprintf(out, "\n%s\n", chapter.title)
