@@ -246,7 +246,8 @@ CREATE INDEX audit_events_actor ON audit_events (actor, seq);
 CREATE INDEX audit_events_action ON audit_events (action, seq);
 CREATE INDEX audit_events_time ON audit_events (created_at);
 
--- Whoever watches is told which cluster changed; what changed is read.
+-- Whoever watches is told which cluster changed; what changed is read. What a runner logs is told after its commit, by the
+-- store: commits with a notification wait for each other's disk, and reports are many.
 -- +goose StatementBegin
 CREATE FUNCTION clusters_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -256,18 +257,8 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER clusters_changed AFTER INSERT OR UPDATE OF row_version, progress_percent, progress_step ON clusters
     FOR EACH ROW EXECUTE FUNCTION clusters_changed();
--- +goose StatementBegin
-CREATE FUNCTION log_chunks_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_notify('ocpctl_changes', 'log ' || (SELECT a.cluster_id FROM attempts a WHERE a.id = new.attempt_id));
-    RETURN NULL;
-END $$;
--- +goose StatementEnd
-CREATE TRIGGER log_chunks_changed AFTER INSERT ON log_chunks FOR EACH ROW EXECUTE FUNCTION log_chunks_changed();
 
 -- +goose Down
-DROP TRIGGER log_chunks_changed ON log_chunks;
-DROP FUNCTION log_chunks_changed;
 DROP TRIGGER clusters_changed ON clusters;
 DROP FUNCTION clusters_changed;
 DROP TRIGGER audit_events_chain ON audit_events;

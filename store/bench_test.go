@@ -91,6 +91,23 @@ func BenchmarkAudit(b *testing.B) {
 	})
 }
 
+// BenchmarkReport has many runners report at once, each with a line of its log, while somebody follows all of them.
+func BenchmarkReport(b *testing.B) {
+	s := durable(b)
+	const runners = 4 * senders
+	var open [runners]store.LaunchSpec
+	for i := range open {
+		_, open[i] = claimed(b, s, fmt.Sprintf("c%d", i))
+	}
+	first(b, s)
+	var turn, seq atomic.Int64
+	parallel(b, "report", func(ctx context.Context, _ string) error {
+		o := open[turn.Add(1)%runners]
+		_, err := s.Report(ctx, o.Attempt, o.Token, store.ReportRow{Seq: int(seq.Add(1)), Phase: lifecycle.Preflight, Percent: 1, Log: "level=info msg=hello\n"})
+		return err
+	})
+}
+
 // BenchmarkFollow has ten thousand follow a cluster each while one of them changes: what an idle one costs, and how long it
 // takes from a commit to the change in hand.
 func BenchmarkFollow(b *testing.B) {

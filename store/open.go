@@ -47,6 +47,7 @@ type Store struct {
 	bell    *bell
 	judging chan struct{} // one for each wish that is judged now
 	feed    *feed
+	hearsay *hearsay
 	options Options
 	stands  *pgxpool.Conn // holds the instance's lock while it lives; nil: none taken
 }
@@ -78,7 +79,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
 	s := &Store{
-		pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), options: o,
+		pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), hearsay: newHearsay(pool), options: o,
 		judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
 	}
 	if err := s.Ping(ctx); err != nil {
@@ -99,6 +100,7 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 // Close ends the store's connections; a second time it does nothing. Stop River's clients on its pool before.
 func (s *Store) Close() {
 	s.bell.stop()
+	s.hearsay.stop()
 	s.feed.stop()
 	if s.stands != nil {
 		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it

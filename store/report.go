@@ -14,6 +14,7 @@ import (
 // pokes nobody. A closed attempt's report is answered with stop and leaves nothing behind.
 func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
 	var lease Lease
+	logged := ""
 	err := s.write(ctx, func(c *change) (err error) {
 		f, err := c.hold(ctx, attemptID, tokenID)
 		if err != nil {
@@ -31,6 +32,9 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			return err
 		}
 		if fresh {
+			if r.Log != "" {
+				logged = f.ID
+			}
 			if err := c.keepFacts(ctx, f, r, newest); err != nil {
 				return err
 			}
@@ -44,6 +48,9 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
+	}
+	if logged != "" {
+		s.hearsay.logs(logged)
 	}
 	return lease, nil
 }

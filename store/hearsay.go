@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// hearsayPause is the least time between two tellings of what was logged.
+const hearsayPause = 50 * time.Millisecond
+
+// hearsay tells those who follow, after the commit, which clusters logged: many at once, and none of them in a runner's own
+// transaction, where a notification makes all commits queue behind one lock while they wait for the disk (a trigger halved
+// the reports in a second). What is lost with a process is seen at the follower's next beat.
+type hearsay struct {
+	pool   *pgxpool.Pool
+	mu     sync.Mutex
+	logged map[string]struct{} // clusters, not told yet
+	wake   chan struct{}
+	cancel context.CancelFunc
+	gone   chan struct{}
+}
+
+func newHearsay(pool *pgxpool.Pool) *hearsay {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &hearsay{pool: pool, logged: map[string]struct{}{}, wake: make(chan struct{}, 1), cancel: cancel, gone: make(chan struct{})}
+	go h.run(ctx)
+	return h
+}
+
+// logs never blocks.
+func (h *hearsay) logs(cluster string) {
+	h.mu.Lock()
+	h.logged[cluster] = struct{}{}
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default: // already on its way
+	}
+}
+
+func (h *hearsay) stop() {
+	h.cancel()
+	<-h.gone
+}
+
+func (h *hearsay) run(ctx context.Context) {
+	defer close(h.gone)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		}
+		h.tell(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(hearsayPause):
+		}
+	}
+}
+
+func (h *hearsay) tell(ctx context.Context) {
+	h.mu.Lock()
+	clusters := slices.Collect(maps.Keys(h.logged))
+	clear(h.logged)
+	h.mu.Unlock()
+	_, _ = h.pool.Exec(ctx, `SELECT pg_notify($1, 'log ' || id) FROM unnest($2::text[]) AS id`, changesChannel, clusters) // an error costs a beat
+}
