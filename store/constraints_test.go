@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -194,4 +196,40 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	require.Equal(t, "kubeconfig.read", events[len(events)-1].Action)
 	require.JSONEq(t, `{"name":"shop"}`, string(events[len(events)-1].Meta))
 	require.Equal(t, time.UTC, events[0].At.Location())
+}
+
+// The column that finds what is due and the function that decides say the same of all ends.
+func TestTheTableAndTheHeartAgreeWhenAClusterEnds(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	span := int64(row.Ends.Max.Sub(clock.now()) / time.Second)
+	rapid.Check(t, func(t *rapid.T) {
+		moment := func(name string, from, to int64) time.Time {
+			return clock.now().Add(time.Duration(rapid.Int64Range(from, to).Draw(t, name)) * time.Second)
+		}
+		maybe := func(name string, to int64) time.Time {
+			if !rapid.Bool().Draw(t, "has "+name) {
+				return time.Time{}
+			}
+			return moment(name, -span, to)
+		}
+		ends := lifecycle.Ends{
+			Max: row.Ends.Max, TTL: moment("ttl", -span, span), PRClosed: maybe("pr", 2*span), LabelRemoved: maybe("label", 2*span),
+			RunFinished: maybe("run", 2*span), Claim: maybe("claim", 2*span), Hold: maybe("hold", span),
+		}
+		null := func(at time.Time) any {
+			if at.IsZero() {
+				return nil
+			}
+			return at
+		}
+		var at time.Time
+		require.NoError(t, s.Pool().QueryRow(context.Background(), `
+			UPDATE clusters SET end_ttl = $2, end_pr_closed = $3, end_label_removed = $4, end_run_finished = $5, end_claim = $6, end_hold = $7,
+				hold_why = CASE WHEN $7::timestamptz IS NULL THEN '' ELSE 'x' END
+			WHERE id = $1 RETURNING destroy_at`, row.ID, ends.TTL, null(ends.PRClosed), null(ends.LabelRemoved), null(ends.RunFinished),
+			null(ends.Claim), null(ends.Hold)).Scan(&at))
+		require.Equal(t, ends.DestroyAt(), at.UTC(), "%+v", ends)
+	})
 }
