@@ -44,7 +44,7 @@ func open20(b *testing.B, terms book.Book) *place {
 		p.bearer = append(p.bearer, raw)
 	}
 	p.url = serve(b, Config{
-		Desk: deskOn(p.store, terms, shelf{}, &people{}), Store: p.store, Rate: Rate{PerSecond: -1},
+		Desk: deskOn(p.store, terms, shelf{}, &people{}), Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),

@@ -18,7 +18,8 @@ import (
 func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
 	clock := now()
 	h := houseWith(t, embedded(t), func(c *Config) {
-		c.Rate, c.Now = Rate{PerSecond: 1, Burst: 3}, func() time.Time { return clock }
+		c.Now = func() time.Time { return clock }
+		c.Pace = NewPace(Rate{PerSecond: 1, Burst: 3}, c.Now)
 	})
 	maya, other := h.as(oidc.Requester), h.as(will)
 	for range 3 {
@@ -42,14 +43,14 @@ func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
 }
 
 func TestOnlySoManyPrincipalsAreRemembered(t *testing.T) {
-	p := newPace(Rate{PerSecond: 0.001, Burst: 1}, now)
+	p := NewPace(Rate{PerSecond: 0.001, Burst: 1}, now)
 	for i := range mostPaced + 10 {
-		require.Zero(t, p.take("p"+strconv.Itoa(i)))
+		require.Zero(t, p.Take("p"+strconv.Itoa(i)))
 	}
 	require.Len(t, p.buckets, mostPaced)
 	require.Equal(t, mostPaced, p.recent.Len())
-	require.Positive(t, p.take("p"+strconv.Itoa(mostPaced)), "who asked lately is known")
-	require.Zero(t, p.take("p0"), "who asked longest ago was forgotten")
+	require.Positive(t, p.Take("p"+strconv.Itoa(mostPaced)), "who asked lately is known")
+	require.Zero(t, p.Take("p0"), "who asked longest ago was forgotten")
 }
 
 func TestARequestHasANameInBothLogs(t *testing.T) {

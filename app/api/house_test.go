@@ -111,7 +111,7 @@ func deskOn(s *store.Store, terms book.Book, files shelf, gh app.GitHub) *app.De
 
 func (h *house) config(s *store.Store, desk *app.Desk, terms book.Book, change func(*Config)) Config {
 	c := Config{
-		Desk: desk, Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Rate: Rate{PerSecond: -1},
+		Desk: desk, Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Log: slog.New(slog.NewTextHandler(h.T.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },

@@ -22,8 +22,8 @@ type Rate struct {
 // mostPaced is how many principals are remembered; who asked longest ago is forgotten first.
 const mostPaced = 10_000
 
-// pace is a bucket of tokens for each of the principals that asked last. Safe for concurrent use.
-type pace struct {
+// Pace is a bucket of tokens for each of the principals that asked last. Safe for concurrent use.
+type Pace struct {
 	Rate
 	now func() time.Time
 
@@ -37,18 +37,22 @@ type bucket struct {
 	limiter *rate.Limiter
 }
 
-func newPace(r Rate, now func() time.Time) *pace {
+// NewPace returns one in which nobody asked yet. now may be nil.
+func NewPace(r Rate, now func() time.Time) *Pace {
+	if now == nil {
+		now = time.Now
+	}
 	if r.PerSecond == 0 {
 		r.PerSecond = 20
 	}
 	if r.Burst <= 0 {
 		r.Burst = 60
 	}
-	return &pace{Rate: r, now: now, buckets: map[string]*list.Element{}, recent: list.New()}
+	return &Pace{Rate: r, now: now, buckets: map[string]*list.Element{}, recent: list.New()}
 }
 
-// take counts one request of who; above zero is how long to wait before the next has a chance.
-func (p *pace) take(who string) time.Duration {
+// Take counts one request of who; above zero is how long to wait before the next has a chance.
+func (p *Pace) Take(who string) time.Duration {
 	if p.PerSecond < 0 {
 		return 0
 	}
@@ -61,7 +65,7 @@ func (p *pace) take(who string) time.Duration {
 	return wait
 }
 
-func (p *pace) bucket(who string) *rate.Limiter {
+func (p *Pace) bucket(who string) *rate.Limiter {
 	p.guard.Lock()
 	defer p.guard.Unlock()
 	if known, ok := p.buckets[who]; ok {

@@ -30,7 +30,7 @@ type Config struct {
 	Tokens   *token.Signer  // the attempts' tokens
 	Runner   RunnerSettings
 	UI       string           // base address of the pages, for links in answers
-	Rate     Rate             // the zero value: 20 a second and 60 at once, for each principal
+	Pace     *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
 	Timeout  time.Duration    // of one request, but of streams; zero: 30 s
 	Stopping context.Context  // over when the server stops: streams end then; nil: never
 	Now      func() time.Time // nil: time.Now
@@ -50,7 +50,6 @@ type RunnerSettings struct {
 type server struct {
 	Config
 	document *document
-	pace     *pace
 	places   places
 	metrics  *metrics
 }
@@ -71,7 +70,10 @@ func New(c Config) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = requestTime
 	}
-	s := &server{Config: c, document: readDocument(), pace: newPace(c.Rate, c.Now), metrics: newMetrics(c.Store, c.Log)}
+	if c.Pace == nil {
+		c.Pace = NewPace(Rate{}, c.Now)
+	}
+	s := &server{Config: c, document: readDocument(), metrics: newMetrics(c.Store, c.Log)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", s.ready)

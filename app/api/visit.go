@@ -132,7 +132,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			visitOf(r).session = session
 			who = session.Principal.ID
 		}
-		if wait := s.pace.take(who); wait > 0 {
+		if wait := s.Pace.Take(who); wait > 0 {
 			tooMany(w, wait)
 			return
 		}

@@ -8,11 +8,14 @@ package web
 import (
 	"embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,11 +31,12 @@ var assets embed.FS
 type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
-	SignIn *auth.SignIn     // nil: nobody can sign in to the pages
-	Secure bool             // the pages are served over https: the cookie travels nowhere else
-	GitHub string           // address of GitHub's API; people look at pull requests beside it. Empty: no links
-	Demo   bool             // every page says that GitHub, the cloud and the installer are stand-ins
-	Now    func() time.Time // nil: time.Now
+	SignIn *auth.SignIn                   // nil: nobody can sign in to the pages
+	Secure bool                           // the pages are served over https: the cookie travels nowhere else
+	GitHub string                         // address of GitHub's API; people look at pull requests beside it. Empty: no links
+	Pace   func(who string) time.Duration // counts a request of a principal's; above zero: how long to wait. nil: nobody waits
+	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
+	Now    func() time.Time               // nil: time.Now
 	Log    *slog.Logger
 }
 
@@ -150,6 +154,7 @@ func (p *pages) signedIn(page handler) http.HandlerFunc {
 		session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure))
 		var said *auth.Error
 		switch {
+		case err == nil && p.wait(w, r, session.Principal):
 		case err == nil && !legible(r):
 			p.problem(w, r, session.Principal, http.StatusBadRequest, "What was sent holds a NUL, or bytes that are no UTF-8. Send text.")
 		case err == nil:
@@ -160,6 +165,21 @@ func (p *pages) signedIn(page handler) http.HandlerFunc {
 			http.Redirect(w, r, "/login?next="+url.QueryEscape(back(r)), http.StatusSeeOther)
 		}
 	}
+}
+
+// wait answers who asks too often, at the pages and the API together.
+func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principal) bool {
+	if p.Pace == nil {
+		return false
+	}
+	wait := p.Pace(who.ID)
+	if wait <= 0 {
+		return false
+	}
+	seconds := int(math.Ceil(wait.Seconds()))
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	p.problem(w, r, who, http.StatusTooManyRequests, fmt.Sprintf("You ask too often. Wait %d s.", seconds))
+	return true
 }
 
 // legible says that the address and the form hold nothing but text, which is all that any row can.

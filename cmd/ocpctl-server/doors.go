@@ -60,10 +60,11 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		return nil, err
 	}
 	desk := in.desk(nil)
+	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
-		Rate: api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, Timeout: cfg.API.Timeout, Stopping: stopping,
+		Pace: pace, Timeout: cfg.API.Timeout, Stopping: stopping,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
@@ -71,7 +72,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		},
 	})
 	pages := web.New(web.Config{
-		Desk: desk, Auth: id.who, SignIn: id.signIn, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+		Desk: desk, Auth: id.who, SignIn: id.signIn, Pace: pace.Take, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
