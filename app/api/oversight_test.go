@@ -37,13 +37,14 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 	h.seenBy(oidc.Auditor, "/api/v1/audit?limit=2&cursor="+page.NextCursor, &rest)
 	require.Equal(t, "accepted", rest.Items[0].Action)
 	for query, want := range map[string]int{
-		"action=extended": 1, "actor=" + url.QueryEscape(h.id(oidc.Requester)): 3, "cluster=" + made.ClusterID: 2, "from=" + now().Add(time.Hour).UTC().Format(time.RFC3339): 0,
+		"action=extended": 1, "actor=" + url.QueryEscape(h.id(oidc.Requester)): 3, "cluster=" + made.ClusterID: 2, "cluster=shop": 2, "from=" + now().Add(time.Hour).UTC().Format(time.RFC3339): 0,
 	} {
 		page = AuditPage{}
 		h.seenBy(oidc.Auditor, "/api/v1/audit?"+query, &page)
 		require.Len(t, page.Items, want, query)
 	}
 	require.Equal(t, "api", rest.Items[0].Door)
+	h.refused(http.MethodGet, "/api/v1/audit?cluster=shap", h.as(oidc.Auditor), nil, http.StatusNotFound)
 
 	answer, raw := h.ask(http.MethodGet, "/api/v1/audit/export", h.as(oidc.Auditor), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode)

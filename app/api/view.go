@@ -74,7 +74,7 @@ func detail(d app.Details) (ClusterDetail, error) {
 func events(all []store.Event) []Event {
 	out := make([]Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: e.Why})
+		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: app.Told(e)})
 	}
 	return out
 }

@@ -110,7 +110,7 @@ var functions = template.FuncMap{
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
 	"name":  name,
-	"told":  told,
+	"told":  app.Told,
 	"actor": actor,
 	"cost":  cost,
 	"short": short,

@@ -64,36 +64,6 @@ func stepsOf(row store.Row) []step {
 	return out
 }
 
-// told says in words what a line of the audit trail without a reason of its own is about.
-func told(e store.Event) string {
-	if e.Why == e.Actor+" asked for it" { // its name stands beside
-		return ""
-	}
-	if e.Why != "" {
-		return e.Why
-	}
-	var meta struct {
-		End    string
-		At     *time.Time
-		Capped bool
-	}
-	if len(e.Meta) == 0 || json.Unmarshal(e.Meta, &meta) != nil || meta.End == "" {
-		return ""
-	}
-	because := map[string]string{
-		"pr_closed": "the pull request was closed", "label_removed": "its label was removed", "run_finished": "its workflow run finished",
-	}[meta.End]
-	switch {
-	case meta.End == "ttl" && meta.At != nil && meta.Capped:
-		return "it ends at " + stamp(*meta.At) + ", the latest its profile allows"
-	case meta.End == "ttl" && meta.At != nil:
-		return "it ends at " + stamp(*meta.At)
-	case meta.At == nil:
-		return "no longer so: " + because
-	}
-	return fmt.Sprintf("%s, so it ends at %s", because, stamp(*meta.At))
-}
-
 // actor shortens a principal to what people call it; the control plane's own decisions need no name.
 func actor(id string) string {
 	if id == store.Lifecycle {

@@ -11,21 +11,6 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
-	for meta, want := range map[string]string{
-		`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`:               "it ends at 2025-03-01 16:00:00 UTC",
-		`{"end":"ttl","at":"2025-03-01T16:00:00Z","capped":true}`: "it ends at 2025-03-01 16:00:00 UTC, the latest its profile allows",
-		`{"end":"pr_closed","at":"2025-03-01T13:00:00Z"}`:         "the pull request was closed, so it ends at 2025-03-01 13:00:00 UTC",
-		`{"end":"label_removed"}`:                                 "no longer so: its label was removed",
-		`{"end":7}`:                                               "",
-		`{"name":"x"}`:                                            "",
-		``:                                                        "",
-	} {
-		require.Equal(t, want, told(store.Event{Meta: json.RawMessage(meta)}), meta)
-	}
-	require.Equal(t, "because", told(store.Event{Why: "because", Meta: json.RawMessage(`{"end":"ttl"}`)}))
-}
-
 func TestPeopleAreCalledByTheirNames(t *testing.T) {
 	for id, want := range map[string]string{
 		"github:maya": "maya", "oidc:http://127.0.0.1:8087#maya": "maya", store.Lifecycle: "", "someone": "someone",

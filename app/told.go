@@ -1,0 +1,91 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Told says what a line of the audit trail is about: what changed, as far as the line holds it, and the reason somebody gave.
+// Who did it stands beside; where nothing more is known it is empty.
+func Told(e store.Event) string {
+	why := e.Why
+	if why == e.Actor+" asked for it" {
+		why = ""
+	}
+	changed := changedTo(e.Action, e.Meta)
+	if changed == "" || why == "" {
+		return changed + why
+	}
+	return changed + ": " + why
+}
+
+// change is what lines of the trail keep of a change; each kind has some of it.
+type change struct {
+	End           string
+	At            *time.Time
+	Capped        bool
+	Before, After json.RawMessage
+}
+
+// counted are the lines whose change is a number, by their action.
+var counted = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d agreed, before it was %s"}
+
+// changedTo reads the change, whatever kind of line it is.
+func changedTo(action string, meta json.RawMessage) string {
+	var c change
+	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
+		return ""
+	}
+	if c.End != "" {
+		return c.ends()
+	}
+	var number *int
+	if form := counted[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
+		return fmt.Sprintf(form, *number, orEmpty(c.Before))
+	}
+	var before, after struct{ Kind, With, Access, Team, Owner string }
+	if json.Unmarshal(orEmpty(c.Before), &before) != nil || json.Unmarshal(orEmpty(c.After), &after) != nil {
+		return ""
+	}
+	switch {
+	case after.Team != "":
+		return fmt.Sprintf("from team %s to team %s, for which %s answers", before.Team, after.Team, after.Owner)
+	case after.With != "":
+		return fmt.Sprintf("with %s %s, to %s it", after.Kind, after.With, after.Access)
+	case before.With != "":
+		return fmt.Sprintf("with %s %s no longer", before.Kind, before.With)
+	}
+	return ""
+}
+
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// ends says which end moved, and why that is one.
+func (c change) ends() string {
+	because := map[string]string{
+		"pr_closed": "the pull request was closed", "label_removed": "its label was removed", "run_finished": "its workflow run finished",
+	}[c.End]
+	switch {
+	case c.End == "hold" && c.At != nil:
+		return "until " + when(*c.At)
+	case c.End == "hold":
+		return ""
+	case c.End == "ttl" && c.At != nil && c.Capped:
+		return "it ends at " + when(*c.At) + ", the latest its profile allows"
+	case c.End == "ttl" && c.At != nil:
+		return "it ends at " + when(*c.At)
+	case because == "":
+		return ""
+	case c.At == nil:
+		return "no longer so: " + because
+	}
+	return fmt.Sprintf("%s, so it ends at %s", because, when(*c.At))
+}

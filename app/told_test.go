@@ -1,0 +1,38 @@
+package app
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
+	for meta, want := range map[string]string{
+		`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`:                       "it ends at 2025-03-01 16:00:00 UTC",
+		`{"end":"ttl","at":"2025-03-01T16:00:00Z","capped":true}`:         "it ends at 2025-03-01 16:00:00 UTC, the latest its profile allows",
+		`{"end":"hold","at":"2025-03-01T16:00:00Z","before":null}`:        "until 2025-03-01 16:00:00 UTC",
+		`{"end":"hold","after":null,"before":"2025-03-01T16:00:00Z"}`:     "",
+		`{"end":"pr_closed","at":"2025-03-01T13:00:00Z"}`:                 "the pull request was closed, so it ends at 2025-03-01 13:00:00 UTC",
+		`{"end":"label_removed"}`:                                         "no longer so: its label was removed",
+		`{"after":{"kind":"team","with":"pay","access":"use"}}`:           "with team pay, to use it",
+		`{"before":{"kind":"team","with":"pay","access":"use"}}`:          "with team pay no longer",
+		`{"before":{"team":"a"},"after":{"team":"b","owner":"rob"}}`:      "from team a to team b, for which rob answers",
+		`{"before":"present","after":"absent"}`:                           "",
+		`{"after":{"kind":"account","account":"github:will"},"end":null}`: "",
+		`{"end":7}`:    "",
+		`{"after":7}`:  "",
+		`{"name":"x"}`: "",
+		`7`:            "",
+		``:             "",
+	} {
+		require.Equal(t, want, Told(store.Event{Meta: json.RawMessage(meta)}), meta)
+	}
+	numbers := json.RawMessage(`{"before":0,"after":3}`)
+	require.Equal(t, "3 workers instead of 0", Told(store.Event{Action: "scale_asked", Meta: numbers}))
+	require.Equal(t, "because", Told(store.Event{Action: "decided", Why: "because", Meta: numbers}))
+	require.Equal(t, "it ends at 2025-03-01 16:00:00 UTC: INC-1", Told(store.Event{Why: "INC-1", Meta: json.RawMessage(`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`)}))
+	require.Empty(t, Told(store.Event{Actor: "saml:maya", Why: "saml:maya asked for it"}), "who it was stands beside")
+}
