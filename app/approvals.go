@@ -70,6 +70,10 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
 func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
+	return d.vote(ctx, p, id, approves, deed, func(by store.Deed) (store.Approval, error) { return d.store.Vote(ctx, id, approves, by) })
+}
+
+func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
@@ -81,7 +85,7 @@ func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves
 		return Approval{}, err
 	}
 	deed.Version = 0
-	now, err := d.store.Vote(ctx, id, approves, deed.by(p))
+	now, err := do(deed.by(p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,48 +75,73 @@ func (d *Desk) linked(ctx context.Context, by actor, door policy.Door) (proof po
 	return proof, nil
 }
 
-// approveByComment gives the author's word to everything of the pull request that waits for one.
+// approveByComment gives the author's word to everything of the pull request that waits for one. The answer is saved with the
+// last of the votes.
 func (d *Desk) approveByComment(ctx context.Context, c command) (reply, note string, err error) {
-	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	waiting, err := d.waiting(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
+	if len(waiting) == 0 {
+		return "", "", fail(NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
+	}
 	var words []string
+	answered := false
+	for i, a := range waiting {
+		last := i == len(waiting)-1
+		now, err := d.vote(ctx, c.request.Principal, a.ID, true, Deed{Door: policy.DoorComment, Why: c.Line}, func(by store.Deed) (store.Approval, error) {
+			if !last {
+				return d.store.Vote(ctx, a.ID, true, by)
+			}
+			return d.store.VoteOnce(ctx, a.ID, true, by, c.cause, func(now store.Approval) store.Reply {
+				return c.reply(paragraphs(append(slices.Clone(words), approved(c.event.Author, now))))
+			})
+		})
+		var said *Error
+		switch {
+		case errors.As(err, &said): // what stands against the vote is an answer
+			words = append(words, fmt.Sprintf("@%s, `%s`: %s", c.event.Author, a.ClusterName, said.Message))
+		case err != nil:
+			return "", "", err
+		default:
+			words, answered = append(words, approved(c.event.Author, now.Approval)), last
+		}
+	}
+	note = "approve: " + strings.Join(words, " ")
+	if answered {
+		return "", note, nil
+	}
+	return paragraphs(words), note, nil
+}
+
+func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
+
+// waiting is what a command's approval means.
+func (d *Desk) waiting(ctx context.Context, c command) ([]store.Approval, error) {
+	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return nil, err
+	}
+	var all []store.Approval
 	for _, row := range rows {
 		if !row.NeedsApproval || c.Profile != "" && row.Profile != c.Profile {
 			continue
 		}
-		waiting, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		page, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
 		if err != nil {
-			return "", "", fmt.Errorf("look for approvals of %s: %w", row.ID, err)
+			return nil, fmt.Errorf("look for approvals of %s: %w", row.ID, err)
 		}
-		for _, a := range waiting {
-			said, err := d.approveOne(ctx, c, row, a)
-			if err != nil {
-				return "", "", err
-			}
-			words = append(words, said)
-		}
+		all = append(all, page...)
 	}
-	if len(words) == 0 {
-		return "", "", fail(NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
-	}
-	return strings.Join(words, "\n\n"), "approve: " + strings.Join(words, " "), nil
+	return all, nil
 }
 
-// approveOne votes once. What stands against the vote is an answer.
-func (d *Desk) approveOne(ctx context.Context, c command, row store.Row, a store.Approval) (string, error) {
-	now, err := d.Vote(ctx, c.request.Principal, a.ID, true, Deed{Door: policy.DoorComment, Why: c.Line})
-	var said *Error
-	switch {
-	case errors.As(err, &said):
-		return fmt.Sprintf("@%s, `%s`: %s", c.event.Author, row.Name, said.Message), nil
-	case err != nil:
-		return "", err
-	case now.State == store.ApprovalPending:
-		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", c.event.Author, row.Name, approvers(now.Approval), now.Needs), nil
+// approved says what a vote came to.
+func approved(actor string, now store.Approval) string {
+	if now.State == store.ApprovalPending {
+		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, approvers(now), now.Needs)
 	}
-	return fmt.Sprintf("@%s approved `%s` at `%s`; it begins now, or once it is its turn.", c.event.Author, row.Name, chatops.ShortSHA(now.Head)), nil
+	return fmt.Sprintf("@%s approved `%s` at `%s`; it begins now, or once it is its turn.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
 // rebind makes what was approved of another head void: a vote is for exactly what it was given to.

@@ -49,6 +49,18 @@ func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
 	require.Contains(t, h.replies()[4], "nothing of this pull request waits for approval")
 }
 
+// A process that dies behind the vote leaves its answer too: the comment is processed again and is not told that it came late.
+func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
+	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h.labeled("will", label)
+	h.comment(1, "maya", "/ocp approve")
+	require.Equal(t, []string{"true"}, h.query(`
+		SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.body LIKE '%@maya approved%' AND v.principal = 'github:maya'`))
+	before := len(h.replies())
+	h.comment(1, "maya", "/ocp approve")
+	require.Len(t, h.replies(), before)
+}
+
 func TestTwoWordsAreTwoPersons(t *testing.T) {
 	h := houseWith(t, careful(t, profiles.ApprovalTerms{Count: 2, By: "requester"}))
 	h.github.permission["paul"] = "write"

@@ -95,7 +95,7 @@ func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []Approva
 	w.add(f.Cluster != "", "a.cluster_id = @cluster", "cluster", f.Cluster)
 	w.add(f.Teams != nil, "(a.team = ANY (@teams) OR a.requested_by = @principal)", "teams", f.Teams)
 	w.add(f.Cursor != "", "a.id < @cursor", "cursor", f.Cursor)
-	page, err = s.approvals(ctx, w.where()+` ORDER BY a.id DESC LIMIT @limit`, w.args)
+	page, err = approvalsIn(ctx, s.pool, w.where()+` ORDER BY a.id DESC LIMIT @limit`, w.args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list approvals: %w", err)
 	}
@@ -112,7 +112,11 @@ func (s *Store) Approval(ctx context.Context, id string) (Approval, error) {
 	if err != nil {
 		return Approval{}, err
 	}
-	found, err := s.approvals(ctx, `WHERE a.id = @id`, pgx.NamedArgs{"id": id, "now": now})
+	return approvalIn(ctx, s.pool, id, now)
+}
+
+func approvalIn(ctx context.Context, from source, id string, now time.Time) (Approval, error) {
+	found, err := approvalsIn(ctx, from, `WHERE a.id = @id`, pgx.NamedArgs{"id": id, "now": now})
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -122,8 +126,8 @@ func (s *Store) Approval(ctx context.Context, id string) (Approval, error) {
 	return found[0], nil
 }
 
-func (s *Store) approvals(ctx context.Context, where string, args pgx.NamedArgs) ([]Approval, error) {
-	list, err := all[Approval](ctx, s.pool, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
+func approvalsIn(ctx context.Context, from source, where string, args pgx.NamedArgs) ([]Approval, error) {
+	list, err := all[Approval](ctx, from, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ func (s *Store) approvals(ctx context.Context, where string, args pgx.NamedArgs)
 		ApprovalVote
 		Approval string
 	}
-	votes, err := all[record](ctx, s.pool, `
+	votes, err := all[record](ctx, from, `
 		SELECT approval_id AS approval, principal, approves, reason, door, created_at AS at
 		FROM approval_votes WHERE approval_id = ANY ($1) ORDER BY approval_id, created_at, principal`, ids)
 	if err != nil {

@@ -14,7 +14,22 @@ import (
 // that two are two and neither the one who asked, that it still waits and its pull request did not move on is seen to here.
 // ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
 func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (Approval, error) {
-	err := s.write(ctx, func(c *change) error {
+	return s.vote(ctx, id, approves, d, func(*change, Approval) error { return nil })
+}
+
+// VoteOnce is Vote that saves the answer to what caused it in the same transaction: a comment that is processed again, because
+// its process died in between, is not told that it comes too late. answer is asked for the words with the approval as it
+// stands then.
+func (s *Store) VoteOnce(ctx context.Context, id string, approves bool, d Deed, cause string, answer func(Approval) Reply) (Approval, error) {
+	return s.vote(ctx, id, approves, d, func(c *change, now Approval) error {
+		reply := answer(now)
+		reply.Cause = cause
+		return c.reply(ctx, reply)
+	})
+}
+
+func (s *Store) vote(ctx context.Context, id string, approves bool, d Deed, then func(*change, Approval) error) (now Approval, err error) {
+	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
 		if err != nil {
 			return err
@@ -33,12 +48,18 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (App
 			return fmt.Errorf("write the vote: %w", err)
 		}
 		d.Version = 0
-		return c.decideBallot(ctx, b, approves, d)
+		if err := c.decideBallot(ctx, b, approves, d); err != nil {
+			return err
+		}
+		if now, err = approvalIn(ctx, c, id, c.now); err != nil {
+			return err
+		}
+		return then(c, now)
 	})
 	if err != nil {
 		return Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
 	}
-	return s.Approval(ctx, id)
+	return now, nil
 }
 
 // ballot is an approval whose row, and whose cluster's, this change has locked.
