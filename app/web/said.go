@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/app/auth"
 )
 
 // said is the answer to a form, shown once on the page it led to. It never holds a secret: it travels in a cookie.
@@ -22,6 +24,7 @@ const (
 
 // say leads to a page of ours and has it say what came of a form.
 func (p *pages) say(w http.ResponseWriter, r *http.Request, to string, s said) {
+	to = auth.Local(to) // it may end with what somebody put into the address of a form
 	path, _, _ := strings.Cut(to, "?")
 	http.SetCookie(w, &http.Cookie{
 		Name: saidCookie, Value: s.encoded(), Path: path, MaxAge: saidLife,

@@ -57,3 +57,15 @@ func TestLongWordsAreCutBetweenLetters(t *testing.T) {
 		require.Less(t, len(w.Header().Get("Set-Cookie")), 4096)
 	}
 }
+
+func TestNoFormLeadsAwayFromHere(t *testing.T) {
+	p := &pages{}
+	for _, id := range []string{`../\evil.example`, `..\..\evil.example`, "../../..//evil.example", "x\r\nSet-Cookie: a=b", "?next=//evil.example"} {
+		w := httptest.NewRecorder()
+		p.say(w, httptest.NewRequest(http.MethodPost, "/clusters/x/hold", nil), "/clusters/"+id, said{Words: "no"})
+		to := w.Header().Get("Location")
+		require.Regexp(t, `^/([^/\\]|$)`, to, id)
+		require.NotContains(t, to, `\`, id)
+		require.Len(t, w.Result().Cookies(), 1, id)
+	}
+}
