@@ -12,7 +12,7 @@ import (
 // Who did it stands beside; where nothing more is known it is empty.
 func Told(e store.Event) string {
 	why := e.Why
-	if why == e.Actor+" asked for it" {
+	if why == e.Actor+" asked for it" || why == "approved by "+e.Actor {
 		why = ""
 	}
 	changed := changedTo(e.Action, e.Meta)

@@ -34,7 +34,7 @@ type auditLine struct {
 var auditFields = []filterField{
 	{Name: "actor", Words: "Who", Type: "text", Hint: "saml:maya@acme.example"},
 	{Name: "action", Words: "What", Type: "text", Hint: "accepted"},
-	{Name: "cluster", Words: "Cluster's id", Type: "text", Hint: "clu_…"},
+	{Name: "cluster", Words: "Cluster", Type: "text", Hint: "its name, or clu_…"},
 	{Name: "from", Words: "From", Type: "date"},
 	{Name: "to", Words: "Until, not included", Type: "date"},
 }

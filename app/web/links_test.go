@@ -65,7 +65,7 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 	_, page, _ = maya.get(cluster)
 	require.NotContains(t, page, "Get the link to the password", "one approval, one look")
-	require.Contains(t, page, "kubeadmin.read", "in what happened")
+	require.Contains(t, page, "kubeadmin read", "in what happened")
 }
 
 func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {

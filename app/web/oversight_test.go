@@ -107,7 +107,7 @@ func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
 	}
 	b := h.as("ada")
 	_, page, _ := b.get("/audit")
-	for _, want := range []string{"The newest is line 4", "hold of shop", "hold set", `title="` + h.id("maya") + `">maya`, "everything it says"} {
+	for _, want := range []string{"The newest is line 4", "hold of shop", "<td>hold_set</td>", `title="` + h.id("maya") + `">maya`, "everything it says"} {
 		require.Contains(t, page, want)
 	}
 	_, page, _ = b.get("/audit?action=accepted&actor=" + url.QueryEscape(h.id("maya")))

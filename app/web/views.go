@@ -111,6 +111,8 @@ var functions = template.FuncMap{
 	"away":  away,
 	"name":  name,
 	"told":  app.Told,
+	"moved": moved,
+	"own":   own,
 	"actor": actor,
 	"cost":  cost,
 	"short": short,

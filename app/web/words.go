@@ -133,7 +133,24 @@ func site(api string) string {
 	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v3")
 }
 
-func plain[T ~string](s T) string { return strings.ReplaceAll(string(s), "_", " ") }
+func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " ").Replace(string(s)) }
+
+// own are the words of a check that has parts, unless its parts say them, each by itself.
+func own(c policy.Check) string {
+	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) }) {
+		return ""
+	}
+	return c.Words
+}
+
+// moved is where a cluster came to, PENDING/queued or READY/ready, in words.
+func moved(to string) string {
+	status, phase, _ := strings.Cut(to, "/")
+	if phase == "" || strings.EqualFold(status, phase) {
+		return status
+	}
+	return status + ", " + plain(phase)
+}
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -50,4 +51,13 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 		require.Contains(t, html, want)
 	}
 	require.Nil(t, queries(store.VerificationRow{Queries: json.RawMessage(`{}`)}))
+}
+
+func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
+	full := policy.Check{Result: policy.Fail, Words: "You have 3 of 3."}
+	require.Empty(t, own(policy.Check{Result: policy.Fail, Words: full.Words, Checks: []policy.Check{full}}))
+	require.Equal(t, "There is room.", own(policy.Check{Result: policy.Pass, Words: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Words: "1 of 3."}}}))
+	for to, want := range map[string]string{"PENDING/awaiting_approval": "PENDING, awaiting approval", "READY/ready": "READY", "x": "x"} {
+		require.Equal(t, want, moved(to))
+	}
 }

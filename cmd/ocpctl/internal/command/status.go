@@ -113,7 +113,7 @@ func (a *app) tags(s *table.Screen, tags map[string]string) {
 
 func (a *app) events(s *table.Screen, all []client.Event) {
 	for _, e := range all {
-		what := words.Plain(e.Action)
+		what := strings.ReplaceAll(words.Plain(e.Action), ".", " ")
 		if e.To != "" && e.To != e.From {
 			what = moved(e.To)
 		}
