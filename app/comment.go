@@ -153,6 +153,10 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", r.Profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
+		made, err := d.store.Made(ctx, r.Principal.ID, c.cause)
+		if err != nil || made == newest.ID { // by this very comment, whose process died before it was done
+			return "", "accepted before as " + made, err
+		}
 		return d.exists(ctx, c, newest)
 	}
 	r.Generation = newest.Generation + 1

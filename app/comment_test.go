@@ -46,6 +46,8 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 func TestTheSameCommentTwiceChangesNothing(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create")
+	require.Contains(t, h.comment(1, "will", "/ocp create"), "accepted before as "+h.only().ID)
+	require.Empty(t, h.replies(), "it is not told that what it made is there already")
 	ttl := h.only().Ends.TTL
 	h.comment(2, "will", "/ocp extend 1h")
 	h.comment(2, "will", "/ocp extend 1h")
@@ -65,7 +67,7 @@ func TestACommentReadAgainDestroysNothingMadeSince(t *testing.T) {
 	rows := h.clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, []lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, []lifecycle.Wish{rows[0].Wish, rows[1].Wish})
-	require.Len(t, h.replies(), 2)
+	require.Len(t, h.replies(), 1)
 }
 
 func TestARefusalReadAgainStaysOne(t *testing.T) {
@@ -92,6 +94,8 @@ func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
 func TestTwoCommentsWithOneIDAreToldApartByTheirWords(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create")
+	require.Contains(t, h.comment(1, "will", "/ocp create"), "accepted before as "+h.only().ID)
+	require.Empty(t, h.replies(), "it is not told that what it made is there already")
 	ttl := h.only().Ends.TTL
 	h.comment(1, "will", "/ocp extend 4h")
 	h.comment(1, "will", "/ocp extend 4h")

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -52,4 +54,14 @@ func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster 
 			"verdict": verdict, "asked": a.Request, "cluster": cluster, "now": c.now,
 		})
 	return &kept
+}
+
+// Made returns the id of the cluster that the principal's wish with this key led to; empty: there is none.
+func (s *Store) Made(ctx context.Context, principal, key string) (cluster string, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2 AND allowed`, principal, key).Scan(&cluster)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("look for what came of %s: %w", key, err)
+	}
+	return cluster, nil
 }
