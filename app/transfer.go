@@ -33,6 +33,10 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 	if err := wantedStill(row, "given to another team"); err != nil {
 		return Change{}, err
 	}
+	if row.NeedsApproval && team != row.Team { // else whoever may approve there would decide what was asked for here
+		return Change{}, fail(Conflict, "%s waits for the approval of team %s's, which another team's does not replace. Have it decided first, or ask for it in team %s.",
+			row.Name, row.Team, team)
+	}
 	var room policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		room = policy.JudgeTransfer(team, held(row, u.At), used(u), book.Catalogue)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -124,6 +125,20 @@ func (c *change) person(ctx context.Context, id string) (principal string, err e
 		return "", fmt.Errorf("look for the owner of %s: %w", id, err)
 	}
 	return principal, nil
+}
+
+// human is what the ids of one person have in common, as far as ids tell: IAM Identity Center calls people the same in SAML
+// and in the sessions of its roles. It may take two people for one, so it only ever keeps somebody from something.
+func human(principal string) string {
+	if name, ok := strings.CutPrefix(principal, "saml:"); ok {
+		return strings.ToLower(name)
+	}
+	if _, role, ok := strings.Cut(principal, ":role/AWSReservedSSO_"); ok && strings.HasPrefix(principal, "aws:") {
+		if _, name, ok := strings.Cut(role, "/"); ok {
+			return strings.ToLower(name)
+		}
+	}
+	return principal
 }
 
 // same says whether two ids mean one person.

@@ -75,6 +75,30 @@ func TestARefusalEndsTheCluster(t *testing.T) {
 	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
 }
 
+// One who signs in by SAML and takes on a role of the same Identity Center has two ids and is one person.
+func TestAPersonIsOneByWhicheverId(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	const role = "aws:arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0123456789abcdef/"
+	_, waits := awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:Will@acme.example", ""))
+	require.NoError(t, err)
+	_, err = s.Vote(t.Context(), waits.ID, true, deedBy(role+"will@acme.example", ""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Vote(t.Context(), waits.ID, true, deedBy(role+"ada@acme.example", ""))
+	require.NoError(t, err)
+
+	ready := accept(t, s, granted("other"))
+	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 's3:x', '')`, ready.ID)
+	require.NoError(t, err)
+	asked, err := s.AskKubeadmin(t.Context(), ready.ID, time.Hour, deedBy("saml:maya@acme.example", "x"))
+	require.NoError(t, err)
+	_, err = s.Vote(t.Context(), asked.ID, true, deedBy(role+"maya@acme.example", ""))
+	require.ErrorIs(t, err, store.ErrOwnApproval)
+	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, deedBy("x", ""))
+	require.Error(t, err, "and what one id was granted the other does not have")
+}
+
 func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

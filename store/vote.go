@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,7 +12,7 @@ import (
 
 // Vote takes a person's word on an approval and returns it as it stands then. One refusal ends it, and the cluster with it;
 // enough votes let the cluster begin. Whether the voter's role may is the caller's to know; that each person has one vote,
-// that two are two and neither the one who asked, that it still waits and its pull request did not move on is seen to here.
+// by whichever of their ids, that two are two and neither the one who asked, that it still waits and its pull request did not move on is seen to here.
 // ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
 func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (Approval, error) {
 	return s.vote(ctx, id, approves, d, func(*change, Approval) error { return nil })
@@ -103,10 +104,12 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 	if err != nil {
 		return err
 	}
-	var voted bool
-	err = c.QueryRow(ctx, `
-		SELECT EXISTS (SELECT 1 FROM approval_votes v LEFT JOIN accounts a ON a.account = v.principal -- linked since then, maybe
-			WHERE v.approval_id = $1 AND coalesce(a.principal, v.principal) = $2)`, b.ID, voter).Scan(&voted)
+	type vote struct{ Principal string }
+	votes, err := all[vote](ctx, c, `
+		SELECT coalesce(a.principal, v.principal) AS principal FROM approval_votes v
+			LEFT JOIN accounts a ON a.account = v.principal -- linked since then, maybe
+		WHERE v.approval_id = $1`, b.ID)
+	voted := slices.ContainsFunc(votes, func(v vote) bool { return human(v.Principal) == human(voter) })
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
@@ -116,7 +119,7 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
 	case b.cluster.Wish == lifecycle.Absent:
 		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.WishWhy)
-	case voter == asker && (b.Needs > 1 || b.Kind == ApproveKubeadmin):
+	case human(voter) == human(asker) && (b.Needs > 1 || b.Kind == ApproveKubeadmin):
 		return ErrOwnApproval
 	case voted:
 		return fmt.Errorf("%w: %s voted already", ErrConflict, voter)

@@ -107,6 +107,15 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 	}
 }
 
+// Who may approve in a team of their own would else decide what another team's admin was asked for.
+func TestWhatWaitsForATeamsWordStaysWithTheTeam(t *testing.T) {
+	h := houseWith(t, teams(t), nil)
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(both), CreateRequest{Name: "big-one", Team: "platform"}, http.StatusAccepted, nil, idempotencyKey, "k")
+	p := h.refused(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "security"}, http.StatusConflict)
+	require.Contains(t, p.Detail, "Have it decided first")
+	h.does(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "platform", Owner: "maya"}, http.StatusOK, nil)
+}
+
 func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
 	h := houseWith(t, teams(t), nil)
 	made := h.make(oidc.Requester, "shop")
