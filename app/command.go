@@ -47,6 +47,9 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 	if err != nil {
 		return "", "", err
 	}
+	if err := c.mayChange(row, policy.ActExtend); err != nil {
+		return "", "", err
+	}
 	if row.Wish != lifecycle.Present {
 		return "", "", fail(Conflict, "`%s` is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
 			row.Name, quoted(row.WishWhy), row.Profile)
@@ -85,6 +88,9 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
+	if err := c.mayChange(row, policy.ActDestroy); err != nil {
+		return "", "", err
+	}
 	if row.Wish != lifecycle.Present {
 		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
 			c.event.Author, row.Name, quoted(row.WishWhy)), "already going", nil
@@ -98,6 +104,18 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
 	return "", "destroying " + row.Name, nil
+}
+
+// mayChange refuses what only the permission on the repository would allow: a cluster that is another team's, because it was
+// given or asked for that way, is for those of that team and for who asked for it. Where the repository left the table the
+// permission alone decides, so that what is there comes to its end.
+func (c command) mayChange(row store.Row, act policy.Act) error {
+	p, entry := c.request.Principal, c.request.Ownership.Team
+	if entry == "" || row.Team == entry || row.RequestedBy == p.ID || p.May(act, row.Team) {
+		return nil
+	}
+	return fail(Denied, "@%s, `%s` is team %s's, and this repository's is team %s: to %s takes a role in that team. Ask someone there, or a platform admin.",
+		c.event.Author, row.Name, row.Team, entry, doing[act])
 }
 
 // deed is what the trail says of a command.

@@ -1,0 +1,29 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Whoever may write to a repository decides about its team's clusters, and about no other team's.
+func TestAClusterThatWasGivenAwayIsNotTheRepositorysAnyMore(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("maya", label)
+	row := h.only()
+	both := policy.Principal{ID: "saml:both", Name: "both", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}, {Role: policy.Requester, Team: "security"}}}
+	_, err := h.desk.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Door: policy.DoorAPI})
+	require.NoError(t, err)
+	for id, command := range []string{"/ocp destroy", "/ocp extend 1h"} {
+		h.comment(int64(id+1), "will", command)
+		require.Contains(t, h.replies()[id], "is team security's, and this repository's is team platform")
+	}
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL)
+	h.comment(3, "maya", "/ocp destroy") // who asked for it may still end it
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+}
