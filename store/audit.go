@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,9 +40,12 @@ func (c *change) line(actor, action, door, cluster string, meta any) error {
 	if err != nil {
 		return fmt.Errorf("encode audit of %s: %w", action, err)
 	}
-	c.lines = append(c.lines, auditLine{actor, action, door, cluster, string(raw), c.now})
+	c.lines = append(c.lines, auditLine{actor, action, door, cluster, string(keepable(raw)), c.now})
 	return nil
 }
+
+// keepable is JSON as PostgreSQL takes it: without NUL, whoever's words hold one.
+func keepable(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 
 // insertLines writes the change's lines. The database gives each its place in the chain, under a lock that lasts until the
 // commit: nothing that may wait comes after.

@@ -274,6 +274,19 @@ func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
 	require.Equal(t, int64(8), proof.Lines)
 }
 
+func TestWordsThatNoRowCanHoldAreKeptWithoutWhatItCannot(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	require.NoError(t, s.Audit(t.Context(), maya(""), "looked", "", map[string]string{"why": "a\x00b\xff"}))
+	_, meta := said(t, s, "looked")
+	require.Equal(t, "a\ufffdb\ufffd", meta["why"])
+	a := granted("shop")
+	ask := wishes(a)
+	ask.Request, a.Verdict = []byte(`{"name":"a\u0000b"}`), []byte(`{"words":"\u0000"}`)
+	_, err := judge(s, ask, a)
+	require.NoError(t, err)
+}
+
 func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)

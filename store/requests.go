@@ -51,7 +51,7 @@ func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster 
 		RETURNING id, id = @id AS fresh`,
 		pgx.NamedArgs{
 			"id": NewID("req"), "principal": a.Principal, "door": a.Door, "key": a.Key, "allowed": cluster != "",
-			"verdict": verdict, "asked": a.Request, "cluster": cluster, "now": c.now,
+			"verdict": json.RawMessage(keepable(verdict)), "asked": json.RawMessage(keepable(a.Request)), "cluster": cluster, "now": c.now,
 		})
 	return &kept
 }
