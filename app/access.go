@@ -40,6 +40,8 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 			"Ask one of them, or create a cluster of another profile.", row.Name)
 	case p.May(act, row.Team), act == policy.ActKubeconfig && access == store.AccessUse:
 		return row, nil
+	case act == policy.ActKubeconfig && !p.May(policy.ActSee, row.Team):
+		return store.Row{}, fail(Denied, "%s is shown to you, and not for use. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
 	}
 	return store.Row{}, denied(p, act, row)
 }

@@ -108,7 +108,7 @@ func mayVote(p policy.Principal, a store.Approval) error {
 	case a.State != store.ApprovalPending:
 		return fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
 	case voted:
-		return fail(Conflict, "You voted already. It needs %d of %d votes.", a.Needs-approvers(a), a.Needs)
+		return fail(Conflict, "You voted already. It has %d of the %d votes it needs.", approvers(a), a.Needs)
 	case a.RequestedBy == p.ID && (a.Needs > 1 || a.Kind == store.ApproveKubeadmin):
 		return ownRequest(a)
 	}

@@ -38,7 +38,10 @@ func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Exp
 	if err != nil {
 		return Explanation{}, err
 	}
-	out := Explanation{Row: row, Why: whys(row), Ends: ends(row.Ends), Next: nexts(p, row)}
+	out := Explanation{Row: row, Why: whys(row), Next: nexts(p, row)}
+	if row.Wish == lifecycle.Present { // of one that goes no other end matters
+		out.Ends = ends(row.Ends)
+	}
 	raw, err := d.store.Verdict(ctx, row.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -49,6 +52,9 @@ func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Exp
 	out.Verdict = &policy.Verdict{}
 	if err := json.Unmarshal(raw, out.Verdict); err != nil {
 		return Explanation{}, fmt.Errorf("the verdict of %s: %w", row.ID, err)
+	}
+	if asks := out.Verdict.Approval; asks != nil && row.NeedsApproval && row.Wish == lifecycle.Present {
+		out.Why = append(out.Why, asks.Words())
 	}
 	return out, nil
 }
@@ -75,7 +81,7 @@ func whys(row store.Row) []string {
 	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", when(row.RetryAt))
 	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
 	add(row.HoldWhy != "", "It is held until %s: %s.", when(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
-	add(live, "It ends %s: %s.", when(row.DestroyAt), row.Ends.Reason())
+	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", when(row.DestroyAt), row.Ends.Reason())
 	return why
 }
 
@@ -112,6 +118,10 @@ func nexts(p policy.Principal, row store.Row) []string {
 	command := func(verb, args string) string {
 		return strings.TrimRight(fmt.Sprintf(": ocpctl %s %s %s", verb, row.Name, args), " ")
 	}
+	hold := "Hold it, so that nothing but the profile's maximum ends it before"
+	if row.PR != nil {
+		hold = "Hold it, whatever becomes of its pull request"
+	}
 	var next []string
 	for _, one := range []struct {
 		act    policy.Act
@@ -121,8 +131,8 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActApprove, present && row.NeedsApproval, "Approve or refuse it" + command("approve", "")},
 		{policy.ActKubeconfig, ready && row.Outputs != nil, "Fetch its kubeconfig" + command("kubeconfig", "")},
 		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + command("extend", "4h")},
-		{policy.ActHold, present, "Hold it, whatever becomes of its pull request" + command("hold", "8h --reason …")},
-		{policy.ActScale, present && ready && row.WorkersLeast != nil, "Scale its workers" + command("scale-workers", "--replicas 2")},
+		{policy.ActHold, present, hold + command("hold", "8h --reason …")},
+		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost), "Scale its workers" + command("scale-workers", "--replicas 2")},
 		{policy.ActShare, present, "Share it with another team or person" + command("share", "--team …")},
 		{policy.ActTransfer, present, "Give it to another team" + command("transfer", "--team …")},
 		{policy.ActDestroy, present, "Take it down" + command("destroy", "")},

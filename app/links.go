@@ -212,7 +212,7 @@ func (d *Desk) Unlink(ctx context.Context, p policy.Principal, account string, d
 	}
 	err := d.store.Unlink(ctx, account, owner, deed.by(p))
 	if errors.Is(err, store.ErrNotFound) {
-		return fail(NotFound, "There is no account %s of yours. GET /api/v1/me shows those that are.", account)
+		return fail(NotFound, "There is no account %s of yours. Those that are stand beside your name.", account)
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)

@@ -63,9 +63,9 @@ func (d *Desk) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	case s.Kind == shareTeam && s.Grantee == row.Team:
 		wrong = append(wrong, Field{Name: "with", Detail: "it is this team's already", Accept: []string{"another team"}})
 	case s.Kind == shareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
-		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"the name of a team, as GET /api/v1/teams shows them"}})
+		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"a team that the catalogue declares"}})
 	case s.Kind == sharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
-		wrong = append(wrong, Field{Name: "with", Detail: "it names nobody", Accept: []string{"the id that GET /api/v1/me shows them"}})
+		wrong = append(wrong, Field{Name: "with", Detail: "it names nobody", Accept: []string{"a principal's id, as whoever it is sees it under their own name: saml:…, oidc:…, aws:… or github:…"}})
 	}
 	return wrong
 }

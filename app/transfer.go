@@ -96,9 +96,9 @@ func held(row store.Row, now time.Time) policy.Held {
 }
 
 func moved(before, now store.Row, room policy.Check) string {
-	words := fmt.Sprintf("%s is team %s's now, and %s answers for it.", now.Name, now.Team, now.Owner)
+	words := fmt.Sprintf("%s belongs to team %s now, and %s answers for it.", now.Name, now.Team, now.Owner)
 	if before.Team == now.Team {
-		words = fmt.Sprintf("%s stays team %s's, and %s answers for it.", now.Name, now.Team, now.Owner)
+		words = fmt.Sprintf("%s stays with team %s, and %s answers for it.", now.Name, now.Team, now.Owner)
 	}
 	if room.Result == policy.Warn {
 		words += " " + sentence(room)

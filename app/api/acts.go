@@ -116,6 +116,9 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		return
 	}
 	words := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
+	if said.Replicas == 1 {
+		words = row.Name + " is being scaled to 1 worker."
+	}
 	if job == "" {
 		job, words = row.JobID, fmt.Sprintf("%s has %d workers already.", row.Name, said.Replicas)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,8 +189,20 @@ func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
 	var line Timeline
 	h.get("/api/v1/clusters/shop/timeline", &line)
 	require.Equal(t, "accepted", line.Items[0].Action)
+	require.Contains(t, line.Items[len(line.Items)-1].Message, ": a bug", "until when, and why")
 	h.refused(http.MethodGet, "/api/v1/clusters/shop/timeline", h.as(will), nil, http.StatusNotFound)
 	h.refused(http.MethodGet, "/api/v1/clusters/shop/explain", h.as(will), nil, http.StatusNotFound)
+}
+
+func TestOfAClusterThatGoesNoOtherEndIsTold(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
+	var e Explanation
+	h.get("/api/v1/clusters/shop/explain", &e)
+	require.Empty(t, e.Ends)
+	require.NotContains(t, strings.Join(e.Why, " "), "It ends ")
 }
 
 func TestAnOlderClusterWithoutAVerdictIsExplainedAllTheSame(t *testing.T) {

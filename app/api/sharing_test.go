@@ -33,7 +33,7 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/jobs", h.as(will), nil, http.StatusOK, &jobs)
 	require.Len(t, jobs.Items, 1)
 	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "you have none")
+	require.Contains(t, p.Detail, "is shown to you, and not for use. Ask someone of team")
 	for _, deed := range []string{"/destroy", "/retry", "/kubeconfig-links"} {
 		h.refused(http.MethodPost, path+deed, h.as(will), Reason{Reason: "x"}, http.StatusForbidden)
 	}

@@ -34,7 +34,7 @@ func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
 		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may use it now."},
 		{"/share", url.Values{"kind": {"team"}, "with": {"nobody"}}, `with: there is no team "nobody"`},
 		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "Team payments has no share of it any more."},
-		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "is team payments's now, and rob answers for it"},
+		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "belongs to team payments now, and rob answers for it"},
 		{"/transfer", url.Values{"team": {"security"}}, "Accepted: payments, platform."},
 	} {
 		_, page, answer := b.press(at, at+step.to, step.form)
