@@ -115,7 +115,11 @@ func (c config) checkAddresses(r roles) []error {
 	for _, a := range []struct{ field, url string }{
 		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"runner.status_url", c.Runner.StatusURL},
 	} {
-		if a.url != "" && !isURL(a.url, "http", "https") {
+		switch {
+		case a.url == "":
+		case strings.ContainsAny(a.url, "#?@ "):
+			bad = append(bad, fmt.Errorf("%s is not an address alone; give http(s)://host, without a query, a fragment or a password", a.field))
+		case !isURL(a.url, "http", "https"):
 			bad = append(bad, fmt.Errorf("%s is %q; give http(s)://host", a.field, a.url))
 		}
 	}

@@ -28,6 +28,9 @@ func (c config) checkIdentity() []error {
 		if !isURL(issuer.Issuer, "http", "https") {
 			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer)
 		}
+		if strings.ContainsAny(issuer.Issuer, "#?@ ") {
+			wrong("oidc[%d].issuer has one of # ? @ or a space in it; give the address alone: principals are called by it, and # ends it there", i)
+		}
 		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
 		}

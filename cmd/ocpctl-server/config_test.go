@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -306,6 +307,14 @@ func TestRolesAreParsed(t *testing.T) {
 	}
 }
 
+func TestAnAddressHoldsNoPassword(t *testing.T) {
+	c := defaults()
+	c.GitHub.APIURL = "https://me:hunter2@ghe.example.com/"
+	bad := errors.Join(c.checkAddresses(everything)...)
+	require.ErrorContains(t, bad, "github.api_url is not an address alone")
+	require.NotContains(t, bad.Error(), "hunter2")
+}
+
 func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 	noStandIns(t)
 	for name, c := range map[string]struct{ text, want string }{
@@ -316,6 +325,7 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is "session.pem"; give a reference`},
 		"endpoints for nobody":        {"aws: {sts_endpoints: ['https://sts.example.com']}\n", "aws.accounts and aws.organizations are empty"},
 		"an entity without metadata":  {"saml: {entity_id: x}\n", "saml.metadata is empty"},
+		"an issuer with a subject":    {"oidc: [{issuer: 'https://ocpctl.example.org/#maya', audience: ocpctl}]", "oidc[0].issuer has one of # ? @"},
 		"our own address as a server": {"oidc: [{issuer: 'https://ocpctl.example.com', audience: ocpctl}]", "oidc[0].issuer is ui_url"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestWithAPullSecretItIsWhatTheInstallerTakes(t *testing.T) {
 func TestABadRequestNamesEveryFieldAndPrintsNothing(t *testing.T) {
 	out, _, err := rendering(t, `{"name": "Shop", "profile": "aws-minmal-test", "regoin": "us-east-1", "owner": "maya", "environment": "test"}`, "--request", "-")
 	require.Empty(t, out)
-	for _, part := range []string{"the request: ", "\n  name: ", "Did you mean aws-minimal-test?", "\n  regoin: There is no such field. Did you mean region?", "\n  costCenter: It is missing"} {
+	for _, part := range []string{"the request: ", "\n  name: ", "Did you mean aws-minimal-test?", "\n  regoin: There is no such field. Did you mean region?", "\n  costCenter: The cost center is missing"} {
 		require.ErrorContains(t, err, part)
 	}
 }
