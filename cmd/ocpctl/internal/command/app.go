@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // World is everything outside: where words go, what time it is, what a person's machine can do.
@@ -109,7 +110,7 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 		if err := json.Compact(&line, raw); err != nil {
 			return fmt.Errorf("read the answer as JSON: %w", err)
 		}
-		_, err := fmt.Fprintln(a.Out, line.String())
+		_, err := fmt.Fprintf(a.Out, "%s\n", table.Escaped(line.Bytes()))
 		return err
 	case table.YAML:
 		fmt.Fprintln(a.Out, "---")
@@ -117,8 +118,10 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 	return a.print(raw, names, people)
 }
 
-// say tells a person something beside the answer.
-func (a *app) say(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
+// say tells a person something beside the answer; what stands in it is cleaned.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.Err, words.Clean(fmt.Sprintf(format, args...)))
+}
 
 // api opens a connection to the chosen server.
 func (a *app) api() (*connect.API, error) {

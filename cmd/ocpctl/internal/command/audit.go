@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -99,8 +100,7 @@ func (a *app) auditExport() *cobra.Command {
 			}
 			defer body.Close()
 			if file == "" {
-				_, err = io.Copy(a.Out, body)
-				return err
+				return a.shown(body)
 			}
 			return export(file, body)
 		}),
@@ -108,6 +108,22 @@ func (a *app) auditExport() *cobra.Command {
 	a.trailFlags(c, &t)
 	fileFlag(c, &file, "write it to this `file`, once it is whole")
 	return c
+}
+
+// shown writes a stream to the standard output; to a terminal line by line, without what would play with it.
+func (a *app) shown(from io.Reader) error {
+	if !a.OutTTY {
+		_, err := io.Copy(a.Out, from)
+		return err
+	}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		if _, err := fmt.Fprintf(a.Out, "%s\n", table.Escaped(lines.Bytes())); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }
 
 // export writes a stream to a file that is there only when all of it came.

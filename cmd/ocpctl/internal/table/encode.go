@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,7 +36,7 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 			return fmt.Errorf("read the answer as JSON: %w", err)
 		}
 		b.WriteByte('\n')
-		_, err := out.Write(b.Bytes())
+		_, err := out.Write(Escaped(b.Bytes()))
 		return err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -48,6 +49,26 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 	encoder.SetIndent(2)
 	return errors.Join(encoder.Encode(node), encoder.Close())
 }
+
+// Escaped writes what would play with a terminal as JSON's own escapes: the same text to whoever reads it as JSON. Servers
+// escape the rest of it already.
+func Escaped(raw []byte) []byte {
+	if !bytes.ContainsFunc(raw, plays) {
+		return raw
+	}
+	var b bytes.Buffer
+	for _, r := range string(raw) {
+		if plays(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.Bytes()
+}
+
+// plays says whether a character moves a terminal's cursor or turns its text around. All of them have one \u escape.
+func plays(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
 
 // read makes the next JSON value a YAML node. The order of an object's members is kept, which a map would lose.
 func read(from *json.Decoder) (*yaml.Node, error) {
