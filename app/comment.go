@@ -135,7 +135,7 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 	case chatops.VerbApprove:
 		return d.approveByComment(ctx, c)
 	}
-	return "", "", fail(Invalid, "`/ocp %s` is not available yet.\n\n%s", c.Verb, chatops.Help(d.profiles()...))
+	return "", "", fail(Invalid, "`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.Help(d.profiles()...))
 }
 
 func (d *Desk) createByComment(ctx context.Context, c command) (reply, note string, err error) {

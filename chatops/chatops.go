@@ -20,7 +20,7 @@ const LabelPrefix = "ocp/"
 // Verb names a command.
 type Verb string
 
-// The verbs that work now. Later ones are known words (see the command table) and answered as such.
+// The verbs. What is done elsewhere has known words too (see the command table) and is answered as such.
 const (
 	VerbCreate  Verb = "create"
 	VerbDestroy Verb = "destroy"

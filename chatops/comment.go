@@ -101,8 +101,8 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nIts kubeconfig comes with a click on [its page](%s), or with your token of the sign-in service in `$TOKEN`. Every read is written down.\n\n```sh\n%s\n```\n",
-			address(c, links), kubeconfig(c, links))
+		fmt.Fprintf(&b, "\nIts kubeconfig comes with a click on [its page](%s), with %s, or with your token of the sign-in service in `$TOKEN`. "+
+			"Every read is written down.\n\n```sh\n%s\n```\n", address(c, links), code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
 	}
 	return b.String()
 }
@@ -298,6 +298,8 @@ func typing(c lifecycle.Card) string {
 	switch {
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():
 		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+	case wanted(c) && c.Phase == lifecycle.AwaitingApproval:
+		commands = []string{"approve", "status", "destroy", "help"}
 	case wanted(c) && c.Ends.TTL.Before(c.Ends.Max) && !brought(c):
 		commands = []string{"status", "extend 4h", "destroy", "help"}
 	case wanted(c):

@@ -53,7 +53,7 @@ func faceOf(c lifecycle.Card) face {
 		f.head, f.doing = "is waiting for its turn", "It begins as soon as its quota has room and those before it had their turn."
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
-		f.doing = fmt.Sprintf("Nothing runs before a person has approved it; without one it ends at %s.", moment(c.ApproveBy, life(c)))
+		f.doing = fmt.Sprintf("Nothing runs before a person whose word counts has approved it; if nobody does, it ends at %s.", moment(c.ApproveBy, life(c)))
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)

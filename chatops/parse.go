@@ -36,8 +36,8 @@ func parseLine(line string, words []string) Parsed {
 	switch {
 	case !known:
 		return Parsed{Line: line, Reply: unknownVerb(words[0])}
-	case e.later:
-		return Parsed{Line: line, Reply: fmt.Sprintf("`%s %s` is not available yet. %s", Prefix, e.verb, e.words)}
+	case e.away:
+		return Parsed{Line: line, Reply: fmt.Sprintf("`%s %s` does nothing here. %s", Prefix, e.verb, e.words)}
 	case e.verb == VerbHelp:
 		return Parsed{Line: line, Command: &Command{Verb: VerbHelp, Line: line}}
 	}

@@ -73,7 +73,7 @@ func TestWhatIsNotUnderstoodIsAnsweredWithWhatWasMeant(t *testing.T) {
 		"/ocp destory":                        {"Did you mean `/ocp destroy`?"},
 		"/ocp kubconfig":                      {"Did you mean `/ocp kubeconfig`?"},
 		"/ocp frobnicate":                     {"There are: `create`, `status`", "`/ocp help`"},
-		"/ocp kubeconfig":                     {"not available yet", "never posted here"},
+		"/ocp kubeconfig":                     {"does nothing here", "`ocpctl kubeconfig CLUSTER -f kubeconfig`", "never posted here"},
 		"/ocp create --tll 4h":                {"`--tll` is not an option", "Did you mean `--ttl`?"},
 		"/ocp create --colour=blue":           {"`--colour` is not an option", "There are: `--name`"},
 		"/ocp create --ttl":                   {"`--ttl` needs a value, for example `--ttl 8h`"},
@@ -121,7 +121,7 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 		}
 		parsed := Parse(line)
 		require.Len(t, parsed, 1)
-		require.Equal(t, e.later, parsed[0].Command == nil)
+		require.Equal(t, e.away, parsed[0].Command == nil)
 	}
 	for _, o := range options {
 		require.Contains(t, help, o.name)

@@ -10,8 +10,8 @@ import (
 type entry struct {
 	verb    Verb
 	args    string // what follows the verb, as help shows it
-	words   string // what it does; for one that is not available yet, what to do until then
-	later   bool   // a known word that does nothing yet
+	words   string // what it does, or how that is done elsewhere
+	away    bool   // a known word for what is done elsewhere, and not by a comment
 	profile bool   // takes a profile as its word
 	span    bool   // takes a duration as its word, required
 	flags   bool   // takes the options
@@ -27,12 +27,12 @@ var table = []entry{
 	{verb: VerbLink, words: "tells ocpctl who you are there, once: what you may do there you may do here"},
 	{verb: VerbHelp, words: "this list"},
 
-	{verb: "logs", later: true, words: "Until then the cluster's comment tells each step."},
-	{verb: "kubeconfig", later: true, words: "Until then the cluster's comment says how to fetch it; it is never posted here."},
-	{verb: "scale", later: true, words: "Until then a profile decides the number of workers."},
-	{verb: "retry", later: true, words: "Until then `/ocp create` starts a new cluster once the failed one is on its way out."},
-	{verb: "hold", later: true, words: "Until then `/ocp extend 4h` moves the end."},
-	{verb: "share", later: true, words: "Until then everyone with access to the API fetches the kubeconfig there."},
+	{verb: "logs", away: true, words: "The cluster's page shows its log, and so does `ocpctl logs CLUSTER -f`."},
+	{verb: "kubeconfig", away: true, words: "The cluster's page hands it out, and so does `ocpctl kubeconfig CLUSTER -f kubeconfig`; it is never posted here."},
+	{verb: "scale", away: true, words: "The cluster's page scales its workers, and so does `ocpctl scale-workers CLUSTER --replicas 3`."},
+	{verb: "retry", away: true, words: "The cluster's page brings a teardown's next try forward, and so does `ocpctl retry CLUSTER`. A new cluster needs none of it: `/ocp create`."},
+	{verb: "hold", away: true, words: "The cluster's page holds it, and so does `ocpctl hold CLUSTER 8h`; `/ocp extend 4h` moves its end."},
+	{verb: "share", away: true, words: "The cluster's page shows it to others, and so does `ocpctl share CLUSTER --team TEAM`."},
 }
 
 // option is a flag of create.
@@ -69,10 +69,10 @@ func find(verb string) (entry, bool) {
 }
 
 // verbs lists the table's words, in its order.
-func verbs(later bool) []string {
+func verbs(away bool) []string {
 	var all []string
 	for _, e := range table {
-		if e.later == later {
+		if e.away == away {
 			all = append(all, string(e.verb))
 		}
 	}
@@ -104,7 +104,7 @@ func Help(profiles ...string) string {
 	var b strings.Builder
 	b.WriteString("**What one can type here**, at the start of a line:\n\n")
 	for _, e := range table {
-		if !e.later {
+		if !e.away {
 			fmt.Fprintf(&b, "- `%s`: %s\n", e.usage(), e.words)
 		}
 	}
@@ -116,7 +116,7 @@ func Help(profiles ...string) string {
 		fmt.Fprintf(&b, "- `%s %s`: %s\n", o.name, o.example, o.words)
 	}
 	fmt.Fprintf(&b, "\nA label `%s<profile>` does the same as `/ocp create <profile>`. Removing it, or closing the pull request, ends the cluster after a grace.\n", LabelPrefix)
-	fmt.Fprintf(&b, "Known, but not available yet: %s.\n", list(verbs(true)))
+	fmt.Fprintf(&b, "On the cluster's page, or with the command line `ocpctl`: %s.\n", list(verbs(true)))
 	return b.String()
 }
 
