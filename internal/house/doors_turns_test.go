@@ -1,7 +1,6 @@
 package house_test
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -150,7 +149,7 @@ func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
 	require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT end_pr_closed FROM clusters WHERE id = $1", c.ClusterID).Scan(&closed))
 	require.True(l.t, closed.Before(until), "the hold had nothing to hold back: %s, %s", closed, until)
 	maya.until(c.ClusterID, "released", isGone)
-	require.Contains(l.t, fmt.Sprint(l.commentBodies(number)), "is gone")
+	l.hears(number, "is gone")
 }
 
 // commentBodies are the bot's words on a pull request.

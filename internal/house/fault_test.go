@@ -78,6 +78,7 @@ func draw(seed int) plan {
 }
 
 func TestFaultsAtAnyMomentLeaveNothing(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(func() { everythingWasStruck(t) }) // after the lives, which run in parallel
 	for seed := range seeds(t) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
