@@ -23,6 +23,8 @@ const (
 	uniqueViolation = "23505"
 	checkViolation  = "23514"
 	foreignKey      = "23503"
+	deadlock        = "40P01"
+	lockTimeout     = "55P03"
 )
 
 // plain gives a database error the store's own words, where it has some.

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -16,9 +18,23 @@ import (
 // migrationLock is the advisory lock under which one process migrates while the others wait. Any fixed number does.
 const migrationLock = 0x6f637063746c // "ocpctl"
 
-// Migrate brings the database's tables, ours and River's, to the newest version. Safe to call from many processes at once.
+const (
+	// migrationWaits is how long a migration waits for a table, for everybody else waits behind it.
+	migrationWaits = "5s"
+	// migrationTries is how often it is tried: processes of the release before may still be at work, and whoever holds one
+	// table and wants another is waited for in vain, or gives way.
+	migrationTries = 20
+)
+
+// Migrate brings the database's tables, ours and River's, to the newest version. Safe to call from many processes at once,
+// and beside processes of the release before.
 func Migrate(ctx context.Context, url string) error {
-	pool, err := pgxpool.New(ctx, url)
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("read the database's address: %w", err)
+	}
+	config.ConnConfig.RuntimeParams["lock_timeout"] = migrationWaits
+	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
@@ -28,6 +44,9 @@ func Migrate(ctx context.Context, url string) error {
 		return fmt.Errorf("reach the database: %w", err)
 	}
 	defer holder.Release()
+	if _, err := holder.Exec(ctx, `SET lock_timeout = 0`); err != nil {
+		return fmt.Errorf("wait for other migrations: %w", err)
+	}
 	if _, err := holder.Exec(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
@@ -39,8 +58,14 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	if _, err := ours.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
+	for try := 1; ; try++ {
+		_, err := ours.Up(ctx) // each migration as a whole or not at all
+		if err == nil {
+			break
+		}
+		if !gaveWay(err) || try == migrationTries || ctx.Err() != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
 	}
 	rivers, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
@@ -50,4 +75,10 @@ func Migrate(ctx context.Context, url string) error {
 		return fmt.Errorf("migrate River's tables: %w", err)
 	}
 	return nil
+}
+
+// gaveWay says that a statement was ended for the locks it waited for.
+func gaveWay(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == deadlock || pg.Code == lockTimeout)
 }

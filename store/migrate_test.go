@@ -101,3 +101,35 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 }
+
+// A report of the release before holds what the migration wants, and waits for what the migration holds.
+func TestAMigrationGivesWayToWhoIsAtWorkAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.UpTo(t.Context(), 7)
+	require.NoError(t, err)
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	defer conn.Close()
+	for _, sql := range []string{`SET deadlock_timeout = '1h'`, `BEGIN`, `SELECT count(*) FROM attempts`} {
+		_, err := conn.ExecContext(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- store.Migrate(t.Context(), url) }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		err := db.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'attempts'::regclass)`).Scan(&waits)
+		return err == nil && waits
+	}, patience, time.Millisecond)
+	_, err = conn.ExecContext(t.Context(), `SELECT count(*) FROM clusters`)
+	require.NoError(t, err, "it is not the one that is ended")
+	_, err = conn.ExecContext(t.Context(), `COMMIT`)
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+}
