@@ -72,8 +72,9 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 	if unreadable(a.Wrong) { // nothing was read that could be judged
 		return wish{book: b}, a.Wrong
 	}
-	r, wrong := a.Request.filled(p, b.Catalogue)
-	wrong = append(slices.Clone(a.Wrong), wrong...)
+	r, endless := a.Request.bounded()
+	r, wrong := r.filled(p, b.Catalogue)
+	wrong = slices.Concat(a.Wrong, endless, wrong)
 	w := wish{request: r.wish(p, a.Door), book: b}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {

@@ -144,6 +144,40 @@ func shortened(key string) bool {
 // noSchedule is why nobody may opt in to off-hours.
 const noSchedule = "This installation has no off-hours schedule: nothing scales workers down at night yet. Leave it out, or ask for fewer workers by hand with scale-workers."
 
+// What a request says at most. Whatever is judged is kept, refused or not, and said again in every word about it.
+const (
+	mostText    = 500
+	mostKeyText = 16 << 10
+)
+
+// bounded leaves out what is longer than anything it could be, and says so.
+func (r CreateRequest) bounded() (CreateRequest, []Field) {
+	var wrong []Field
+	texts := r.texts()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		most := mostText
+		if name == "sshPublicKey" {
+			most = mostKeyText
+		}
+		if text := texts[name]; len(*text) > most {
+			wrong = append(wrong, Field{Name: name, Detail: fmt.Sprintf("It has %d bytes.", len(*text)), Accept: []string{fmt.Sprintf("at most %d bytes", most)}})
+			*text = ""
+		}
+	}
+	if n := len(r.ExtraTags); n > profiles.MaxTags {
+		wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("There are %d.", n), Accept: []string{fmt.Sprintf("at most %d", profiles.MaxTags)}})
+		r.ExtraTags = nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
+		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
+			wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("One has %d bytes.", len(key)+len(value)), Accept: []string{"keys of at most 128 characters, values of at most 256"}})
+			r.ExtraTags = maps.Clone(r.ExtraTags)
+			delete(r.ExtraTags, key)
+		}
+	}
+	return r, wrong
+}
+
 // check looks at what policy does not see, or sees only in the words of another door.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
