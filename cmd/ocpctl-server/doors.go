@@ -33,6 +33,17 @@ func bounded(address string, handler http.Handler) *http.Server {
 	}
 }
 
+// httpsAlone tells browsers that reach us over https never to try without it for a year: sessions travel here.
+func httpsAlone(next http.Handler, home string) http.Handler {
+	if !strings.HasPrefix(home, "https:") {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{Store: s, Log: log}
@@ -79,7 +90,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
-	server := bounded(cfg.Listen.Private, mux)
+	server := bounded(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
 	server.RegisterOnShutdown(stop) // streams would hold it up until their readers leave
 	return server, nil
 }

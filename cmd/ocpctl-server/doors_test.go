@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -30,5 +31,13 @@ func TestNobodyHoldsOnToAListenerForEver(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, want, answer.StatusCode)
+	}
+}
+
+func TestBrowsersAreToldToComeOverHTTPSAlone(t *testing.T) {
+	for home, want := range map[string]string{"https://ocpctl.example.com": "max-age=31536000", "http://127.0.0.1:8080": ""} {
+		w := httptest.NewRecorder()
+		httpsAlone(http.NotFoundHandler(), home).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		require.Equal(t, want, w.Header().Get("Strict-Transport-Security"), home)
 	}
 }
