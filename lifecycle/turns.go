@@ -75,13 +75,16 @@ type Waiter struct {
 	Weight  int // the team's share of turns: one with 2 gets twice as many as one with 1
 	Since   time.Time
 	Limits  []Limit
+
+	Unapproved bool // it cannot begin yet: the live place that it would get is kept for it, and no other's ahead of it
 }
 
 // Take says whose turn it is now, and where the others stand.
 //
 // Everybody who waits for nothing but limits that have room gets a turn, and no limit is ever passed. Teams take turns so that
 // the one with the fewest live clusters for its weight comes first; within a team it is first come, first served. One whose
-// limit is full holds up nobody who does not need that limit.
+// limit is full holds up nobody who does not need that limit. One that nobody approved yet has a place kept when it comes to its
+// turn, gets none before and is told no place.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
 	l := newTally(waiting, held)
 	var left []Waiter
@@ -91,11 +94,14 @@ func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]
 			break
 		}
 		i := l.next(queues)
-		l.count(Holder{Party: queues[i][0].Party, Creating: true})
-		granted = append(granted, queues[i][0].Cluster)
+		w := queues[i][0]
+		l.count(Holder{Party: w.Party, Creating: !w.Unapproved})
+		if !w.Unapproved {
+			granted = append(granted, w.Cluster)
+		}
 		queues = pop(queues, i)
 	}
-	return granted, l.places(left)
+	return granted, l.places(slices.DeleteFunc(left, func(w Waiter) bool { return w.Unapproved }))
 }
 
 // queue gives every team a queue of its own, in the order of arrival.
@@ -164,6 +170,9 @@ func (l *tally) add(to [4]bound, ends time.Time) {
 // full lists the limits that have no room for one more.
 func (l *tally) full(w Waiter) (full []Limit) {
 	for _, limit := range w.Limits {
+		if w.Unapproved && limit.What != CountLive {
+			continue // it creates nothing yet
+		}
 		if len(l.ends[limit.bound()]) >= limit.Most {
 			full = append(full, limit)
 		}

@@ -29,6 +29,11 @@ func waits(n int, team, person string, limits ...Limit) Waiter {
 	}
 }
 
+func unapproved(w Waiter) Waiter {
+	w.Unapproved = true
+	return w
+}
+
 func live(team string, ends ...int) (held []Holder) {
 	for _, in := range ends {
 		h := Holder{Party: party(team, "maya")}
@@ -60,11 +65,15 @@ func TestWhoseTurnItIs(t *testing.T) {
 		"teams alternate":                         {waiting: []Waiter{waits(1, "a", "maya", both), waits(2, "a", "maya", both), waits(3, "a", "maya", both), waits(4, "b", "will", both), waits(5, "b", "will", both)}, held: live("c", 1), granted: []string{"a-1", "b-4", "a-2", "b-5"}},
 		"what is being created is counted apart": {waiting: []Waiter{waits(1, "a", "maya", teamLimit("a", CountCreating, 1)), waits(2, "a", "maya", teamLimit("a", CountCreating, 1))},
 			held: live("a", 1, 2, 3), granted: []string{"a-1"}},
+		"a place is kept for what nobody approved yet":   {waiting: []Waiter{unapproved(waits(1, "a", "maya", a)), waits(2, "a", "maya", a), waits(3, "a", "maya", a)}, granted: []string{"a-2"}},
+		"but not before those that were there before it": {waiting: []Waiter{waits(1, "a", "maya", a), unapproved(waits(2, "a", "maya", a))}, held: live("a", 1), granted: []string{"a-1"}},
+		"and it creates nothing":                         {waiting: []Waiter{unapproved(waits(1, "a", "maya", teamLimit("a", CountCreating, 1))), waits(2, "a", "maya", teamLimit("a", CountCreating, 1))}, granted: []string{"a-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			granted, places := Take(c.waiting, c.held)
 			require.Equal(t, c.granted, granted)
-			require.Len(t, places, len(c.waiting)-len(granted))
+			approved := slices.DeleteFunc(c.waiting, func(w Waiter) bool { return w.Unapproved })
+			require.Len(t, places, len(approved)-len(granted))
 		})
 	}
 }

@@ -83,16 +83,17 @@ type waiter struct {
 	Place              int
 	Words              string
 	ETA                *time.Time
+	Unapproved         bool
 }
 
 func (w waiter) waiter() lifecycle.Waiter {
 	return lifecycle.Waiter{
 		Party:   lifecycle.Party{Person: w.Person, Team: w.Team, Repo: w.Repo},
-		Cluster: w.Cluster, Weight: w.Weight, Since: w.Since, Limits: w.Limits,
+		Cluster: w.Cluster, Weight: w.Weight, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
 	}
 }
 
-// waitingLine forgets whoever waits no longer and returns who does. Who awaits approval has no turn before that.
+// waitingLine forgets whoever waits no longer and returns who does, those that await approval too.
 func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	_, err := c.Exec(ctx, `
 		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.wish = 'absent' OR NOT c.needs_turn)`)
@@ -101,15 +102,15 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	}
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
-			t.weight, t.since, t.limits, t.place, t.words, t.eta
-		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND `+isWaiting)
+			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
+		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.wish = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
 	}
 	return line, nil
 }
 
-// holders are all clusters that count, and when each may stop to: as the runs before it took, else at its end. Of a teardown
+// holders are all clusters that count and are not in the line, and when each may stop to: as the runs before it took, else at its end. Of a teardown
 // whose end is not known nothing is said.
 func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
@@ -118,7 +119,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
-		WHERE c.destroyed_at IS NULL AND `+isLive)
+		WHERE c.destroyed_at IS NULL AND NOT c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read what counts: %w", err)
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -181,4 +182,34 @@ func TestWhatIsApprovedTakesItsTurn(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting})
 	goes(t, s, ids[0])
 	require.Equal(t, ids[1:], served(t, s))
+}
+
+// asksFirst is a wish that has to be approved, under a quota of so many live clusters for the team.
+func asksFirst(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
+	t.Helper()
+	clock.pass(time.Minute)
+	a := granted(name)
+	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
+	a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: 8 * time.Hour, Asked: strings.Repeat("a", 64)}
+	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}}
+	return accept(t, s, a)
+}
+
+func TestWhatNobodyApprovedYetTakesNoPlaceFromThoseBeforeIt(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first := queues(t, s, clock, "first", 1)
+	second := queues(t, s, clock, "second", 1)
+	third := asksFirst(t, s, clock, "third", 1)
+	fourth := queues(t, s, clock, "fourth", 1)
+	require.Empty(t, served(t, s))
+	goes(t, s, first.ID)
+	require.Equal(t, []string{second.ID}, served(t, s), "it waited before")
+	goes(t, s, second.ID)
+	require.Empty(t, served(t, s), "the place is kept, though nobody approved it yet")
+	_, err := s.Vote(t.Context(), pending(t, s, third.ID).ID, true, deedBy("saml:admin", ""))
+	require.NoError(t, err)
+	require.Equal(t, []string{third.ID}, served(t, s))
+	goes(t, s, third.ID)
+	require.Equal(t, []string{fourth.ID}, served(t, s))
 }
