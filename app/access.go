@@ -35,7 +35,7 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 		return store.Row{}, err
 	case access == "":
 		return store.Row{}, unseen(p, ref)
-	case opens(act) && row.Spec.CredentialsMode == minted && !p.MayHoldKeys():
+	case opens(act) && !MayOpen(p, row):
 		return store.Row{}, fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
 			"Ask one of them, or create a cluster of another profile.", row.Name)
 	case p.May(act, row.Team), act == policy.ActKubeconfig && access == store.AccessUse:
@@ -48,6 +48,12 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 
 // minted is how a cluster's own credentials were made where the runner's keys lie in it; see profiles.Profile.AdminOnly.
 const minted = "Mint"
+
+// MayOpen says whether a cluster may be opened by somebody at all, whoever's it is and whoever shares it: one that holds the
+// control plane's own keys is for those who may have these.
+func MayOpen(p policy.Principal, row store.Row) bool {
+	return row.Spec.CredentialsMode != minted || p.MayHoldKeys()
+}
 
 // opens says whether an act makes somebody admin of the cluster.
 func opens(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActBreakGlass }

@@ -139,7 +139,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward" + command("retry", "--reason …")},
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown" + command("abandon", "--reason …")},
 	} {
-		if one.now && p.May(one.act, row.Team) {
+		if one.now && p.May(one.act, row.Team) && (!opens(one.act) || MayOpen(p, row)) {
 			next = append(next, one.remark)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -40,8 +41,8 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 		Transfer:   present && may(policy.ActTransfer),
 		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),
 		Abandon:    row.Phase == lifecycle.DestroyBlocked && may(policy.ActAbandon),
-		BreakGlass: ready && row.Outputs.KubeadminRef != "" && may(policy.ActBreakGlass),
-		Kubeconfig: ready && (may(policy.ActKubeconfig) || usable(who, shares)),
+		BreakGlass: ready && row.Outputs.KubeadminRef != "" && may(policy.ActBreakGlass) && app.MayOpen(who, row),
+		Kubeconfig: ready && (may(policy.ActKubeconfig) || usable(who, shares)) && app.MayOpen(who, row),
 	}
 	o.Link = o.Kubeconfig
 	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
