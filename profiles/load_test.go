@@ -210,6 +210,7 @@ func lineOf(body, part string) int {
 func TestWhatIsNotOneProfileIsRefused(t *testing.T) {
 	require.ErrorContains(t, load(""), "an empty file")
 	require.ErrorContains(t, load("a: [b"), "valid YAML")
+	require.ErrorContains(t, load("a: b\n\nc: d: e\n"), ".yaml:3: mapping values are not allowed in this context; accepted: valid YAML")
 	require.ErrorContains(t, load("- a\n"), "a list of 1; accepted: a mapping with name")
 	require.ErrorContains(t, load(good(t)+"---\nname: second\n"), "more than one document")
 	require.ErrorContains(t, load("base: &b {name: x}\n<<: *b\n"), "unknown field")

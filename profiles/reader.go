@@ -57,7 +57,13 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 		r.fail(1, "", "an empty file", "one "+what)
 		return nil
 	} else if err != nil {
-		r.fail(1, "", strings.TrimPrefix(err.Error(), "yaml: "), "valid YAML")
+		line, words := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+		if n, rest := 0, strings.TrimPrefix(words, "line "); rest != words { // the parser says the line in its words
+			if _, err := fmt.Sscanf(rest, "%d:", &n); err == nil && n > 0 {
+				line, words = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
+			}
+		}
+		r.fail(line, "", words, "valid YAML")
 		return nil
 	}
 	if err := docs.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {

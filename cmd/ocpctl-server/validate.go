@@ -29,6 +29,9 @@ func validate(args []string, out, errs io.Writer) error {
 		return fmt.Errorf("give the one folder of the catalogue: ocpctl-server %s DIR", validateCommand)
 	}
 	dir := flags.Arg(0)
+	if _, err := os.ReadDir(dir); err != nil {
+		return fmt.Errorf("%s is no folder with a catalogue: %w", dir, err)
+	}
 	b, err := book.Load(os.DirFS(dir))
 	if err != nil {
 		return underFolder(dir, err)

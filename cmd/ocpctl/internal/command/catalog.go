@@ -2,9 +2,7 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -125,7 +123,7 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 			f := s.Facts()
 			f.Add("in force", c.Hash)
 			f.Add("since", words.When(c.LoadedAt, s.Now))
-			f.Add("from", c.Source)
+			f.Add("from", orElse(sources[c.Source], c.Source))
 			f.Add("holds", strings.Join([]string{words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
 				words.Count(c.Quotas, "quota"), words.Count(c.Policies, "policy"), words.Count(c.Identities, "identity")}, ", "))
 			f.Paint("not in force", c.Problem, table.Bad)
@@ -133,6 +131,9 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 		})
 	})
 }
+
+// sources are where a catalogue comes from, in words.
+var sources = map[string]string{"embedded": "the program itself", "directory": "the folder of the server's catalogue.dir"}
 
 func (a *app) validate() *cobra.Command {
 	return &cobra.Command{
@@ -174,23 +175,33 @@ Every problem is a line of file, line and what would be accepted; then it ends w
 	}
 }
 
-// catalogFiles reads the YAML files of a catalogue's folders.
+// catalogFiles reads the YAML files of a catalogue's folders. Those of another name go along: the server says that it would
+// not read them, which is found out too late elsewhere.
 func catalogFiles(dir string) (map[string]string, error) {
+	folders, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, exit.Misused("%s is no catalogue: %w", dir, err)
+	}
 	files := map[string]string{}
-	for _, folder := range []string{"profiles", "teams", "quotas", "policies", "identities"} {
-		entries, err := os.ReadDir(filepath.Join(dir, folder))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, folder := range folders {
+		at, err := os.Stat(filepath.Join(dir, folder.Name())) // a link to a folder is one too
+		if err != nil || !at.IsDir() || strings.HasPrefix(folder.Name(), ".") {
+			continue
+		}
+		inside, err := os.ReadDir(filepath.Join(dir, folder.Name()))
+		if err != nil {
 			return nil, fmt.Errorf("read the catalogue: %w", err)
 		}
-		for _, e := range entries {
-			if e.IsDir() || filepath.Ext(e.Name()) != ".yaml" {
+		for _, e := range inside {
+			kind := strings.ToLower(filepath.Ext(e.Name()))
+			if e.IsDir() || strings.HasPrefix(e.Name(), ".") || kind != ".yaml" && kind != ".yml" {
 				continue
 			}
-			raw, err := os.ReadFile(filepath.Join(dir, folder, e.Name()))
+			raw, err := os.ReadFile(filepath.Join(dir, folder.Name(), e.Name()))
 			if err != nil {
 				return nil, fmt.Errorf("read the catalogue: %w", err)
 			}
-			files[path.Join(folder, e.Name())] = string(raw)
+			files[path.Join(folder.Name(), e.Name())] = string(raw)
 		}
 	}
 	if len(files) == 0 {

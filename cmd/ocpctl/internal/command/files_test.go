@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 )
@@ -100,6 +102,21 @@ func TestARequestComesFromAFile(t *testing.T) {
 		require.Contains(t, d.err.String(), words)
 		require.Empty(t, d.Asked())
 	}
+}
+
+func TestFilesThatWouldNotBeReadAreValidatedToo(t *testing.T) {
+	d, dir := newDesk(t), t.TempDir()
+	for _, path := range []string{"profiles/a.yaml", "quotas/b.yml", "extras/c.yaml", "teams/notes.txt", ".git/d.yaml"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte("x: y\n"), 0o600))
+	}
+	var sent client.CatalogueFiles
+	d.Handle("validateCatalogue", func(w http.ResponseWriter, r *http.Request) {
+		require.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
+		_, _ = w.Write([]byte(`{"valid": true, "hash": "0123", "problems": []}`))
+	})
+	require.Equal(t, exit.OK, d.run("catalog", "validate", dir), d.err.String())
+	require.Equal(t, map[string]string{"profiles/a.yaml": "x: y\n", "quotas/b.yml": "x: y\n", "extras/c.yaml": "x: y\n"}, sent.Files)
 }
 
 func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
