@@ -131,7 +131,7 @@ func unseen(p policy.Principal, ref string) error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
-	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
+	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours; one that is gone goes by its id.", ref)
 }
 
 func seatless() error {

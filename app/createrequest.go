@@ -132,6 +132,9 @@ func asWritten(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode || n.Value == "" || len(n.Value) > 40 {
 		return ""
 	}
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		return fmt.Sprintf(": %q", n.Value)
+	}
 	return ": " + n.Value
 }
 

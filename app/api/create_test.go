@@ -137,6 +137,8 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 	require.Equal(t, []string{"platform", "security"}, fields["team"].Accepted)
 	require.NotContains(t, fields, "costCenter", "a team's lists give it")
 	require.Contains(t, fields["regoin"].Detail, "Did you mean region?")
+	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), []byte(`{"name": "shop", "ttlHours": "8"}`), http.StatusUnprocessableEntity, idempotencyKey, "j")
+	require.Equal(t, `It is not a number of hours: "8".`, p.Errors[0].Detail)
 
 	p = h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Team: "security"}, http.StatusUnprocessableEntity, idempotencyKey, "k")
 	require.Equal(t, "team", p.Errors[0].Field)

@@ -37,6 +37,7 @@ func newReference(d *document) reference {
 // add puts the reference onto the paths it is read at.
 func (ref reference) add(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/docs", shown("text/html; charset=utf-8", ref.page))
+	mux.Handle("GET /api/docs/{$}", http.RedirectHandler("/api/docs", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /api/docs/docs.css", shown("text/css; charset=utf-8", ref.style))
 	mux.HandleFunc("GET /api/v1/openapi.yaml", shown("application/yaml", ref.document))
 }

@@ -63,6 +63,8 @@ func New(c Config) http.Handler {
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /login", p.loginPage)
 	mux.HandleFunc("POST /logout", p.logout)
+	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // what one gets by shortening an address
+	mux.Handle("GET /clusters/{$}", http.RedirectHandler("/", http.StatusMovedPermanently))
 	if p.SignIn != nil {
 		mux.HandleFunc("GET "+auth.MetadataPath, p.SignIn.Metadata)
 		mux.HandleFunc("GET "+auth.BeginPath, p.begin)

@@ -110,6 +110,9 @@ func TestAPageThatIsNotThereSaysSo(t *testing.T) {
 	status, page, _ := b.get("/nothing")
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, page, "There is no such page.")
+	status, page, _ = b.get("/clusters") // what one gets by shortening a cluster's address
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, page, "Sign in")
 	for _, asset := range []string{"/assets/style.css", "/assets/live.js", "/assets/icon.svg"} {
 		status, _, _ := b.get(asset)
 		require.Equal(t, http.StatusOK, status, asset)

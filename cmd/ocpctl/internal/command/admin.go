@@ -1,7 +1,9 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -94,7 +96,12 @@ func (a *app) deliveryShow() *cobra.Command {
 			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) {
 				a.deliveryFacts(s, answer.Value.Delivery)
 				s.Head("Body")
-				s.Linef("%s", answer.Value.Body)
+				var indented bytes.Buffer
+				if json.Indent(&indented, []byte(answer.Value.Body), "", "  ") != nil {
+					indented.Reset()
+					indented.WriteString(answer.Value.Body) // a form, as Slack sends them
+				}
+				s.Linef("%s", indented.String())
 			})
 		}),
 	}
