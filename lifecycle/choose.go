@@ -17,6 +17,7 @@ func (m *mind) choose() {
 func (m *mind) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
 	m.cancelScale()
+	m.cancelConfigure()
 	if last == nil {
 		m.release("%s; no attempt was ever begun, so there is nothing to remove", n.WishWhy)
 		return
@@ -84,6 +85,7 @@ func (m *mind) quieten() {
 // tend looks after a ready cluster.
 func (m *mind) tend() {
 	m.scale()
+	m.configure()
 	m.showReady()
 }
 
@@ -101,7 +103,7 @@ func (m *mind) showReady() {
 		m.say(Ready, Expiring, "it ends at %s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
 	case near:
 	case n.Phase == Expiring:
-		m.say(Ready, usual, "its end moved to %s", end.UTC().Format("15:04 MST on 2 January"))
+		m.say(Ready, usual, "its end was put off") // without the time: it stays said when the end moves once more
 	case n.Phase == PhaseReady && usual == ScaledDown:
 		m.say(Ready, ScaledDown, "it runs with %d of its profile's %s", n.workers(), workers(*n.WorkersBase))
 	case n.Phase == ScaledDown && usual == PhaseReady:

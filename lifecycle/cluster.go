@@ -1,6 +1,9 @@
 package lifecycle
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Cluster is the part of a cluster's row that Decide reads and moves.
 // Names, tags, owner and the frozen spec stay in the store: no decision rests on them.
@@ -45,6 +48,11 @@ type Cluster struct {
 	WorkersLeast  *int // bounds of scaling, frozen at acceptance; nil: cannot be scaled
 	WorkersMost   *int
 	ScaleFailures int // scale attempts in a row that did not reach what is wanted
+
+	Addons        []string // names, frozen at acceptance, in the order they are brought
+	AddonsWanted  int      // number of the newest wish to have them brought anew; 0: nobody had one
+	AddonsDone    int      // … of the newest that was met or given up
+	AddonFailures int      // tries at them in a row that did not bring all
 }
 
 // Progress is how far the running attempt says it is.
@@ -61,6 +69,7 @@ type Ends struct {
 	TTL          time.Time // accepted + ttl, moved by extensions, never past Max
 	Max          time.Time // accepted + the profile's maximum; never moves
 	PRClosed     time.Time // the pull request closed + grace
+	PRWhy        string    // why PRClosed is set, e.g. "the pull request became a draft"; empty: "the pull request was closed"
 	LabelRemoved time.Time // the label was taken off + grace
 	RunFinished  time.Time // the workflow run finished + grace
 	Claim        time.Time // the claim's lifetime ended
@@ -82,7 +91,7 @@ func (e Ends) first() (time.Time, string) {
 		why string
 	}{
 		{e.TTL, "the end of its time to live"},
-		{e.PRClosed, "the pull request was closed"},
+		{e.PRClosed, cmp.Or(e.PRWhy, "the pull request was closed")},
 		{e.LabelRemoved, "its label was removed"},
 		{e.RunFinished, "its workflow run finished"},
 		{e.Claim, "its claim ended"},

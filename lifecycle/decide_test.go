@@ -17,6 +17,7 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		"the time to live":             {Ends{TTL: at(4), Max: at(12)}, at(4), "the end of its time to live"},
 		"the maximum before the rest":  {Ends{TTL: at(14), Max: at(12), PRClosed: at(13)}, at(12), "the profile's maximum lifetime"},
 		"a closed pull request":        {Ends{TTL: at(4), Max: at(12), PRClosed: at(2)}, at(2), "the pull request was closed"},
+		"one that became a draft":      {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), PRWhy: "the pull request became a draft"}, at(2), "the pull request became a draft"},
 		"a removed label":              {Ends{TTL: at(4), Max: at(12), PRClosed: at(3), LabelRemoved: at(2)}, at(2), "its label was removed"},
 		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
 		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},

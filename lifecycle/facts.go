@@ -46,12 +46,17 @@ const (
 	Create  Kind = "create"
 	Destroy Kind = "destroy"
 	Scale   Kind = "scale"
+	// Configure brings a ready cluster's add-ons anew.
+	Configure Kind = "configure"
 )
 
 // words are the kind as it is spoken of.
 func (k Kind) words() string {
-	if k == Scale {
+	switch k {
+	case Scale:
 		return "scaling"
+	case Configure:
+		return "refresh"
 	}
 	return "install"
 }
@@ -80,6 +85,8 @@ type Attempt struct {
 
 	WorkersWanted int  // of a scale attempt
 	WorkersSeen   *int // of a scale attempt that counted them at its end
+	AddonsWanted  int  // of a configure attempt: the number of the wish it meets
+	AddonsSeen    *int // of a create or configure attempt: how many add-ons it saw there at its end
 }
 
 // Outcome is how an attempt ended.

@@ -31,6 +31,7 @@ var actions = []struct {
 	{1, "room comes free", (*world).freeRoom},
 	{2, "its turn comes nearer", (*world).nextTurn},
 	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},
+	{1, "somebody wants its add-ons anew", (*world).refresh},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 

@@ -18,6 +18,7 @@ var decisionRules = []rule{
 	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, theWorkersAreTold},
+	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestWishIsMet}, {0, addonsEnd},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, thePlaceIsTold}, {9, aLookIsNoMove},
 }
 

@@ -127,6 +127,8 @@ func (w *world) work(r *runner) {
 		w.install(r)
 	case r.kind == Scale:
 		w.scaling(r)
+	case r.kind == Configure:
+		w.configuring(r)
 	default:
 		w.teardown(r)
 	}
@@ -142,7 +144,7 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names = true, a.names
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring}[r.kind], 0)
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring}[r.kind], 0)
 	}
 }
 
@@ -205,7 +207,7 @@ func (w *world) install(r *runner) {
 		r.installing = false
 		r.enter(Configuring, 0)
 	case Configuring:
-		r.result = &Attempt{Outcome: Succeeded}
+		r.result = w.installed()
 	}
 }
 

@@ -118,7 +118,7 @@ func TestAnEndIsNearWhateverIsScaled(t *testing.T) {
 	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
 	w.extend()
 	w.reach(t, ScaledDown)
-	require.Equal(t, "its end moved to 20:00 UTC on 1 January", w.row.Why)
+	require.Equal(t, "its end was put off", w.row.Why)
 }
 
 func TestWorkersOutOfItsBoundsAreRefusedInTheJob(t *testing.T) {

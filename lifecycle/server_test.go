@@ -115,6 +115,9 @@ func (w *world) commit(d Decision) {
 		if d.Open == Scale {
 			a.WorkersWanted = *d.Next.WorkersWanted
 		}
+		if d.Open == Configure {
+			a.AddonsWanted = d.Next.AddonsWanted
+		}
 		w.attempts = append(w.attempts, a)
 	}
 	for _, m := range d.Jobs {
@@ -167,7 +170,7 @@ func (w *world) granted() {
 
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
-	a.Whose, a.Next, a.WorkersSeen = how.Whose, how.Next, how.WorkersSeen
+	a.Whose, a.Next, a.WorkersSeen, a.AddonsSeen = how.Whose, how.Next, how.WorkersSeen, how.AddonsSeen
 	w.poked = true
 	if w.zeroProven(a.Attempt) {
 		w.owed = false

@@ -19,6 +19,8 @@ func (m *mind) settle() {
 		m.settleCreate(*last)
 	case Scale:
 		m.settleScale(*last)
+	case Configure:
+		m.settleConfigure(*last)
 	default:
 		m.settleDestroy(*last)
 	}
@@ -34,6 +36,7 @@ func (m *mind) settleCreate(a Attempt) {
 		}
 		if m.wanted() {
 			m.say(Ready, PhaseReady, "installed by attempt %d", a.Number)
+			m.oweAddons(a)
 		}
 		return
 	}

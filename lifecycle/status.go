@@ -77,6 +77,7 @@ const (
 	JobDestroy        JobType = "DESTROY"
 	JobJanitorDestroy JobType = "JANITOR_DESTROY"
 	JobScale          JobType = "SCALE_WORKERS"
+	JobConfigure      JobType = "CONFIGURE"
 )
 
 // JobStatus is the state of a job in the public record.

@@ -70,7 +70,7 @@ func TestAReopenedPullRequestKeepsItsCluster(t *testing.T) {
 	w.reach(t, Expiring)
 	w.setEnd(prClosed, time.Time{})
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end moved to 16:00 UTC on 1 January", w.row.Why)
+	require.Equal(t, "its end was put off", w.row.Why)
 	require.Equal(t, Present, w.row.Wish)
 }
 
@@ -193,7 +193,7 @@ func TestAnExtensionTakesTheWarningBack(t *testing.T) {
 	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
 	w.extend()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end moved to 20:00 UTC on 1 January", w.row.Why)
+	require.Equal(t, "its end was put off", w.row.Why)
 	w.reach(t, Released)
 	require.WithinDuration(t, epoch.Add(12*time.Hour), w.now, 30*time.Minute)
 }

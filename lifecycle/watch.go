@@ -64,7 +64,7 @@ func (m *mind) mirror(a Attempt) {
 	case Create:
 		m.mirrorCreate(a.Phase)
 		return
-	case Scale: // it stays READY
+	case Scale, Configure: // it stays READY
 		m.showReady()
 		return
 	}

@@ -105,6 +105,9 @@ func newWorld(decide decider, pick func(int) int) *world {
 	if pick(4) < 3 {
 		w.row.WorkersBase, w.row.WorkersLeast, w.row.WorkersMost = number(3), number(1), number(5)
 	}
+	if pick(4) < 3 {
+		w.row.Addons = []string{"cert-manager", "pr-namespace"}
+	}
 	if pick(8) == 7 {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
 	}

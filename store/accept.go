@@ -18,11 +18,15 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 	var written rowRecord
 	kept := c.queueRequest(&b, a, g.Verdict, row.ID)
 	c.queueCluster(&b, row, g.UserTags)
+	if err := c.queueAddons(&b, row.ID, g.Addons); err != nil {
+		return Judged{}, err
+	}
 	b.do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.now)
 	b.do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
 		row.ID, c.now, row.Status, row.WorkersBase)
 	if row.PR != nil {
-		c.queueSubscribers(&b, row.ID, *row.PR)
+		c.queueSubscribers(&b, row)
+		c.queueLook(&b, *row.PR)
 	}
 	if g.Approval != nil {
 		c.queueApproval(&b, row, *g.Approval)
@@ -38,6 +42,9 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 		if err := c.reply(ctx, *g.Reply); err != nil {
 			return Judged{}, err
 		}
+	}
+	if err := c.saveEffects(ctx, g.Effects); err != nil {
+		return Judged{}, err
 	}
 	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
 	return Judged{Row: written.row(), Request: kept.ID}, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
@@ -68,6 +75,7 @@ func (c *change) fill(a Acceptance) Row {
 	if a.Approval != nil {
 		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.now.Add(a.Approval.For), lifecycle.AwaitingApproval
 	}
+	row.Addons = addonNames(a.Addons)
 	if row.Why == "" {
 		row.Why = "accepted"
 	}
@@ -98,13 +106,14 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			nodes, workers_base, workers_least, workers_most,
-			end_ttl, end_max, end_pr_closed, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
+			nodes, workers_base, workers_least, workers_most, addons, repo_id,
+			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @door, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@nodes, @workers_base, @workers_least, @workers_most,
-			@end_ttl, @end_max, @end_pr_closed, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
+			@nodes, @workers_base, @workers_least, @workers_most, @addons,
+			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0),
+			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 }
 
 // queueApproval writes what has to be approved before the cluster begins.
@@ -119,17 +128,24 @@ func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
 }
 
 // queueSubscribers adds the places a pull request shows a cluster at, and asks to post there.
-func (c *change) queueSubscribers(b *batch, cluster string, pr PRRef) {
-	for _, kind := range []string{KindComment, KindCheck} {
+func (c *change) queueSubscribers(b *batch, row Row) {
+	kinds := []string{KindComment, KindCheck, KindDeployment}
+	if row.Door == byLabel {
+		kinds = append(kinds, KindLabel)
+	}
+	for _, kind := range kinds {
 		id := NewID("sub")
 		b.do("add a place that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
-			pgx.NamedArgs{"id": id, "cluster": cluster, "kind": kind, "installation": pr.Installation, "repo": pr.Repo,
-				"number": pr.Number, "head": pr.Head, "nudge": c.now.Add(nudgeSoon)})
+			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
+				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.now.Add(nudgeSoon)})
 		c.enqueue(PublishArgs{Subscriber: id, Version: 1})
 	}
 }
+
+// byLabel is the door of a wish that was made with a label, as policy spells it.
+const byLabel = "pr_label"
 
 // move is the metadata of an audit line: what happened, from where to where, and why.
 type move struct {

@@ -42,9 +42,7 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	require.Equal(t, lifecycle.JobPending, job.Status)
 	subs, err := s.Subscribers(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Len(t, subs, 2)
-	require.Equal(t, "github_comment", subs[0].Kind)
-	require.Equal(t, "github_check", subs[1].Kind)
+	require.Equal(t, []string{"github_comment", "github_check", "github_deployment", "github_label"}, kinds(subs))
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Len(t, events, 1)
@@ -53,7 +51,7 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed AND cluster_id = $1`, row.ID))
 	require.Equal(t, 4, count(t, s, `SELECT ttl_hours::int FROM clusters WHERE id = $1`, row.ID))
 	require.Len(t, riverJobs(t, s, "reconcile"), 1)
-	require.Len(t, riverJobs(t, s, "publish"), 2)
+	require.Len(t, riverJobs(t, s, "publish"), 4)
 	require.Len(t, riverJobs(t, s, "reply"), 1)
 }
 

@@ -18,6 +18,19 @@ func (s *Store) Undone(ctx context.Context, topic string, upTo int64) ([]int64, 
 	return rows, nil
 }
 
+// UndoneIn returns the unworked deliveries about a repository, by any of its names, that came in before a row: those of its pull
+// requests and commits too, in order of arrival.
+func (s *Store) UndoneIn(ctx context.Context, names []string, before int64) ([]int64, error) {
+	var rows []int64
+	err := s.pool.QueryRow(ctx, `
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM deliveries
+		WHERE state = 'received' AND split_part(topic, '#', 1) = ANY ($1) AND id < $2`, names, before).Scan(&rows)
+	if err != nil {
+		return nil, fmt.Errorf("look for undone deliveries in %v: %w", names, err)
+	}
+	return rows, nil
+}
+
 // unlockTimeout is how long an unlocking may take before its session is ended instead.
 const unlockTimeout = 5 * time.Second
 

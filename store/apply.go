@@ -71,10 +71,8 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 		if err := c.moveJob(ctx, cur.ID, m); err != nil {
 			return err
 		}
-		if m.Type == lifecycle.JobScale {
-			if err := c.setScaled(ctx, cur.ID, m); err != nil {
-				return err
-			}
+		if err := c.setAsked(ctx, cur.ID, m); err != nil {
+			return err
 		}
 	}
 	if acts || !same(cur.Cluster, d.Next) {
@@ -161,7 +159,7 @@ func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (ver
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
 			wish = @wish, wish_why = @wish_why, teardown = @teardown,
-			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, end_label_removed = @end_label_removed,
+			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, pr_end_why = @pr_end_why, end_label_removed = @end_label_removed,
 			end_run_finished = @end_run_finished, end_claim = @end_claim,
 			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
@@ -169,7 +167,8 @@ func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (ver
 			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
 			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
 			progress_eta = @progress_eta, progress_late = @progress_late,
-			workers = @workers, workers_wanted = @workers_wanted, scale_failures = @scale_failures
+			workers = @workers, workers_wanted = @workers_wanted, scale_failures = @scale_failures,
+			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)

@@ -80,7 +80,7 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []store.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
 	require.Equal(t, 70, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
-	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
+	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
 }
 
 func TestADecisionThatChangesNothingTellsNobody(t *testing.T) {
@@ -208,31 +208,77 @@ func TestAnEndIsSetAndLifted(t *testing.T) {
 	s, clock := open(t)
 	row := accept(t, s, granted("shop"))
 	at := clock.now().Add(time.Hour)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"))
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, at, now.DestroyAt)
 	require.Equal(t, int64(2), now.Version)
 
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"), "the same again")
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndLabelRemoved, nil, "github:maya"), "nothing to lift")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"), "the same again")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndLabelRemoved, nil, "", "github:maya"), "nothing to lift")
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), now.Version)
 
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, nil, "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, nil, "", "github:maya"))
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, row.DestroyAt, now.DestroyAt)
-	require.ErrorIs(t, s.SetEnd(t.Context(), row.ID, "claim", &at, "github:maya"), store.ErrConflict)
-	require.ErrorIs(t, s.SetEnd(t.Context(), "clu_none", store.EndPRClosed, &at, "x"), store.ErrNotFound)
+	require.ErrorIs(t, s.SetEnd(t.Context(), row.ID, "claim", &at, "", "github:maya"), store.ErrConflict)
+	require.ErrorIs(t, s.SetEnd(t.Context(), "clu_none", store.EndPRClosed, &at, "", "x"), store.ErrNotFound)
 
 	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "github:maya"), "too late to matter")
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "github:maya"), "too late to matter")
 	now, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, now.Ends.PRClosed.IsZero())
+}
+
+func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, fromPR(granted("shop"), 41))
+	const draft, gone = "the pull request became a draft", "the App was removed from acme/shop"
+	at := clock.now().Add(time.Hour)
+	set := func(kind store.EndKind, at *time.Time, why string) lifecycle.Cluster {
+		t.Helper()
+		require.NoError(t, s.SetEnd(t.Context(), row.ID, kind, at, why, "github:maya"))
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		return now.Cluster
+	}
+	require.Equal(t, draft, set(store.EndPRClosed, &at, draft).Ends.Reason())
+	require.Equal(t, int64(2), set(store.EndPRClosed, &at, draft).Version, "the same again")
+	require.Equal(t, draft, set(store.EndLabelRemoved, &at, "maya took it off").Ends.PRWhy, "of another end it is not kept")
+	require.Equal(t, gone, set(store.EndPRClosed, &at, gone).Ends.Reason(), "the same time for another reason")
+	step(t, s, row.ID)
+	require.Equal(t, gone, set(store.EndLabelRemoved, nil, "it is back").Ends.PRWhy, "a decision keeps it")
+	require.Empty(t, set(store.EndPRClosed, nil, "the App is back").Ends.PRWhy)
+	require.Equal(t, []string{draft, "maya took it off", gone, "it is back", "the App is back"}, whys(t, s, row.ID))
+	set(store.EndPRClosed, &at, gone)
+
+	clock.pass(2 * time.Hour)
+	step(t, s, row.ID)
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Contains(t, now.WishWhy, gone)
+	known, err := s.Known(t.Context(), lifecycle.Seen{})
+	require.NoError(t, err)
+	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy)
+}
+
+// whys are the reasons in the trail of a cluster for the ends that were set and lifted.
+func whys(t testing.TB, s *store.Store, cluster string) (list []string) {
+	t.Helper()
+	events, err := s.Timeline(t.Context(), cluster)
+	require.NoError(t, err)
+	for _, e := range events {
+		if e.Action == "end_set" || e.Action == "end_lifted" {
+			list = append(list, e.Why)
+		}
+	}
+	return list
 }
 
 func TestTheDatabasesClockIsTheDefault(t *testing.T) {

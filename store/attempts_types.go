@@ -20,6 +20,7 @@ type SpecRow struct {
 	Identities []IdentityRow // every record ever acknowledged for the cluster, oldest first
 	Artifacts  []ArtifactRow // newest first
 	Workers    int           // a scale attempt is to reach
+	Addons     []Addon       // a create or configure attempt is to bring, in this order
 }
 
 // Lease answers everything a runner says.
@@ -58,7 +59,8 @@ type ReportRow struct {
 	Artifacts []ArtifactRow `json:"snapshots"` // the contract's word: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
-	Late      bool // read from the spool of a runner that acts no more: it renews no lease
+	Addons    []AddonState // what became of add-ons since the report before
+	Late      bool         // read from the spool of a runner that acts no more: it renews no lease
 }
 
 // ToolExitRow tells that the installer's process ended.
@@ -89,6 +91,7 @@ type ResultRow struct {
 	Retryable bool
 	Outputs   *Outputs // of a succeeded create
 	Workers   *int     // of a scale, how many were counted
+	Addons    *int     // of a create or configure, how many add-ons are there
 }
 
 // AttemptRow is one try at a job, as people are shown it.
@@ -104,6 +107,7 @@ type AttemptRow struct {
 	Reason, Message, Whose, Next        string
 	Retryable                           bool
 	WorkersWanted, WorkersSeen          *int // of a scale
+	AddonsWanted, AddonsSeen            *int // the wish that a configure meets; how many it, or a create, saw there
 }
 
 // VerificationRow is one stored verification pass: the proof a release rests on.

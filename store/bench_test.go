@@ -55,6 +55,62 @@ func BenchmarkSaveDelivery(b *testing.B) {
 	}
 }
 
+// BenchmarkTakePace asks leave to write, as often as one installation is asked by eight at once: where it is given each time,
+// where it never is, and alone.
+func BenchmarkTakePace(b *testing.B) {
+	s := durable(b)
+	free, full := store.Pace{Every: time.Nanosecond, PerMinute: 1e9, PerHour: 1e9}, store.Pace{Every: time.Hour, PerMinute: 80, PerHour: 500}
+	take := func(installation int64, p store.Pace) func(context.Context, string) error {
+		return func(ctx context.Context, _ string) error {
+			_, err := s.TakePace(ctx, installation, p)
+			return err
+		}
+	}
+	b.Run("given", func(b *testing.B) { parallel(b, "given", take(1, free)) })
+	b.Run("told to wait", func(b *testing.B) { parallel(b, "wait", take(2, full)) })
+	b.Run("alone", func(b *testing.B) {
+		for b.Loop() {
+			require.NoError(b, take(3, free)(b.Context(), ""))
+		}
+	})
+}
+
+// BenchmarkLook finds what the look at pull requests reads among 10,000 wanted clusters and 20,000 past ones.
+func BenchmarkLook(b *testing.B) {
+	s, _ := open(b)
+	crowd(b, s, accept(b, s, fromPR(granted("seed"), 41)).ID)
+	_, err := s.Pool().Exec(b.Context(), `
+		INSERT INTO pull_requests (repo, number, installation, open, fork, labels, author, head, base, updated_at, seen_at, repo_id)
+		SELECT repo, pr_number, installation, true, false, '{ocp/aws-minimal-test}', 'maya', pr_head, 'main', now(), now(), 900 FROM clusters`)
+	require.NoError(b, err)
+	_, err = s.Pool().Exec(b.Context(), `INSERT INTO looks SELECT repo, pr_number, now() - pr_number * interval '1 second' FROM clusters WHERE pr_number > 41`)
+	require.NoError(b, err)
+	_, err = s.Pool().Exec(b.Context(), `ANALYZE`)
+	require.NoError(b, err)
+	b.Run("to look at", func(b *testing.B) {
+		for b.Loop() {
+			prs, err := s.PullsToLook(b.Context(), time.Now(), 100)
+			require.NoError(b, err)
+			require.Len(b, prs, 100)
+		}
+	})
+	b.Run("of an installation", func(b *testing.B) {
+		for b.Loop() {
+			prs, err := s.PullsOf(b.Context(), 5001, []string{"acme/shop"})
+			require.NoError(b, err)
+			require.Greater(b, len(prs), 9_000)
+		}
+	})
+	b.Run("seen", func(b *testing.B) {
+		pr := known(4242, 1)
+		for b.Loop() {
+			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
+			_, err := s.SeePullRequest(b.Context(), pr, false)
+			require.NoError(b, err)
+		}
+	})
+}
+
 // BenchmarkAudit writes lines of the trail, each in a transaction of its own that waits for the disk, and beside it the bare
 // rows without chain and guard: eight at once, and one after the other.
 func BenchmarkAudit(b *testing.B) {

@@ -13,6 +13,12 @@ type Census struct {
 	Jobs     []JobCount
 	Findings map[lifecycle.FindingKind]int64
 	Room     map[string]int64 // reservations by state, as far as they count: granted, waiting
+	Again    map[string]int64 // webhooks GitHub was asked to send again, by state: came, awaited, given_up
+}
+
+type group struct {
+	Name string
+	N    int64
 }
 
 // JobCount is the number of jobs of one type in one state.
@@ -33,10 +39,6 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	}
 	for _, kind := range findingKinds {
 		out.Findings[kind] = 0
-	}
-	type group struct {
-		Name string
-		N    int64
 	}
 	clusters, err := all[group](ctx, s.pool, `SELECT status AS name, count(*) AS n FROM clusters GROUP BY status`)
 	if err != nil {
@@ -66,5 +68,6 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	for _, g := range room {
 		out.Room[g.Name] = g.N
 	}
-	return out, nil
+	out.Again, err = s.redeliveries(ctx)
+	return out, err
 }

@@ -95,7 +95,8 @@ func (c *change) poke(ctx context.Context, cluster string) error {
 // publish tells every place that shows the cluster that its words may have changed.
 func (c *change) publish(ctx context.Context, cluster string, version int64) error {
 	rows, err := c.Query(ctx, `
-		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge WHERE cluster_id = @cluster RETURNING id`,
+		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge
+		WHERE cluster_id = @cluster AND NOT muted AND NOT left_behind RETURNING id`,
 		pgx.NamedArgs{"version": version, "cluster": cluster, "nudge": c.now.Add(nudgeSoon)})
 	if err != nil {
 		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)

@@ -32,7 +32,7 @@ func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
 	}
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 27, tables())
+	require.Equal(t, 34, tables())
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)
 	require.Zero(t, tables())
@@ -103,7 +103,10 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"row_version = 0":        "only rise",
 		"pokes = 0":              "only rise",
 		"why = ''":               "clusters_why_check",
-		"pr_head = NULL":         "clusters_pull_request",
+		"pr_head = NULL":         "came from never changes",
+		"generation = 2":         "came from never changes",
+		"repo = 'acme/web'":      "by a renaming alone",
+		"installation = 7":       "by a renaming alone",
 		"progress_percent = 101": "clusters_progress_percent_check",
 	} {
 		refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
@@ -179,9 +182,19 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "append-only", `DELETE FROM audit_events`)
 	refuses(t, s, "append-only", `TRUNCATE audit_events`)
 
-	refuses(t, s, "subscribers_cluster_id_kind_repo_number_key", `INSERT INTO subscribers
-		(id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
-		SELECT 'sub_2', cluster_id, kind, installation, repo, number, 'other', 1, now() FROM subscribers WHERE kind = 'github_comment'`)
+	const place = `INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, left_behind, wanted_version, nudge_at)
+		SELECT 'sub_2', cluster_id, kind, installation, repo, number, $2, $3, 1, now() FROM subscribers WHERE kind = $1`
+	refuses(t, s, "subscribers_one_place", place, "github_comment", "other", false)
+	refuses(t, s, "subscribers_one_check", place, "github_check", "abc123", false)
+	refuses(t, s, "subscribers_left_check", place, "github_deployment", "abc123", true)
+	const effect = `INSERT INTO effects (id, cause, kind, installation, repo, number, target, content, created_at, nudge_at)
+		VALUES ('eff_1', 'c', $1, 1, 'acme/shop', $2, $3, $4, now(), now())`
+	refuses(t, s, "effects_kind_check", effect, "dance", 41, 0, "x")
+	refuses(t, s, "effects_target", effect, "react", 41, 0, "eyes")
+	refuses(t, s, "effects_content", effect, "remove_label", 41, 0, "")
+	refuses(t, s, "effects_number", effect, "add_label", 0, 0, "ocp/x")
+	refuses(t, s, "pull_requests_merged_is_closed", `INSERT INTO pull_requests (repo, number, installation, open, merged, fork, labels, author, head, base,
+		updated_at, seen_at) VALUES ('acme/shop', 1, 1, true, true, false, '{}', '', '', '', now(), now())`)
 	refuses(t, s, "cluster_requests_idempotency", `INSERT INTO cluster_requests
 		(id, principal_id, door, idempotency_key, allowed, verdict, request, created_at)
 		VALUES ('req_1', 'p', 'd', 'k', false, '{}', '{}', now()), ('req_2', 'p', 'd', 'k', false, '{}', '{}', now())`)

@@ -11,9 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// SetEnd sets a reversible end, or lifts it with nil. It does nothing when that changes nothing, or when the cluster is
-// no longer wanted.
-func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Time, actor string) error {
+// SetEnd sets a reversible end, or lifts it with nil. why goes into the audit trail; of EndPRClosed it is kept, and empty
+// stands for the pull request having been closed. It does nothing when that changes nothing, or when the cluster is no
+// longer wanted.
+func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Time, why, actor string) error {
 	column, ok := map[EndKind]string{
 		EndPRClosed: "end_pr_closed", EndLabelRemoved: "end_label_removed", EndRunFinished: "end_run_finished",
 	}[kind]
@@ -31,17 +32,22 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 		have := map[EndKind]time.Time{
 			EndPRClosed: cur.Ends.PRClosed, EndLabelRemoved: cur.Ends.LabelRemoved, EndRunFinished: cur.Ends.RunFinished,
 		}[kind]
-		if cur.Wish == lifecycle.Absent || have.Equal(zero(at)) {
+		keeps := kind == EndPRClosed && at != nil && cur.Ends.PRWhy != why
+		if cur.Wish == lifecycle.Absent || have.Equal(zero(at)) && !keeps {
 			return nil
 		}
-		if err := c.wish(ctx, id, column+" = @at", pgx.NamedArgs{"at": at}); err != nil {
+		set, args := column+" = @at", pgx.NamedArgs{"at": at}
+		if kind == EndPRClosed {
+			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
+		}
+		if err := c.wish(ctx, id, set, args); err != nil {
 			return err
 		}
 		action := "end_set"
 		if at == nil {
 			action = "end_lifted"
 		}
-		return c.audit(ctx, actor, action, id, move{End: string(kind), At: at})
+		return c.audit(ctx, actor, action, id, move{End: string(kind), At: at, Why: why})
 	})
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", kind, id, err)

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // saveDelivery is one statement, and so one trip and one commit: the row and the River job that works it, inserted only
@@ -62,42 +60,4 @@ func (s *Store) endDelivery(ctx context.Context, row int64, state, note string) 
 		return fmt.Errorf("end delivery %d: %w", row, err)
 	}
 	return nil
-}
-
-// SeePullRequest remembers the newest state seen of a pull request. fresh is false when it is older than what is known.
-// GitHub's clock has whole seconds: of two states of one second the closed one stands, unless this one was reopened.
-func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
-	if pr.Labels == nil {
-		pr.Labels = []string{}
-	}
-	tag, err := s.pool.Exec(ctx, `
-		INSERT INTO pull_requests AS p (repo, number, installation, open, fork, labels, author, head, base, updated_at, seen_at)
-		VALUES (@repo, @number, @installation, @open, @fork, @labels, @author, @head, @base, @updated,
-			coalesce(@fixed::timestamptz, clock_timestamp()))
-		ON CONFLICT (repo, number) DO UPDATE SET
-			installation = excluded.installation, open = excluded.open, fork = excluded.fork, labels = excluded.labels,
-			author = excluded.author, head = excluded.head, base = excluded.base,
-			updated_at = excluded.updated_at, seen_at = excluded.seen_at
-		WHERE excluded.updated_at > p.updated_at
-			OR (excluded.updated_at = p.updated_at AND (p.open OR NOT excluded.open OR @reopened))`,
-		pgx.NamedArgs{
-			"repo": pr.Repo, "number": pr.Number, "installation": pr.Installation, "open": pr.Open, "fork": pr.Fork,
-			"labels": pr.Labels, "author": pr.Author, "head": pr.Head, "base": pr.Base, "updated": pr.UpdatedAt,
-			"reopened": reopened, "fixed": s.fixed(),
-		})
-	if err != nil {
-		return false, fmt.Errorf("remember %s#%d: %w", pr.Repo, pr.Number, plain(err))
-	}
-	return tag.RowsAffected() == 1, nil
-}
-
-// PullRequest returns the newest state seen of a pull request.
-func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
-	pr, err := one[PullRequest](ctx, s.pool, `
-		SELECT installation, repo, number, open, fork, labels, author, head, base, updated_at
-		FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
-	if err != nil {
-		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, err)
-	}
-	return pr, nil
 }

@@ -65,7 +65,9 @@ type Acceptance struct {
 	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
 	Verdict  json.RawMessage   // policy's answer, kept as it is
+	Addons   []Addon           // what it gets beside OpenShift, in this order
 	Reply    *Reply            // an answer to post beside; nil: none
+	Effects  []Effect          // what to change on GitHub beside
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it begins at once
 }
@@ -94,6 +96,7 @@ type Refusal struct {
 	Verdict json.RawMessage // policy's answer, kept as it is
 	Failed  json.RawMessage // the checks that failed, for the audit trail
 	Reply   *Reply          // nil: none
+	Effects []Effect        // what to change on GitHub beside
 }
 
 // Judged is what became of a wish.

@@ -92,6 +92,8 @@ type attemptRecord struct {
 	LateSeconds     *int
 	WorkersWanted   *int
 	WorkersSeen     *int
+	AddonsWanted    *int
+	AddonsSeen      *int
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -100,10 +102,13 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
 		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
-		ToolExitedAt: zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen,
+		ToolExitedAt: zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen,
 	}
 	if r.WorkersWanted != nil {
 		a.WorkersWanted = *r.WorkersWanted
+	}
+	if r.AddonsWanted != nil {
+		a.AddonsWanted = *r.AddonsWanted
 	}
 	if r.Outcome != nil {
 		a.Outcome = *r.Outcome
@@ -117,7 +122,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
-			a.workers_wanted, a.workers_seen
+			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err

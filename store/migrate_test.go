@@ -102,6 +102,86 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 }
 
+// A database of the release before the front door, with live rows, goes up and works; with what only the new release knows
+// under way it goes down, and the release before finds its rules kept; and up again.
+func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.Empty(t), newClock()
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.UpTo(t.Context(), 9)
+	require.NoError(t, err)
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		_, err := db.Exec(sql, args...)
+		require.NoError(t, err)
+	}
+	exec(ofBefore, "shop", "READY", "ready", true, clock.now())
+	exec(`UPDATE clusters SET installation = 5001, repo = 'acme/shop', pr_number = 41, pr_head = 'abc123', door = 'pr_label', end_pr_closed = $1`, clock.now().Add(time.Hour))
+	exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at) VALUES ('job_1', 'clu_shop', 'CREATE', 'SUCCEEDED', $1, $1)`, clock.now())
+	const place = `INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, external_id, wanted_version, shown_version, nudge_at)
+		VALUES ('sub_' || $1, 'clu_shop', $1, 5001, 'acme/shop', 41, $2, 7, 1, 1, now())`
+	exec(place, "github_comment", "abc123")
+	exec(place, "github_check", "abc123")
+	exec(`INSERT INTO pull_requests (repo, number, installation, open, fork, labels, author, head, base, updated_at, seen_at)
+		VALUES ('acme/shop', 41, 5001, false, false, '{ocp/aws-minimal-test}', 'maya', 'abc123', 'main', $1, $1)`, clock.now())
+	exec(`INSERT INTO replies (id, cause, installation, repo, number, body, created_at, nudge_at) VALUES ('rep_1', 'comment:1', 5001, 'acme/shop', 41, 'hello', $1, $1)`, clock.now())
+	exec(`INSERT INTO replies (id, cause, workspace, channel, person, body, created_at, nudge_at) VALUES ('rep_2', 'slack:1', 'T1', 'C1', 'U1', 'hello', $1, $1)`, clock.now())
+
+	names, heads := []string{"acme/shop", "acme/store"}, []string{"abc123", "def456", "fed789"}
+	works := func(round int) {
+		t.Helper()
+		require.NoError(t, store.Migrate(t.Context(), url))
+		s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		defer s.Close()
+		from, to := names[round], names[1-round]
+		row, err := s.Cluster(t.Context(), "clu_shop")
+		require.NoError(t, err)
+		require.Equal(t, "the pull request was closed", row.Ends.Reason())
+		step(t, s, row.ID)
+		pr := known(41, 1+round)
+		pr.Repo = from
+		pr.Open = false
+		seen(t, s, pr)
+		require.Equal(t, 1, renamed(t, s, from, to, 900))
+		require.NoError(t, s.FollowHead(t.Context(), to, 41, heads[round+1]))
+		places := placesOf(t, s, row.ID)
+		require.True(t, places["github_check "+heads[round]].Left)
+		require.Contains(t, places, "github_check "+heads[round+1])
+		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE workspace = 'T1' AND repo IS NULL`))
+		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE id = 'rep_1' AND repo = $1`, to))
+		at := clock.now().Add(2 * time.Hour)
+		require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "the pull request became a draft", "github:maya"))
+		fx := eyes("react:1")
+		fx.Repo = to
+		require.NoError(t, s.SaveEffect(t.Context(), fx))
+		wait, err := s.TakePace(t.Context(), 5001, store.Pace{Every: time.Second})
+		require.NoError(t, err)
+		require.Zero(t, wait)
+		next := fromPR(granted(fmt.Sprintf("next%d", round)), 50+round)
+		subs, err := s.Subscribers(t.Context(), accept(t, s, next).ID)
+		require.NoError(t, err)
+		require.Len(t, subs, 4)
+		clock.pass(time.Minute)
+		prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
+		require.NoError(t, err)
+		require.Len(t, prs, 2+round)
+	}
+	works(0)
+	_, err = p.DownTo(t.Context(), 9)
+	require.NoError(t, err)
+	var kinds string
+	require.NoError(t, db.QueryRow(`SELECT string_agg(kind || ' ' || head, ',' ORDER BY kind, head) FROM subscribers WHERE cluster_id = 'clu_shop'`).Scan(&kinds))
+	require.Equal(t, "github_check def456,github_comment abc123", kinds, "one check, the one that is not left")
+	_, err = db.Exec(`INSERT INTO subscribers SELECT * FROM (SELECT 'sub_x' AS id, cluster_id, kind, installation, repo, number, 'x' AS head, 0 AS external_id,
+		1 AS wanted_version, 0 AS shown_version, '' AS shown_body, nudge_at FROM subscribers WHERE kind = 'github_check') again`)
+	require.ErrorContains(t, err, "duplicate key", "as the release before has it")
+	works(1)
+}
+
 // A report of the release before holds what the migration wants, and waits for what the migration holds.
 func TestAMigrationGivesWayToWhoIsAtWorkAndIsTriedAgain(t *testing.T) {
 	t.Parallel()

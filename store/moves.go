@@ -46,10 +46,10 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	}
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted, addons_wanted)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
-				CASE WHEN @kind = 'scale' THEN c.workers_wanted END
+				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+expectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
@@ -99,6 +99,17 @@ func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error 
 		q.Status = "True"
 	}
 	return c.setCondition(ctx, cluster.ID, q)
+}
+
+// setAsked keeps the condition of what was asked of a ready cluster.
+func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMove) error {
+	switch m.Type {
+	case lifecycle.JobScale:
+		return c.setScaled(ctx, cluster, m)
+	case lifecycle.JobConfigure:
+		return c.setConfigured(ctx, cluster, m)
+	}
+	return nil
 }
 
 // setScaled keeps the condition that says whether the workers that were asked for are there.

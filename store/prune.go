@@ -25,6 +25,9 @@ var passing = []struct{ what, sql string }{
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
+	{"finished effects", `DELETE FROM effects WHERE id IN (SELECT id FROM effects WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
+	{"redeliveries", `DELETE FROM redeliveries WHERE guid IN (SELECT guid FROM redeliveries WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
+	{"marks", `DELETE FROM marks WHERE name IN (SELECT name FROM marks WHERE set_at < @before LIMIT @batch)`},
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},
@@ -36,14 +39,18 @@ var passing = []struct{ what, sql string }{
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (
 			SELECT id FROM replies WHERE external_id = 0 AND created_at < @before LIMIT @batch)`},
+	{"effects that could not be made", `
+		UPDATE effects SET done_at = @now, note = 'given up: it could not be made for too long' WHERE id IN (
+			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
 	{"places that lag behind", `
 		UPDATE subscribers SET shown_version = wanted_version WHERE id IN (
 			SELECT s.id FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
-			WHERE s.shown_version < s.wanted_version AND c.destroyed_at < @before LIMIT @batch)`},
+			WHERE s.shown_version < s.wanted_version AND NOT s.muted AND c.destroyed_at < @before LIMIT @batch)`},
 }
 
 // Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
-// worked deliveries; and it gives up words that could not be shown for that long. Kept answers and links go as soon as they
+// worked deliveries, finished effects, old redeliveries and marks; and it gives up words that could not be shown, and effects
+// that could not be made, for that long. Kept answers and links go as soon as they
 // expired, spent signatures a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns
 // how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {

@@ -15,7 +15,8 @@ const heartColumns = `
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
-	c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures`
+	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
+	c.addons, c.addons_wanted, c.addons_done, c.addon_failures`
 
 type heartRecord struct {
 	ID              string
@@ -29,6 +30,7 @@ type heartRecord struct {
 	EndTTL          time.Time
 	EndMax          time.Time
 	EndPRClosed     *time.Time
+	PREndWhy        string
 	EndLabelRemoved *time.Time
 	EndRunFinished  *time.Time
 	EndClaim        *time.Time
@@ -61,6 +63,10 @@ type heartRecord struct {
 	WorkersLeast    *int
 	WorkersMost     *int
 	ScaleFailures   int
+	Addons          []string
+	AddonsWanted    int
+	AddonsDone      int
+	AddonFailures   int
 }
 
 func (r heartRecord) cluster() lifecycle.Cluster {
@@ -68,7 +74,7 @@ func (r heartRecord) cluster() lifecycle.Cluster {
 		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
 		Wish: r.Wish, WishWhy: r.WishWhy, Teardown: r.Teardown,
 		Ends: lifecycle.Ends{
-			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), LabelRemoved: zero(r.EndLabelRemoved),
+			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), PRWhy: r.PREndWhy, LabelRemoved: zero(r.EndLabelRemoved),
 			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim), Hold: zero(r.EndHold),
 		},
 		NeedsApproval: r.NeedsApproval, ApproveBy: zero(r.ApproveBy), NeedsTurn: r.NeedsTurn, Abandoned: r.Abandoned,
@@ -79,19 +85,23 @@ func (r heartRecord) cluster() lifecycle.Cluster {
 		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA), Late: zero(r.ProgressLate)},
 		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
 		ScaleFailures: r.ScaleFailures,
+		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
 	}
 }
 
 // heartArgs are the values of the heart's columns, by their names.
 func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
-	blockers := c.Blockers
+	blockers, addons := c.Blockers, c.Addons
 	if blockers == nil {
 		blockers = []string{}
+	}
+	if addons == nil {
+		addons = []string{}
 	}
 	return pgx.NamedArgs{
 		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
 		"wish": c.Wish, "wish_why": c.WishWhy, "teardown": c.Teardown,
-		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed),
+		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed), "pr_end_why": c.Ends.PRWhy,
 		"end_label_removed": null(c.Ends.LabelRemoved), "end_run_finished": null(c.Ends.RunFinished), "end_claim": null(c.Ends.Claim),
 		"end_hold": null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": null(c.ApproveBy), "needs_turn": c.NeedsTurn,
 		"abandoned": c.Abandoned,
@@ -102,6 +112,7 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA), "progress_late": null(c.Progress.Late),
 		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
 		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
+		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
 	}
 }
 

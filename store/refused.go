@@ -3,14 +3,15 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
-// Refused says whether a wish for this profile that came in for this pull request by this door was ever refused.
-func (s *Store) Refused(ctx context.Context, door, repo string, number int, profile string) (refused bool, err error) {
+// Refused says whether a wish for this profile that came in for this pull request by this door was refused since then.
+func (s *Store) Refused(ctx context.Context, door, repo string, number int, profile string, since time.Time) (refused bool, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT EXISTS (SELECT 1 FROM cluster_requests WHERE NOT allowed AND door = $1 AND request ->> 'profile' = $2
-			AND request -> 'pr' ->> 'repo' = $3 AND (request -> 'pr' ->> 'number')::int = $4)`,
-		door, profile, repo, number).Scan(&refused)
+			AND request -> 'pr' ->> 'repo' = $3 AND (request -> 'pr' ->> 'number')::int = $4 AND created_at >= $5)`,
+		door, profile, repo, number, since).Scan(&refused)
 	if err != nil {
 		return false, fmt.Errorf("look for refusals of %s#%d: %w", repo, number, err)
 	}

@@ -109,6 +109,9 @@ func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bo
 	if err := c.keepArtifacts(ctx, f, r.Artifacts); err != nil {
 		return err
 	}
+	if err := c.keepAddons(ctx, f, r.Addons); err != nil {
+		return err
+	}
 	if r.Pass != nil {
 		if err := c.keepPass(ctx, f, *r.Pass); err != nil {
 			return err

@@ -22,6 +22,9 @@ func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err e
 			return "", err
 		}
 	}
+	if err := c.saveEffects(ctx, r.Effects); err != nil {
+		return "", err
+	}
 	if !kept.Fresh {
 		return kept.ID, nil
 	}

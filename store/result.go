@@ -34,6 +34,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
 		case r.Workers != nil && f.kind != lifecycle.Scale:
 			return fmt.Errorf("%w: only a scaling counts workers", ErrConflict)
+		case r.Addons != nil && f.kind != lifecycle.Create && f.kind != lifecycle.Configure:
+			return fmt.Errorf("%w: only a create or a refresh brings add-ons", ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.kind == lifecycle.Create && !f.recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", ErrConflict)
 		}
@@ -49,18 +51,18 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 }
 
 func (f fenced) repeats(r ResultRow) bool {
-	r.Outputs, r.Workers = nil, nil
+	r.Outputs, r.Workers, r.Addons = nil, nil, nil
 	return f.result == r
 }
 
 func (c *change) finish(ctx context.Context, f fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
-			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers
+			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons
 		WHERE id = @id`,
 		pgx.NamedArgs{
 			"id": f.id, "now": c.now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
-			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers,
+			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons,
 		})
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)

@@ -50,6 +50,11 @@ type ReplyArgs struct {
 	Reply string `json:"reply"`
 }
 
+// EffectArgs asks to make one change on GitHub.
+type EffectArgs struct {
+	Effect string `json:"effect"`
+}
+
 // LineArgs asks to have a look taken at everybody in line for room. News makes what happens during a run a run of its own.
 type LineArgs struct {
 	Account string `json:"account"`
@@ -67,6 +72,12 @@ type WakeArgs struct{}
 
 // SweepArgs asks for one sweep over everything known.
 type SweepArgs struct{}
+
+// LookArgs asks for a look at pull requests that nobody looked at for a while.
+type LookArgs struct{}
+
+// MissedArgs asks to read what GitHub sent, and what of it never came.
+type MissedArgs struct{}
 
 // PruneArgs asks to remove what served its time.
 type PruneArgs struct{}
@@ -90,6 +101,9 @@ func (PublishArgs) Kind() string { return "publish" }
 func (ReplyArgs) Kind() string { return "reply" }
 
 // Kind implements river.JobArgs.
+func (EffectArgs) Kind() string { return "effect" }
+
+// Kind implements river.JobArgs.
 func (LineArgs) Kind() string { return "line" }
 
 // Kind implements river.JobArgs.
@@ -100,6 +114,12 @@ func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
 func (SweepArgs) Kind() string { return "sweep" }
+
+// Kind implements river.JobArgs.
+func (LookArgs) Kind() string { return "look" }
+
+// Kind implements river.JobArgs.
+func (MissedArgs) Kind() string { return "missed" }
 
 // Kind implements river.JobArgs.
 func (PruneArgs) Kind() string { return "prune" }
@@ -123,6 +143,9 @@ func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordT
 func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
+func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
 func (LineArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
@@ -139,6 +162,12 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }

@@ -39,6 +39,7 @@ type Spec struct {
 	Grace           time.Duration `json:"grace"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
+	Mention         []string      `json:"mention,omitempty"` // when the requester is called by name, as the repository's file said
 }
 
 // Outputs are where a ready cluster is; credentials are references.
@@ -75,36 +76,48 @@ type PullRequest struct {
 	Repo         string // owner/name
 	Number       int
 	Open         bool
+	Draft        bool
+	Merged       bool
 	Fork         bool
 	Labels       []string
 	Author       string
+	Association  string    // of the author with the repository, in GitHub's spelling: NONE, FIRST_TIMER, FIRST_TIME_CONTRIBUTOR, CONTRIBUTOR, COLLABORATOR, MEMBER, OWNER; empty: not known
 	Head, Base   string    // SHA, branch
+	HeadRef      string    // branch; empty: whoever told of it knew little, and nothing of Draft and Merged
+	RepoID       int64     // GitHub's number of the repository, which no renaming changes; 0: not known
 	UpdatedAt    time.Time // GitHub's updated_at
 }
 
-// Reply is an answer without a cluster's own comment, posted once per cause.
+// Reply is an answer without a cluster's own comment, posted once per cause, on a pull request or to a person in Slack.
 type Reply struct {
 	ID           string // filled by the store
 	Cause        string // unique: what it answers, e.g. "comment:123" or "label:acme/shop#41:ocp/nope"
+	Thread       string // answers of one thread stand in one comment on GitHub, e.g. those to one comment's lines; empty: it stands alone
 	Installation int64
 	Repo         string
 	Number       int
+	Workspace    string // of Slack: then Channel and Person are given, and none of the three above
+	Channel      string
+	Person       string
 	Body         string
-	ExternalID   int64 // the comment's id once posted
+	ExternalID   int64 // once posted: the comment's id, or Slack's timestamp of the message in microseconds; below zero: given up
 }
 
 // Subscriber is a place that shows a cluster.
 type Subscriber struct {
 	ID           string
 	Cluster      string
-	Kind         string // "github_comment" or "github_check"
+	Kind         string // one of the kinds, e.g. KindComment
 	Installation int64
 	Repo         string
 	Number       int
 	Head         string
 	ExternalID   int64 // 0 until first posted
 	ShownVersion int64
-	ShownBody    string // hash of what was shown; an edit happens only when the words change
+	ShownBody    string     // hash of what was shown; an edit happens only when the words change
+	ShownAt      *time.Time // when words were last sent; nil: never, or not known
+	Muted        bool       // somebody took it away: it is left alone
+	Left         bool       // a check on a commit that the pull request moved on from
 }
 
 // EndKind names a reversible end.

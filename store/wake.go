@@ -34,7 +34,7 @@ var due = []struct {
 		func(id string, n int64) river.JobArgs { return ReconcileArgs{Cluster: id, Pokes: n} }},
 	{"subscribers", `
 		UPDATE subscribers SET nudge_at = @again WHERE id IN (
-			SELECT id FROM subscribers WHERE shown_version < wanted_version AND nudge_at <= @now
+			SELECT id FROM subscribers WHERE shown_version < wanted_version AND NOT muted AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, wanted_version AS n`,
 		func(id string, n int64) river.JobArgs { return PublishArgs{Subscriber: id, Version: n} }},
@@ -50,10 +50,16 @@ var due = []struct {
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, 0::bigint AS n`,
 		func(id string, _ int64) river.JobArgs { return ReplyArgs{Reply: id} }},
+	{"effects", `
+		UPDATE effects SET nudge_at = @again WHERE id IN (
+			SELECT id FROM effects WHERE done_at IS NULL AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING id, 0::bigint AS n`,
+		func(id string, _ int64) river.JobArgs { return EffectArgs{Effect: id} }},
 }
 
 // WakeDue asks again for everything that is due: clusters past their wake-up, places that show an older version (released
-// clusters included), deliveries nobody worked, replies nobody posted. It takes at most limit of each and returns how
+// clusters included), deliveries nobody worked, replies nobody posted, effects nobody made. It takes at most limit of each and returns how
 // many jobs it asked for; what is already asked for stays single.
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	for _, topic := range due {

@@ -9,12 +9,14 @@ import (
 
 // The kinds of place that show a cluster.
 const (
-	KindComment = "github_comment"
-	KindCheck   = "github_check"
+	KindComment    = "github_comment"
+	KindCheck      = "github_check"
+	KindDeployment = "github_deployment"
+	KindLabel      = "github_label" // the label that asked for it: only where a label did
 )
 
 const subscriberColumns = `
-	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body`
+	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left"`
 
 // Subscribers lists the places that show a cluster.
 func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
@@ -41,8 +43,10 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 // Shown remembers what a place shows and under which id. An older version never replaces a newer one.
 func (s *Store) Shown(ctx context.Context, subID string, externalID, version int64, bodyHash string) error {
 	_, err := s.pool.Exec(ctx, `
-		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4 WHERE id = $1 AND shown_version <= $3`,
-		subID, externalID, version, bodyHash)
+		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4,
+			shown_at = CASE WHEN shown_body = $4 THEN shown_at ELSE coalesce($5::timestamptz, clock_timestamp()) END
+		WHERE id = $1 AND shown_version <= $3`,
+		subID, externalID, version, bodyHash, s.fixed())
 	if err != nil {
 		return fmt.Errorf("remember what %s shows: %w", subID, err)
 	}
@@ -61,10 +65,13 @@ func (s *Store) SaveReply(ctx context.Context, r Reply) error {
 func (c *change) reply(ctx context.Context, r Reply) error {
 	id := NewID("rep")
 	tag, err := c.Exec(ctx, `
-		INSERT INTO replies (id, cause, installation, repo, number, body, created_at, nudge_at)
-		VALUES (@id, @cause, @installation, @repo, @number, @body, @now, @nudge) ON CONFLICT (cause) DO NOTHING`,
+		INSERT INTO replies (id, cause, thread, installation, repo, number, workspace, channel, person, body, created_at, nudge_at)
+		SELECT @id, @cause, @thread, CASE WHEN here.github THEN @installation::bigint END, CASE WHEN here.github THEN @repo END,
+			CASE WHEN here.github THEN @number::integer END, nullif(@workspace, ''), nullif(@channel, ''), nullif(@person, ''), @body, @now, @nudge
+		FROM (SELECT @workspace = '' AS github) here ON CONFLICT (cause) DO NOTHING`,
 		pgx.NamedArgs{
-			"id": id, "cause": r.Cause, "installation": r.Installation, "repo": r.Repo, "number": r.Number, "body": r.Body,
+			"id": id, "cause": r.Cause, "thread": r.Thread, "installation": r.Installation, "repo": r.Repo, "number": r.Number,
+			"workspace": r.Workspace, "channel": r.Channel, "person": r.Person, "body": r.Body,
 			"now": c.now, "nudge": c.now.Add(nudgeAgain),
 		})
 	if err != nil {
@@ -76,20 +83,40 @@ func (c *change) reply(ctx context.Context, r Reply) error {
 	return nil
 }
 
+const replyColumns = `
+	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
+	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, external_id`
+
 // Reply returns one answer.
 func (s *Store) Reply(ctx context.Context, id string) (Reply, error) {
-	r, err := one[Reply](ctx, s.pool, `
-		SELECT id, cause, installation, repo, number, body, external_id FROM replies WHERE id = $1`, id)
+	r, err := one[Reply](ctx, s.pool, `SELECT `+replyColumns+` FROM replies WHERE id = $1`, id)
 	if err != nil {
 		return Reply{}, fmt.Errorf("read reply %s: %w", id, err)
 	}
 	return r, nil
 }
 
-// Replied remembers that an answer was posted.
+// Thread returns the answers of a thread, in the order they were given.
+func (s *Store) Thread(ctx context.Context, thread string) ([]Reply, error) {
+	list, err := all[Reply](ctx, s.pool, `SELECT `+replyColumns+` FROM replies WHERE thread = $1 AND thread <> '' ORDER BY created_at, id`, thread)
+	if err != nil {
+		return nil, fmt.Errorf("read the answers to %s: %w", thread, err)
+	}
+	return list, nil
+}
+
+// Replied remembers that an answer was posted. The handle of a link in it is forgotten with that: nobody needs the words again.
 func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
-	if _, err := s.pool.Exec(ctx, `UPDATE replies SET external_id = $2 WHERE id = $1`, id, externalID); err != nil {
+	_, err := s.pool.Exec(ctx, `
+		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g') WHERE id = $1`, id, externalID)
+	if err != nil {
 		return fmt.Errorf("remember reply %s: %w", id, err)
 	}
 	return nil
 }
+
+// GiveUpReply remembers that an answer can never be posted, so that nobody tries it again.
+func (s *Store) GiveUpReply(ctx context.Context, id string) error { return s.Replied(ctx, id, givenUp) }
+
+// givenUp stands for the id of words that never got a place.
+const givenUp = -1

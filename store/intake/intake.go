@@ -74,6 +74,9 @@ func Report(r contract.Report) (store.ReportRow, error) {
 		Step: text(r.Step), Account: text(r.Account), Log: text(r.Log),
 		Artifacts: Artifacts(r.Snapshots),
 	}
+	for _, a := range r.Addons {
+		out.Addons = append(out.Addons, store.AddonState{Name: text(a.Name), There: a.There, Reason: text(a.Reason), Message: text(a.Message), Next: text(a.Next)})
+	}
 	if r.ToolExit != nil {
 		out.ToolExit = &store.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
 	}
@@ -133,18 +136,22 @@ var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseClou
 // maxWorkers bounds a count: OpenShift itself is tested with two thousand nodes.
 const maxWorkers = 5000
 
+// maxAddons bounds a count: a cluster is accepted with far fewer.
+const maxAddons = 100
+
 // Result is an attempt's end as a row.
 func Result(r contract.Result) (store.ResultRow, error) {
 	var bad Invalid
 	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%q is no outcome of a runner", r.Outcome), words(outcomes)...)
 	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%q is nobody a failure can be of", r.Whose), whose...)
 	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "nobody has so many", fmt.Sprintf("0 to %d", maxWorkers))
+	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "nobody has so many", fmt.Sprintf("0 to %d", maxAddons))
 	if len(bad) > 0 {
 		return store.ResultRow{}, bad
 	}
 	out := store.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: text(r.Reason), Message: text(r.Message),
-		Whose: r.Whose, Next: text(r.Next), Retryable: r.Retryable, Workers: r.Workers,
+		Whose: r.Whose, Next: text(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons,
 	}
 	if r.Outputs != nil {
 		out.Outputs = &store.Outputs{

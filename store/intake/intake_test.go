@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
@@ -46,6 +47,18 @@ func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
 	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad\x00", Message: "why\x00"})
 	require.NoError(t, err)
 	require.Equal(t, "Bad\uFFFD why\uFFFD", result.Reason+" "+result.Message)
+}
+
+func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {
+	state := contract.AddonState{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\x00works", Next: "none"}
+	row, err := Report(contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{state}})
+	require.NoError(t, err)
+	require.Equal(t, []store.AddonState{{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\uFFFDworks", Next: "none"}}, row.Addons)
+	done, err := Result(contract.Result{Outcome: "succeeded", Addons: new(2)})
+	require.NoError(t, err)
+	require.Equal(t, 2, *done.Addons)
+	_, err = Result(contract.Result{Outcome: "succeeded", Addons: new(-1)})
+	require.ErrorContains(t, err, "addons: nobody has so many; accepted: 0 to 100")
 }
 
 func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {

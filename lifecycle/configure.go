@@ -1,0 +1,109 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// configureTries is how many tries in a row at a cluster's add-ons may fail before they are given up; the create's own is one.
+const configureTries = 3
+
+// configure begins what somebody asked for: the cluster's add-ons brought anew. The cluster stays READY meanwhile. Wishes are
+// numbered, and the newest is the one that is met: however many come while one is met, one attempt more does for all.
+func (m *mind) configure() {
+	n := m.next()
+	switch {
+	case !n.addonsOwed() || m.d.Open != "" || !m.due():
+	case len(n.Addons) == 0:
+		m.dropConfigure("NoAddons", "it was accepted without any")
+	default:
+		m.say(n.Status, n.Phase, "bringing its add-ons anew: %s", strings.Join(n.Addons, ", "))
+		m.open(Configure, JobConfigure)
+	}
+}
+
+// settleConfigure accounts for a try at the add-ons. It recorded nothing, so that a lost one leaves nothing to remove. One that
+// failed for an older wish says nothing about the newest.
+func (m *mind) settleConfigure(a Attempt) {
+	n := m.next()
+	n.RetryAt = time.Time{}
+	ours := a.Outcome == Stopped || a.Outcome == Cancelled
+	switch {
+	case !n.addonsOwed() || !m.wanted():
+	case m.brought(a):
+		m.addonsBrought(a)
+	case n.AddonsWanted > a.AddonsWanted:
+		n.AddonFailures = 0
+		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are wanted anew")
+	case ours:
+		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
+		m.job(JobConfigure, JobRetrying, reasonOf(a), a.Message)
+	case n.AddonFailures+1 >= configureTries || a.Outcome == Failure && !a.Retryable:
+		m.dropConfigure(reasonOf(a), "%s", m.unbrought(a))
+	default:
+		n.AddonFailures++
+		n.RetryAt = m.f.Now.Add(m.l.backoff(n.AddonFailures))
+		m.job(JobConfigure, JobRetrying, reasonOf(a), m.unbrought(a))
+	}
+}
+
+func (m *mind) addonsBrought(a Attempt) {
+	n := m.next()
+	n.AddonsDone, n.AddonFailures = a.AddonsWanted, 0
+	if n.addonsOwed() {
+		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are wanted anew")
+		return
+	}
+	m.say(n.Status, n.Phase, "its add-ons are there: %s", strings.Join(n.Addons, ", "))
+	m.job(JobConfigure, JobSucceeded, "", "")
+}
+
+// oweAddons has what a create did not bring tried again beside the ready cluster. An add-on is no reason to remove a cluster.
+func (m *mind) oweAddons(a Attempt) {
+	n := m.next()
+	if len(n.Addons) == 0 || m.brought(a) {
+		return
+	}
+	n.AddonsWanted, n.AddonFailures = n.AddonsWanted+1, 1
+	n.RetryAt = m.f.Now.Add(m.l.backoff(1))
+	m.job(JobConfigure, JobRetrying, "AddonsMissing", m.unbrought(a))
+	m.say(Ready, PhaseReady, "installed by attempt %d; %s, the others are tried again", a.Number, m.unbrought(a))
+}
+
+// dropConfigure gives up what was asked for: the cluster keeps what it has, and another wish tries again.
+func (m *mind) dropConfigure(code, format string, args ...any) {
+	n, why := m.next(), fmt.Sprintf(format, args...)
+	m.job(JobConfigure, JobFailed, code, why)
+	m.say(n.Status, n.Phase, "its add-ons were given up: %s. A refresh tries them again", strings.TrimRight(why, "."))
+	n.forgetAddons()
+}
+
+// cancelConfigure ends what was asked for where nobody wants the cluster any more.
+func (m *mind) cancelConfigure() {
+	if n := m.next(); n.addonsOwed() {
+		m.job(JobConfigure, JobFailed, "Cancelled", n.WishWhy)
+		n.forgetAddons()
+	}
+}
+
+// addonsOwed reports a wish for the add-ons that is neither met nor given up.
+func (c *Cluster) addonsOwed() bool { return c.AddonsWanted > c.AddonsDone }
+
+func (c *Cluster) forgetAddons() { c.AddonsDone, c.AddonFailures = c.AddonsWanted, 0 }
+
+// brought reports that the attempt saw every add-on there. One that ended well and did not see them did not bring them.
+func (m *mind) brought(a Attempt) bool {
+	return a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(m.next().Addons)
+}
+
+// unbrought says why not every add-on is there.
+func (m *mind) unbrought(a Attempt) string {
+	switch {
+	case a.Outcome != Succeeded && a.Message != "":
+		return a.Message
+	case a.AddonsSeen == nil:
+		return "nobody told which of its add-ons are there"
+	}
+	return fmt.Sprintf("of its %d add-ons %d are there", len(m.next().Addons), *a.AddonsSeen)
+}

@@ -1,0 +1,139 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// furnished is a world whose cluster has two add-ons, and is ready with them.
+func furnished(t *testing.T) *world {
+	t.Helper()
+	w := kindWorld()
+	w.reach(t, PhaseReady)
+	require.Equal(t, []string{"cert-manager", "pr-namespace"}, w.row.Addons)
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}}, w.jobs)
+	return w
+}
+
+// settledAddons waits until the wish for the add-ons is met or given up.
+func (w *world) settledAddons() {
+	w.until(func() bool { return !w.row.addonsOwed() && w.open() == nil })
+}
+
+func TestAddonsAreBroughtAnewAndTheClusterStaysReady(t *testing.T) {
+	w := furnished(t)
+	shown := len(w.path)
+	w.refresh()
+	w.reconcile(false)
+	require.Equal(t, []any{Ready, PhaseReady, "bringing its add-ons anew: cert-manager, pr-namespace"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRunning}}, w.jobs)
+	w.settledAddons()
+	require.Equal(t, []any{1, 1, "its add-ons are there: cert-manager, pr-namespace"}, []any{w.row.AddonsWanted, w.row.AddonsDone, w.row.Why})
+	require.Equal(t, JobSucceeded, w.jobs[1].status)
+	require.Len(t, w.path, shown)
+	tried := len(w.attempts)
+	w.tick(time.Hour)
+	w.reconcile(false)
+	require.Len(t, w.attempts, tried, "nobody wants more")
+}
+
+func TestAnyNumberOfWishesThatComeMeanwhileAreMetByOneAttemptMore(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	w.until(func() bool { return w.installing() })
+	w.refresh()
+	w.refresh()
+	w.refresh()
+	w.settledAddons()
+	require.Equal(t, []any{4, 4, 3}, []any{w.row.AddonsWanted, w.row.AddonsDone, len(w.attempts)}, "the one that ran went on")
+	require.Equal(t, []Outcome{Succeeded, Succeeded}, []Outcome{w.attempts[1].Outcome, w.attempts[2].Outcome})
+	require.Equal(t, []int{1, 4}, []int{w.attempts[1].AddonsWanted, w.attempts[2].AddonsWanted})
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobSucceeded}}, w.jobs)
+}
+
+func TestAddonsThatFailAreTriedThreeTimesAndGivenUpUntilSomebodyWantsThemAgain(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	for failures := range 3 {
+		require.Equal(t, failures, w.row.AddonFailures)
+		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "cert-manager never came up", Retryable: true, AddonsSeen: number(1)})
+		if failures < 2 {
+			require.Equal(t, w.now.Add(limits.backoff(failures+1)), w.row.RetryAt)
+			require.Equal(t, JobRetrying, w.jobs[1].status)
+		}
+	}
+	require.Equal(t, []any{Ready, PhaseReady, "its add-ons were given up: cert-manager never came up. A refresh tries them again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, JobFailed, w.jobs[1].status)
+	require.False(t, w.row.addonsOwed())
+	w.refresh()
+	w.settledAddons()
+	require.Equal(t, "its add-ons are there: cert-manager, pr-namespace", w.row.Why)
+	require.Equal(t, publicJob{JobConfigure, JobSucceeded}, w.jobs[2])
+}
+
+func TestAddonsThatNoRetryCanMendAreGivenUpAtOnce(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	w.ends(Attempt{Outcome: Failure, Reason: "KubeconfigMissing", Message: "no kubeconfig was kept"})
+	require.False(t, w.row.addonsOwed())
+	require.Equal(t, JobFailed, w.jobs[1].status)
+}
+
+func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
+	w := kindWorld()
+	w.row.Addons = nil
+	w.reach(t, PhaseReady)
+	w.refresh()
+	w.reconcile(false)
+	require.Equal(t, "its add-ons were given up: it was accepted without any. A refresh tries them again", w.row.Why)
+	require.Len(t, w.attempts, 1)
+	require.Equal(t, JobFailed, w.jobs[1].status)
+}
+
+func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
+	for name, seen := range map[string]*int{"of its 2 add-ons 1 are there": number(1), "nobody told which of its add-ons are there": nil} {
+		w := kindWorld()
+		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})
+		require.Equal(t, []any{Ready, PhaseReady, "installed by attempt 1; " + name + ", the others are tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+		require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRetrying}}, w.jobs)
+		require.Equal(t, []any{1, 1, w.now.Add(limits.RetryBase)}, []any{w.row.AddonsWanted, w.row.AddonFailures, w.row.RetryAt})
+		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "not yet", Retryable: true})
+		require.True(t, w.row.addonsOwed())
+		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "not yet", Retryable: true})
+		require.False(t, w.row.addonsOwed(), "the create's own try is one of the three")
+	}
+}
+
+func TestADestroyStopsTheRefreshFirst(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	w.until(func() bool { return w.installing() })
+	w.destroy()
+	w.reach(t, Stopping)
+	require.Equal(t, "somebody asked for its end; the running refresh is stopped first", w.row.Why)
+	require.True(t, w.installing(), "it still works, so nothing else may begin")
+	w.reach(t, Released)
+	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)
+	require.False(t, w.row.addonsOwed())
+}
+
+func TestATeardownDoesNotWaitForAddonsThatFailed(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	w.ends(Attempt{Outcome: Lost, Message: "gone"})
+	require.True(t, w.row.RetryAt.After(w.now))
+	w.destroy()
+	w.reconcile(false)
+	require.Equal(t, Destroy, w.open().Kind)
+}
+
+func TestWorkersAndAddonsAreBroughtOneAfterTheOther(t *testing.T) {
+	w := furnished(t)
+	w.refresh()
+	w.rescale(5)
+	w.until(func() bool { return !w.row.addonsOwed() && w.row.WorkersWanted == nil && w.open() == nil })
+	require.Equal(t, []Kind{Create, Scale, Configure}, []Kind{w.attempts[0].Kind, w.attempts[1].Kind, w.attempts[2].Kind})
+	require.Equal(t, 5, *w.row.Workers)
+}

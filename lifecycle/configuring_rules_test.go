@@ -1,0 +1,86 @@
+package lifecycle
+
+// Rule 4 of add-ons: they are brought to a ready cluster that is wanted, beside nothing else, and it stays ready meanwhile.
+func addonsAreOfReady(_ *world, c Cluster, f Facts, d Decision) string {
+	n := d.Next
+	came := f.Open == nil && f.Last != nil && f.Last.Kind == Create && f.Last.Outcome == Succeeded && f.Last.Number > c.Seen
+	switch {
+	case d.Open == Configure && (n.Status != Ready || n.Wish != Present || f.Open != nil):
+		return "add-ons are brought to a cluster that is not ready, or not wanted"
+	case came && n.Wish == Present && n.Status != Ready:
+		return "an install that ended well without its add-ons is not ready"
+	case f.Open != nil && f.Open.Kind == Configure && n.Wish == Present && n.Status != Ready:
+		return "a cluster whose add-ons are brought anew is not ready"
+	}
+	return ""
+}
+
+// Add-ons are brought because somebody wants them, where there are any, and not before a pause after a failure is over.
+func addonsAreWanted(_ *world, _ Cluster, f Facts, d Decision) string {
+	n := d.Next
+	if d.Open != Configure {
+		return ""
+	}
+	switch {
+	case len(n.Addons) == 0 || d.OpenJob != JobConfigure:
+		return "add-ons are brought where there are none"
+	case n.AddonsWanted <= n.AddonsDone:
+		return "add-ons are brought that nobody wants"
+	case f.Now.Before(n.RetryAt):
+		return "add-ons that failed are tried again without a pause"
+	}
+	return ""
+}
+
+// The newest wish is met: it is done when an attempt that was begun for it saw every add-on, and never before.
+func theNewestWishIsMet(_ *world, c Cluster, f Facts, d Decision) string {
+	n, a := d.Next, f.Last
+	done, told := false, false
+	for _, j := range d.Jobs {
+		done = done || j.Type == JobConfigure && j.To == JobSucceeded
+		told = told || done || j.Type == JobConfigure && (j.To == JobFailed || j.To == JobRetrying)
+	}
+	fresh := f.Open == nil && a != nil && a.Number > c.Seen
+	seen := fresh && a.Kind == Configure && a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
+	missing := fresh && a.Kind == Create && a.Outcome == Succeeded && len(c.Addons) > 0 && (a.AddonsSeen == nil || *a.AddonsSeen < len(c.Addons))
+	switch {
+	case done && (!seen || a.AddonsWanted != n.AddonsWanted):
+		return "add-ons are told to be there and nobody saw them"
+	case n.AddonsDone < c.AddonsDone || n.AddonsDone > n.AddonsWanted:
+		return "a wish is counted that nobody had, or twice"
+	case n.AddonsDone != c.AddonsDone && !told:
+		return "a wish for add-ons was forgotten and its job goes on"
+	case seen && n.Wish == Present && c.AddonsWanted > c.AddonsDone && n.AddonsDone < a.AddonsWanted:
+		return "add-ons that are there are brought again"
+	case seen && n.Wish == Present && a.AddonsWanted < c.AddonsWanted && n.AddonsDone >= c.AddonsWanted:
+		return "a wish that came while an older one was met was forgotten"
+	case missing && n.Wish == Present && n.AddonsWanted != c.AddonsWanted+1:
+		return "what a create did not bring is not brought"
+	case !missing && n.AddonsWanted != c.AddonsWanted:
+		return "add-ons are wanted by nobody"
+	}
+	return ""
+}
+
+// Trying ends: after three failures in a row nothing is wanted any more, and nobody wants add-ons of a cluster that goes.
+func addonsEnd(_ *world, c Cluster, f Facts, d Decision) string {
+	n, a := d.Next, f.Last
+	owed := n.AddonsWanted > n.AddonsDone
+	switch {
+	case n.AddonFailures >= 3 || n.AddonFailures > 0 && !owed:
+		return "add-ons that fail are tried for ever"
+	case owed && (n.Phase == Restoring || n.Phase == Released):
+		return "add-ons are wanted of a cluster that goes"
+	case f.Open != nil || a == nil || a.Kind != Configure || a.Number <= c.Seen || c.AddonsWanted <= c.AddonsDone || n.Wish == Absent:
+		return ""
+	case a.AddonsWanted != c.AddonsWanted || a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons):
+		return ""
+	case owed && d.Open == "" && !n.RetryAt.After(f.Now):
+		return "add-ons that failed are tried again without a pause"
+	case owed && a.Outcome != Stopped && a.Outcome != Cancelled && n.AddonFailures != c.AddonFailures+1:
+		return "add-ons that failed count for nothing"
+	case owed && a.Outcome == Failure && !a.Retryable:
+		return "add-ons are tried again though no retry can mend it"
+	}
+	return ""
+}

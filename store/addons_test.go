@@ -1,0 +1,216 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var twoAddons = []store.Addon{
+	{Name: "cert-manager", Manifests: `{"kind":"List","items":[]}`, Waits: []store.AddonWait{
+		{Kind: "crd", Name: "certificates.cert-manager.io", Condition: "Established", Timeout: 5 * time.Minute},
+	}},
+	{Name: "pr-namespace", Manifests: `{"kind":"List","items":[1]}`},
+}
+
+func furnished(name string) store.Acceptance {
+	a := granted(name)
+	a.Addons = twoAddons
+	return a
+}
+
+func conditionOf(t testing.TB, s *store.Store, id, kind string) (q store.Condition) {
+	t.Helper()
+	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT type, status, reason, message FROM conditions WHERE cluster_id = $1 AND type = $2`, id, kind).
+		Scan(&q.Type, &q.Status, &q.Reason, &q.Message))
+	return q
+}
+
+func TestAddonsAreFrozenWithTheCluster(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, furnished("shop"))
+	require.Equal(t, []string{"cert-manager", "pr-namespace"}, row.Addons)
+	refuses(t, s, "never change", `UPDATE clusters SET addons = '{}' WHERE id = $1`, row.ID)
+	refuses(t, s, "never change", `UPDATE cluster_addons SET manifests = 'x' WHERE cluster_id = $1`, row.ID)
+	refuses(t, s, "never change", `DELETE FROM cluster_addons WHERE cluster_id = $1`, row.ID)
+	refuses(t, s, "clusters_addons_done", `UPDATE clusters SET addons_done = 1 WHERE id = $1`, row.ID)
+	refuses(t, s, "cluster_addons_manifests_check", `INSERT INTO cluster_addons VALUES ($1, 3, 'more', repeat('x', 200000), '[]')`, row.ID)
+
+	step(t, s, row.ID)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, []store.Addon{twoAddons[0], {Name: "pr-namespace", Manifests: twoAddons[1].Manifests, Waits: []store.AddonWait{}}}, spec.Addons)
+	require.Empty(t, accept(t, s, granted("bare")).Addons)
+}
+
+func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	bare := accept(t, s, granted("bare"))
+	_, err := s.WantRefresh(t.Context(), bare.ID, "push:abc", maya(""))
+	require.ErrorContains(t, err, "the cluster is PENDING")
+	_, err = s.WantRefresh(t.Context(), usable(t, s, bare).ID, "push:abc", maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorContains(t, err, "without add-ons")
+
+	row := usable(t, s, accept(t, s, furnished("shop")))
+	stale := maya("")
+	stale.Version = row.Version + 1
+	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", stale)
+	require.ErrorIs(t, err, store.ErrStale)
+	lose(t, s)
+	job, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya("abc was pushed"))
+	require.NoError(t, err)
+	_, meta := said(t, s, "refresh_asked")
+	require.Equal(t, []any{1.0, job, "abc was pushed"}, []any{meta["after"], meta["job"], meta["why"]})
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+	again, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+	require.NoError(t, err)
+	require.Equal(t, job, again)
+	require.Equal(t, 1, wanted(t, s, row.ID), "a delivery that comes twice is one wish")
+
+	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	require.NoError(t, err)
+	require.Equal(t, store.Condition{Type: "Configured", Status: "False", Reason: "Configuring", Message: "its add-ons are being brought anew"}, conditionOf(t, s, row.ID, "Configured"))
+	another, err := s.WantRefresh(t.Context(), row.ID, "push:def", maya(""))
+	require.NoError(t, err)
+	require.Equal(t, job, another, "one job at a time")
+	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Configuring, Addons: []store.AddonState{
+		{Name: "cert-manager", There: true, Reason: "Applied", Message: "it is there"},
+		{Name: "pr-namespace", Reason: "NotReady", Message: "it never came.", Next: "Look at it."},
+	}})
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop, "what is under way goes on")
+	require.Equal(t, store.Condition{Type: "AddonApplied/pr-namespace", Status: "False", Reason: "NotReady", Message: "it never came. Look at it."}, conditionOf(t, s, row.ID, "AddonApplied/pr-namespace"))
+	require.Equal(t, "True", conditionOf(t, s, row.ID, "AddonApplied/cert-manager").Status)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer wish is met by one more")
+	open, err = s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	require.NoError(t, err)
+	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	require.NoError(t, err)
+	require.Empty(t, step(t, s, row.ID).Open)
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, 2, lifecycle.Ready}, []any{row.AddonsWanted, row.AddonsDone, row.Status})
+	require.Equal(t, "True", conditionOf(t, s, row.ID, "Configured").Status)
+	attempts, err := s.Attempts(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, 2}, []any{*attempts[len(attempts)-1].AddonsWanted, *attempts[len(attempts)-1].AddonsSeen})
+
+	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	_, err = s.WantRefresh(t.Context(), row.ID, "push:fed", maya(""))
+	require.ErrorContains(t, err, "is going")
+}
+
+func wanted(t testing.TB, s *store.Store, id string) int {
+	t.Helper()
+	row, err := s.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	return row.AddonsWanted
+}
+
+func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, furnished("shop"))
+	step(t, s, row.ID)
+	create, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), create.Attempt, create.Token, "pod")
+	require.NoError(t, err)
+	_, err = s.Report(t.Context(), create.Attempt, create.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "other"}}})
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Report(t.Context(), create.Attempt, create.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "cert-manager", Reason: "Applying", Message: "it is being applied"}}})
+	require.NoError(t, err)
+
+	scaled := scalableAddons(t, s)
+	_, err = s.Scale(t.Context(), scaled.ID, 4, maya(""))
+	require.NoError(t, err)
+	step(t, s, scaled.ID)
+	scale, err := s.OpenAttempt(t.Context(), scaled.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), scale.Attempt, scale.Token, "pod")
+	require.NoError(t, err)
+	_, err = s.Report(t.Context(), scale.Attempt, scale.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "cert-manager"}}})
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Result(t.Context(), scale.Attempt, scale.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+// scalableAddons is a ready cluster that can be scaled and has add-ons.
+func scalableAddons(t testing.TB, s *store.Store) store.Row {
+	t.Helper()
+	a := furnished("both")
+	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost = new(1), new(3), new(5)
+	return usable(t, s, accept(t, s, a))
+}
+
+func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := scalableAddons(t, s)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET workers_wanted = 4, scale_failures = 1, retry_at = created_at + interval '1 hour' WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+	require.NoError(t, err)
+	require.Empty(t, step(t, s, row.ID).Open)
+}
+
+// A database of the release before goes up and works; with a refresh under way it goes down, where nothing of it is left that
+// the release before would trip over; and up again.
+func TestTheAddonsGoUpAndDown(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.Empty(t), newClock()
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.UpTo(t.Context(), 10)
+	require.NoError(t, err)
+	_, err = db.Exec(ofBefore, "old", "READY", "ready", true, clock.now())
+	require.NoError(t, err)
+	up := func(name string) (*store.Store, store.Row) {
+		t.Helper()
+		require.NoError(t, store.Migrate(t.Context(), url))
+		s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		step(t, s, "clu_old")
+		row := usable(t, s, accept(t, s, furnished(name)))
+		_, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+		require.NoError(t, err)
+		require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
+		return s, row
+	}
+	s, row := up("shop")
+	s.Close()
+	_, err = p.DownTo(t.Context(), 7)
+	require.NoError(t, err)
+	var left int
+	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'configure')
+		+ (SELECT count(*) FROM jobs WHERE job_type = 'CONFIGURE' AND ended_at IS NULL)`).Scan(&left))
+	require.Zero(t, left)
+	s, _ = up("store")
+	require.Empty(t, step(t, s, row.ID).Open, "what was under way is forgotten")
+	_, err = s.Destroy(t.Context(), row.ID, maya("done"))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+}

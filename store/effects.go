@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// EffectKind says what an effect changes.
+type EffectKind string
+
+// The kinds.
+const (
+	EffectReact        EffectKind = "react"         // to a comment
+	EffectAddLabel     EffectKind = "add_label"     // to a pull request
+	EffectRemoveLabel  EffectKind = "remove_label"  // from a pull request
+	EffectCheckConfig  EffectKind = "check_config"  // the repository's file of a pull request's head gets a check
+	EffectEnsureLabels EffectKind = "ensure_labels" // a repository gets all our labels
+)
+
+// Effect is one change on GitHub beside the places that show a cluster. It is made for its cause once.
+type Effect struct {
+	ID           string // filled by the store
+	Cause        string // unique: what it is for, e.g. "react:eyes:comment:123"
+	Kind         EffectKind
+	Installation int64
+	Repo         string
+	Number       int    // of the pull request; 0: of the repository itself
+	Target       int64  // of EffectReact: the comment's id
+	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
+}
+
+// SaveEffect asks for a change to be made. A cause has one: the first stands.
+func (s *Store) SaveEffect(ctx context.Context, e Effect) error {
+	err := s.write(ctx, func(c *change) error { return c.saveEffects(ctx, []Effect{e}) })
+	if err != nil {
+		return fmt.Errorf("save the effect of %s: %w", e.Cause, err)
+	}
+	return nil
+}
+
+// AskEffect is SaveEffect for what somebody asks for: that they did is a line of the trail, in the same transaction. It returns
+// the cause's effect, which is an earlier one where it was asked for before; that leaves no second line.
+func (s *Store) AskEffect(ctx context.Context, e Effect, d Deed, action string) (EffectState, error) {
+	var state EffectState
+	err := s.write(ctx, func(c *change) (err error) {
+		if err = c.saveEffects(ctx, []Effect{e}); err != nil {
+			return err
+		}
+		if len(c.jobs) > 0 { // it is a new one
+			meta := map[string]string{"why": d.why(), "repository": e.Repo}
+			if err = c.line(d.Actor, action, d.Door, "", meta); err != nil {
+				return err
+			}
+		}
+		state, err = one[EffectState](ctx, c, effectState+` WHERE cause = $1`, e.Cause)
+		return err
+	})
+	if err != nil {
+		return EffectState{}, fmt.Errorf("ask for the effect of %s: %w", e.Cause, err)
+	}
+	return state, nil
+}
+
+func (c *change) saveEffects(ctx context.Context, effects []Effect) error {
+	for _, e := range effects {
+		id := NewID("eff")
+		tag, err := c.Exec(ctx, `
+			INSERT INTO effects (id, cause, kind, installation, repo, number, target, content, created_at, nudge_at)
+			VALUES (@id, @cause, @kind, @installation, @repo, @number, @target, @content, @now, @nudge) ON CONFLICT (cause) DO NOTHING`,
+			pgx.NamedArgs{
+				"id": id, "cause": e.Cause, "kind": e.Kind, "installation": e.Installation, "repo": e.Repo, "number": e.Number,
+				"target": e.Target, "content": e.Content, "now": c.now, "nudge": c.now.Add(nudgeAgain),
+			})
+		if err != nil {
+			return fmt.Errorf("save the effect: %w", err)
+		}
+		if tag.RowsAffected() == 1 {
+			c.enqueue(EffectArgs{Effect: id})
+		}
+	}
+	return nil
+}
+
+// Effect returns one effect; done says that it was made, or given up.
+func (s *Store) Effect(ctx context.Context, id string) (e Effect, done bool, err error) {
+	type record struct {
+		Effect
+		Done bool
+	}
+	r, err := one[record](ctx, s.pool, `
+		SELECT id, cause, kind, installation, repo, number, target, content, done_at IS NOT NULL AS done FROM effects WHERE id = $1`, id)
+	if err != nil {
+		return Effect{}, false, fmt.Errorf("read effect %s: %w", id, err)
+	}
+	return r.Effect, r.Done, nil
+}
+
+// Awaited says whether such an effect on a pull request is still to be made.
+func (s *Store) Awaited(ctx context.Context, kind EffectKind, repo string, number int, content string) (awaited bool, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND repo = $2 AND number = $3 AND content = $4)`,
+		kind, repo, number, content).Scan(&awaited)
+	if err != nil {
+		return false, fmt.Errorf("look for what %s#%d awaits: %w", repo, number, err)
+	}
+	return awaited, nil
+}
+
+// noteGivenUp is how the note begins of an effect that could not be made.
+const noteGivenUp = "given up"
+
+// EffectState is an effect with what became of it.
+type EffectState struct {
+	Effect
+	AskedAt time.Time
+	DoneAt  *time.Time // nil: it is still to be made
+	Note    string     // what came of it
+}
+
+// GivenUp says that it could not be made; the note says why.
+func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
+
+const effectState = `
+	SELECT id, cause, kind, installation, repo, number, target, content, created_at AS asked_at, done_at, note FROM effects`
+
+// EffectState returns how one effect stands.
+func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {
+	state, err := one[EffectState](ctx, s.pool, effectState+` WHERE id = $1`, id)
+	if err != nil {
+		return EffectState{}, fmt.Errorf("read effect %s: %w", id, err)
+	}
+	return state, nil
+}
+
+// EffectDone remembers that an effect was made, or never can be. The note says what came of it,
+// and begins with "given up" where nothing did; the first stands.
+func (s *Store) EffectDone(ctx context.Context, id, note string) error {
+	_, err := s.pool.Exec(ctx, `
+		UPDATE effects SET done_at = coalesce($3::timestamptz, clock_timestamp()), note = $2 WHERE id = $1 AND done_at IS NULL`, id, note, s.fixed())
+	if err != nil {
+		return fmt.Errorf("remember effect %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func eyes(cause string) store.Effect {
+	return store.Effect{Cause: cause, Kind: store.EffectReact, Installation: 5001, Repo: "acme/shop", Number: 41, Target: 123, Content: "eyes"}
+}
+
+func text(t testing.TB, s *store.Store, sql string, args ...any) (is string) {
+	t.Helper()
+	require.NoError(t, s.Pool().QueryRow(t.Context(), sql, args...).Scan(&is))
+	return is
+}
+
+func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	require.NoError(t, s.SaveEffect(t.Context(), eyes("react:eyes:comment:123")))
+	second := eyes("react:eyes:comment:123")
+	second.Content = "confused"
+	require.NoError(t, s.SaveEffect(t.Context(), second))
+	id := text(t, s, `SELECT id FROM effects`)
+	require.Equal(t, []string{`{"effect": "` + id + `"}`}, riverJobs(t, s, "effect"))
+	got, done, err := s.Effect(t.Context(), id)
+	require.NoError(t, err)
+	require.False(t, done)
+	want := eyes("react:eyes:comment:123")
+	want.ID = id
+	require.Equal(t, want, got, "the first stands")
+
+	lose(t, s)
+	n, err := s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Zero(t, n, "not yet")
+	for range 2 {
+		clock.pass(31 * time.Second)
+		n, err = s.WakeDue(t.Context(), 100)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Len(t, riverJobs(t, s, "effect"), 1)
+	}
+	require.NoError(t, s.EffectDone(t.Context(), id, "done"))
+	require.NoError(t, s.EffectDone(t.Context(), id, "done twice"))
+	_, done, err = s.Effect(t.Context(), id)
+	require.NoError(t, err)
+	require.True(t, done)
+	require.Equal(t, "done", text(t, s, `SELECT note FROM effects`))
+	clock.pass(time.Hour)
+	n, err = s.WakeDue(t.Context(), 100)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	_, _, err = s.Effect(t.Context(), "eff_none")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	wrong := eyes("other")
+	wrong.Target = 0
+	require.ErrorIs(t, s.SaveEffect(t.Context(), wrong), store.ErrConflict)
+}
+
+func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	labels := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
+	will := store.Deed{Actor: "saml:will", Door: "api", Why: "a new profile"}
+	asked, err := s.AskEffect(t.Context(), labels, will, "labels_asked")
+	require.NoError(t, err)
+	labels.ID = asked.ID
+	require.Equal(t, store.EffectState{Effect: labels, AskedAt: asked.AskedAt}, asked)
+	require.Equal(t, []string{`{"effect": "` + asked.ID + `"}`}, riverJobs(t, s, "effect"))
+	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, text(t, s, `SELECT metadata FROM audit_events WHERE action = 'labels_asked' AND actor = 'saml:will'`))
+
+	other := labels
+	other.Repo = "acme/else"
+	again, err := s.AskEffect(t.Context(), other, will, "labels_asked")
+	require.NoError(t, err)
+	require.Equal(t, asked, again, "the first stands")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events`))
+
+	clock.pass(time.Minute)
+	for note, given := range map[string]bool{"given up: GitHub says 403": true, "made ocp/aws-standard": false} {
+		other.Cause = note
+		state, err := s.AskEffect(t.Context(), other, will, "labels_asked")
+		require.NoError(t, err)
+		require.False(t, state.GivenUp())
+		require.NoError(t, s.EffectDone(t.Context(), state.ID, note))
+		state, err = s.EffectState(t.Context(), state.ID)
+		require.NoError(t, err)
+		require.Equal(t, []any{note, given}, []any{state.Note, state.GivenUp()})
+		require.WithinDuration(t, clock.now(), *state.DoneAt, 0)
+	}
+	_, err = s.EffectState(t.Context(), "eff_none")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	label := store.Effect{Cause: "label:1", Kind: store.EffectRemoveLabel, Installation: 5001, Repo: "acme/shop", Number: 41, Content: "ocp/nope"}
+	a := fromPR(granted("shop"), 41)
+	a.Effects = []store.Effect{eyes("a"), eyes("b")}
+	accept(t, s, a)
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM effects`))
+
+	refuse := func(effects ...store.Effect) error {
+		_, err := s.Judge(t.Context(), keyed(wishes(a), "key"), func(store.Usage) (store.Judgement, error) {
+			return store.Judgement{Refuse: &store.Refusal{Verdict: []byte(`{}`), Effects: effects}}, nil
+		}, nil)
+		return err
+	}
+	require.NoError(t, refuse(label))
+	require.NoError(t, refuse(label), "the same wish again")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM effects WHERE kind = 'remove_label'`))
+	require.Len(t, riverJobs(t, s, "effect"), 3)
+	lines := count(t, s, `SELECT count(*) FROM audit_events`)
+	label.Cause, label.Content = "label:2", ""
+	require.ErrorIs(t, refuse(label), store.ErrConflict)
+	require.Equal(t, lines, count(t, s, `SELECT count(*) FROM audit_events`))
+}
+
+func TestWhatIsDoneWithIsPrunedAndWhatNeverWorkedIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	const keep = 30 * 24 * time.Hour
+	require.NoError(t, s.SaveEffect(t.Context(), eyes("done")))
+	require.NoError(t, s.EffectDone(t.Context(), text(t, s, `SELECT id FROM effects`), "done"))
+	require.NoError(t, s.SaveEffect(t.Context(), eyes("undone")))
+	_, err := s.AskAgain(t.Context(), "guid", 3, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, s.SetMark(t.Context(), "deliveries", clock.now()))
+	rows := func() int {
+		return count(t, s, `SELECT (SELECT count(*) FROM effects) + (SELECT count(*) FROM redeliveries) + (SELECT count(*) FROM marks)`)
+	}
+	clock.pass(keep)
+	n, err := s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	clock.pass(time.Second)
+	n, err = s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, n)
+	require.Equal(t, 1, rows())
+	require.Contains(t, text(t, s, `SELECT note FROM effects WHERE cause = 'undone' AND done_at IS NOT NULL`), "given up")
+	clock.pass(keep + time.Second)
+	_, err = s.Prune(t.Context(), keep)
+	require.NoError(t, err)
+	require.Zero(t, rows())
+}
+
+func TestARedeliveryIsAskedForSoOftenAndNotTooSoon(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	ask := func(guid string) bool {
+		t.Helper()
+		may, err := s.AskAgain(t.Context(), guid, 2, time.Minute)
+		require.NoError(t, err)
+		return may
+	}
+	require.True(t, ask("one"))
+	require.False(t, ask("one"), "too soon")
+	require.True(t, ask("two"), "of another delivery nothing was asked")
+	clock.pass(time.Minute)
+	require.True(t, ask("one"))
+	clock.pass(time.Hour)
+	require.False(t, ask("one"), "often enough")
+	may, err := s.AskAgain(t.Context(), "three", 0, time.Minute)
+	require.NoError(t, err)
+	require.False(t, may)
+}
+
+func TestDeliveriesThatNeverCameAreTold(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, err := s.SaveDelivery(t.Context(), delivery("came"))
+	require.NoError(t, err)
+	missing, err := s.MissingDeliveries(t.Context(), "github", []string{"late", "came", "lost"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"late", "lost"}, missing)
+	missing, err = s.MissingDeliveries(t.Context(), "slack", []string{"came"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"came"}, missing)
+	missing, err = s.MissingDeliveries(t.Context(), "github", nil)
+	require.NoError(t, err)
+	require.Empty(t, missing)
+}
+
+func TestAMarkNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	at, err := s.Mark(t.Context(), "deliveries")
+	require.NoError(t, err)
+	require.True(t, at.IsZero())
+	for _, d := range []time.Duration{0, time.Hour, time.Minute} {
+		require.NoError(t, s.SetMark(t.Context(), "deliveries", clock.now().Add(d)))
+	}
+	at, err = s.Mark(t.Context(), "deliveries")
+	require.NoError(t, err)
+	require.Equal(t, clock.now().Add(time.Hour), at)
+}

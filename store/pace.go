@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Pace is how fast content may be written on GitHub. Zero sets no such limit.
+type Pace struct {
+	Every     time.Duration // the least time between two writes
+	PerMinute int           // the most in any 60 seconds
+	PerHour   int           // the most in any hour
+}
+
+// allowance is a bucket of leaves (GCRA). Half of what a window may see can be taken at once, and flows back evenly so that
+// the other half does within a window: whichever window is looked at, no more than all of it was taken.
+type allowance struct {
+	step, depth time.Duration // what one takes, and what may be taken before one has to wait
+}
+
+func allowed(most int, window time.Duration) allowance {
+	switch most = max(most, 0); most {
+	case 0:
+		return allowance{depth: unlimited}
+	case 1:
+		return allowance{step: window + time.Microsecond}
+	}
+	burst := most / 2
+	step := (window + time.Duration(most-burst) - 1) / time.Duration(most-burst)
+	step = (step + time.Microsecond - 1).Truncate(time.Microsecond) // what PostgreSQL keeps
+	return allowance{step: step, depth: time.Duration(burst-1) * step}
+}
+
+// unlimited is deeper than anything that was ever taken.
+const unlimited = 100 * 365 * 24 * time.Hour
+
+// paceClock is read anew for a row that was waited for, and so is the row: both are of the time behind the lock.
+const (
+	paceClock = `coalesce(@fixed::timestamptz, clock_timestamp())`
+	paceFree  = `greatest(next_at, held_until, minute_full - @minute_depth::interval, hour_full - @hour_depth::interval)`
+)
+
+// takePace writes nothing, and waits for nobody, where it is too soon.
+const takePace = `
+	WITH taken AS (
+		UPDATE paces SET next_at = ` + paceClock + ` + @every::interval,
+			minute_full = greatest(minute_full, ` + paceClock + `) + @minute_step::interval,
+			hour_full = greatest(hour_full, ` + paceClock + `) + @hour_step::interval
+		WHERE installation = @installation AND ` + paceFree + ` <= ` + paceClock + ` RETURNING true)
+	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
+		ELSE greatest(` + paceFree + `, ` + paceClock + ` + @soon::interval) - ` + paceClock + ` END
+	FROM paces WHERE installation = @installation`
+
+// tooSoon is the least that anybody is told to wait: another may have taken the leave that was just seen to be free.
+const tooSoon = time.Millisecond
+
+// TakePace asks leave for one write of content in an installation, for all processes together and by the database's clock.
+// Zero: it is given, and counts as taken; else ask again after that time.
+func (s *Store) TakePace(ctx context.Context, installation int64, p Pace) (wait time.Duration, err error) {
+	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
+	args := pgx.NamedArgs{
+		"installation": installation, "fixed": s.fixed(), "every": max(p.Every, 0), "soon": tooSoon,
+		"minute_step": minute.step, "minute_depth": minute.depth, "hour_step": hour.step, "hour_depth": hour.depth,
+	}
+	err = s.pool.QueryRow(ctx, takePace, args).Scan(&wait)
+	if errors.Is(err, pgx.ErrNoRows) { // the first write ever
+		if _, err = s.pool.Exec(ctx, `INSERT INTO paces (installation) VALUES ($1) ON CONFLICT DO NOTHING`, installation); err == nil {
+			err = s.pool.QueryRow(ctx, takePace, args).Scan(&wait)
+		}
+	}
+	if err == nil {
+		wait, err = s.believed(ctx, installation, wait)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("ask leave to write in installation %d: %w", installation, err)
+	}
+	return wait, nil
+}
+
+const (
+	longestHold = time.Hour       // GitHub's limits are over within the hour
+	longestWait = 2 * longestHold // longer than what any pace or hold comes to
+)
+
+// believed is a wait as it may be. One that is longer was written by a clock that ran ahead: what it wrote is brought back to
+// the present one, or nobody would say a word until that time came.
+func (s *Store) believed(ctx context.Context, installation int64, wait time.Duration) (time.Duration, error) {
+	if wait <= longestWait {
+		return wait, nil
+	}
+	_, err := s.pool.Exec(ctx, `
+		UPDATE paces SET next_at = least(next_at, `+paceClock+`), held_until = least(held_until, `+paceClock+`),
+			minute_full = least(minute_full, `+paceClock+` + interval '1 minute'), hour_full = least(hour_full, `+paceClock+` + interval '1 hour')
+		WHERE installation = @installation`, pgx.NamedArgs{"installation": installation, "fixed": s.fixed()})
+	return time.Minute, err
+}
+
+// HoldPace gives nobody leave in an installation for a while, at most for an hour. A hold that lasts longer stays.
+func (s *Store) HoldPace(ctx context.Context, installation int64, d time.Duration) error {
+	_, err := s.pool.Exec(ctx, `
+		INSERT INTO paces AS p (installation, held_until) VALUES ($1, coalesce($3::timestamptz, clock_timestamp()) + $2::interval)
+		ON CONFLICT (installation) DO UPDATE SET held_until = greatest(p.held_until, excluded.held_until)`, installation, min(d, longestHold), s.fixed())
+	if err != nil {
+		return fmt.Errorf("hold the pace of installation %d: %w", installation, err)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// firstWords says that somebody in an installation has heard nothing yet. Words that are older wait for a person to lift what
+// keeps them (a locked conversation, a right that is missing) and hold up nobody.
+const firstWords = `
+	EXISTS (SELECT FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
+		WHERE s.installation = @installation AND s.kind = @comment AND s.external_id = 0 AND s.shown_version < s.wanted_version AND NOT s.muted
+			AND c.created_at > clock.now - @young::interval)
+	OR EXISTS (SELECT FROM replies r WHERE r.installation = @installation AND r.external_id = 0 AND r.created_at > clock.now - @young::interval)`
+
+// young is how old words are at most that others wait for.
+const young = time.Hour
+
+// PaceAhead says how long a write in an installation has to wait as things stand: for its turn, and where it can wait, for
+// what cannot. It takes nothing and promises nothing: ask it before the reads that a write needs, and TakePace right before
+// the write.
+func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWait bool) (wait time.Duration, err error) {
+	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
+	usual, behind := hour.depth, hour.depth
+	if canWait { // a fifth of the hour's allowance is kept, and four fifths while first words wait themselves: who says little never waits
+		usual, behind = hour.depth-hour.depth/5, hour.depth/5
+	}
+	err = s.pool.QueryRow(ctx, `
+		WITH clock AS (SELECT coalesce(@fixed::timestamptz, clock_timestamp()) AS now),
+		free AS (
+			SELECT clock.now, greatest(next_at, held_until, minute_full - @minute::interval,
+				hour_full - CASE WHEN @can_wait AND hour_full - @behind::interval > clock.now AND (`+firstWords+`) THEN @behind::interval ELSE @usual::interval END) AS at
+			FROM paces, clock WHERE paces.installation = @installation)
+		SELECT CASE WHEN at <= now THEN interval '0' ELSE at - now END FROM free`,
+		pgx.NamedArgs{
+			"installation": installation, "fixed": s.fixed(), "minute": minute.depth, "usual": usual, "behind": behind,
+			"can_wait": canWait, "comment": KindComment, "young": young,
+		}).Scan(&wait)
+	if errors.Is(err, pgx.ErrNoRows) { // nobody wrote there yet
+		return 0, nil
+	}
+	if err == nil {
+		wait, err = s.believed(ctx, installation, wait)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look how soon installation %d may be written in: %w", installation, err)
+	}
+	return wait, nil
+}

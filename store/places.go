@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Mute leaves a place alone from now on: somebody took away what was shown there.
+func (s *Store) Mute(ctx context.Context, subID string) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE subscribers SET muted = true WHERE id = $1`, subID); err != nil {
+		return fmt.Errorf("mute %s: %w", subID, err)
+	}
+	return nil
+}
+
+// ShowByLabel counts the label of its profile among the places that show a cluster, whichever door it came by: once it is gone
+// the label goes too. It does nothing where the label is one.
+func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
+	err := s.write(ctx, func(c *change) error {
+		if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
+			return err
+		}
+		var id string
+		var version int64
+		err := c.QueryRow(ctx, `
+			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
+			SELECT @id, c.id, @kind, c.installation, c.repo, c.pr_number, c.pr_head, c.row_version, @nudge FROM clusters c WHERE c.id = @cluster
+			ON CONFLICT (cluster_id, kind) WHERE kind <> 'github_check' DO NOTHING RETURNING id, wanted_version`,
+			pgx.NamedArgs{"id": NewID("sub"), "cluster": cluster, "kind": KindLabel, "nudge": c.now.Add(nudgeSoon)}).Scan(&id, &version)
+		if err == nil {
+			c.enqueue(PublishArgs{Subscriber: id, Version: version})
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("show %s by its label: %w", cluster, err)
+	}
+	return nil
+}
+
+// EndedOnHead returns the clusters that have a check on a commit, are wanted no longer, and no newer one of their pull request
+// and profile took the place of.
+func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT coalesce(array_agg(DISTINCT c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
+		WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind AND c.wish = 'absent' AND NOT EXISTS (
+			SELECT 1 FROM clusters n WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation)`,
+		repo, head, KindCheck).Scan(&clusters)
+	if err != nil {
+		return nil, fmt.Errorf("look for clusters that ended on %s of %s: %w", head, repo, err)
+	}
+	return clusters, nil
+}
+
+// FollowHead gives the wanted clusters of a pull request a check on its new head, and has those on other heads shown once
+// more, as left. A head that it comes back to gets its check back. It does nothing when that changes nothing.
+func (s *Store) FollowHead(ctx context.Context, repo string, number int, head string) error {
+	clusters, err := all[struct{ ID string }](ctx, s.pool, `
+		SELECT c.id FROM clusters c WHERE c.repo = $1 AND c.pr_number = $2 AND c.wish = 'present'
+			AND ARRAY[$3] <> ARRAY(SELECT s.head FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $4 AND NOT s.left_behind)
+		ORDER BY c.id`, repo, number, head, KindCheck)
+	for _, cluster := range clusters { // one change for each, so that none waits for another's row
+		if err == nil {
+			err = s.write(ctx, func(c *change) error { return c.followHead(ctx, cluster.ID, head) })
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("follow %s#%d to %s: %w", repo, number, head, err)
+	}
+	return nil
+}
+
+// followHead counts as a change of the cluster's row: whoever is showing the older version shows that one, and not what the
+// check that is left has to say.
+func (c *change) followHead(ctx context.Context, cluster, head string) error {
+	if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
+		return err
+	}
+	there, err := c.Exec(ctx, `
+		INSERT INTO subscribers AS s (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
+		SELECT @id, c.id, @kind, c.installation, c.repo, c.pr_number, @head, c.row_version, @nudge FROM clusters c WHERE c.id = @cluster
+		ON CONFLICT (cluster_id, head) WHERE kind = 'github_check' DO UPDATE SET left_behind = false WHERE s.left_behind`,
+		pgx.NamedArgs{"id": NewID("sub"), "cluster": cluster, "kind": KindCheck, "head": head, "nudge": c.now.Add(nudgeSoon)})
+	if err != nil {
+		return fmt.Errorf("add its check: %w", err)
+	}
+	left, err := all[struct{ ID string }](ctx, c, `
+		UPDATE subscribers SET left_behind = true WHERE cluster_id = $1 AND kind = $2 AND head <> $3 AND NOT left_behind RETURNING id`,
+		cluster, KindCheck, head)
+	if err != nil {
+		return fmt.Errorf("leave its checks: %w", err)
+	}
+	if there.RowsAffected() == 0 && len(left) == 0 {
+		return nil
+	}
+	version, err := c.bump(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	for _, sub := range left {
+		if _, err := c.Exec(ctx, `UPDATE subscribers SET wanted_version = $2, nudge_at = $3 WHERE id = $1`, sub.ID, version, c.now.Add(nudgeSoon)); err != nil {
+			return fmt.Errorf("show what is left: %w", err)
+		}
+		c.enqueue(PublishArgs{Subscriber: sub.ID, Version: version})
+	}
+	return c.publish(ctx, cluster, version)
+}
+
+// bump makes a new version of a row in which nothing that a decision rests on changed.
+func (c *change) bump(ctx context.Context, cluster string) (version int64, err error) {
+	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.now).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("bump %s: %w", cluster, err)
+	}
+	return version, nil
+}

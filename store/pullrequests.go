@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SeePullRequest remembers the newest state seen of a pull request. fresh is false when it is older than what is known.
+// GitHub's clock has whole seconds: of two states of one second the closed one stands, unless this one was reopened.
+// What whoever told of it did not know stays as it is known. A repository that is seen under another name than before is
+// followed there, and takes the name from any other that had it: what that one has is no longer found under it.
+func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
+	if pr.Labels == nil {
+		pr.Labels = []string{}
+	}
+	others, err := s.seenOtherwise(ctx, pr)
+	for _, o := range others {
+		if err != nil {
+			break
+		}
+		if pr.UpdatedAt.Before(o.UpdatedAt) || o.RepoID != pr.RepoID && !pr.UpdatedAt.After(o.UpdatedAt) { // heard late: the name is another's since
+			return false, nil
+		}
+		if o.RepoID != pr.RepoID {
+			err = s.giveWay(ctx, pr)
+			continue
+		}
+		d := Deed{Actor: Lifecycle, Why: "its pull request " + strconv.Itoa(pr.Number) + " was seen under the new name"}
+		_, err = s.RenameRepository(ctx, o.Repo, pr.Repo, pr.RepoID, pr.Installation, d)
+	}
+	if err == nil {
+		fresh, err = s.see(ctx, pr, reopened)
+	}
+	if err != nil {
+		return false, fmt.Errorf("remember %s#%d: %w", pr.Repo, pr.Number, plain(err))
+	}
+	return fresh, nil
+}
+
+func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
+	tag, err := s.pool.Exec(ctx, `
+		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, association, head, head_ref,
+			base, repo_id, updated_at, seen_at)
+		VALUES (@repo, @number, @installation, @open, @draft, @merged AND NOT @open, @fork, @labels, @author, @association, @head, @head_ref,
+			@base, @repo_id, @updated, coalesce(@fixed::timestamptz, clock_timestamp()))
+		ON CONFLICT (repo, number) DO UPDATE SET
+			installation = excluded.installation, open = excluded.open, fork = excluded.fork, labels = excluded.labels,
+			author = excluded.author, head = excluded.head, base = excluded.base,
+			draft = CASE WHEN excluded.head_ref = '' THEN p.draft ELSE excluded.draft END,
+			merged = NOT excluded.open AND (excluded.merged OR p.merged),
+			association = coalesce(nullif(excluded.association, ''), p.association),
+			head_ref = coalesce(nullif(excluded.head_ref, ''), p.head_ref),
+			repo_id = coalesce(nullif(excluded.repo_id, 0), p.repo_id),
+			updated_at = excluded.updated_at, seen_at = excluded.seen_at
+		WHERE excluded.updated_at > p.updated_at
+			OR (excluded.updated_at = p.updated_at AND (p.open OR NOT excluded.open OR @reopened))`,
+		pgx.NamedArgs{
+			"repo": pr.Repo, "number": pr.Number, "installation": pr.Installation, "open": pr.Open, "draft": pr.Draft, "merged": pr.Merged,
+			"fork": pr.Fork, "labels": pr.Labels, "author": pr.Author, "association": pr.Association, "head": pr.Head, "head_ref": pr.HeadRef,
+			"base": pr.Base, "repo_id": pr.RepoID, "updated": pr.UpdatedAt, "reopened": reopened, "fixed": s.fixed(),
+		})
+	if err != nil {
+		return false, err
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, association, head, head_ref, base, repo_id, updated_at`
+
+// PullRequest returns the newest state seen of a pull request.
+func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
+	pr, err := one[PullRequest](ctx, s.pool, `SELECT `+pullColumns+` FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
+	if err != nil {
+		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, err)
+	}
+	return pr, nil
+}
+
+// PullRequestElsewhere returns a pull request under the name that its repository is known by now, where that is another.
+// ErrNotFound: it is not.
+func (s *Store) PullRequestElsewhere(ctx context.Context, pr PullRequest) (PullRequest, error) {
+	known, err := one[PullRequest](ctx, s.pool, `
+		SELECT `+pullColumns+` FROM pull_requests WHERE repo_id = $1 AND repo_id <> 0 AND number = $2 AND repo <> $3
+		ORDER BY updated_at DESC LIMIT 1`, pr.RepoID, pr.Number, pr.Repo)
+	if err != nil {
+		return PullRequest{}, fmt.Errorf("look for %s#%d under another name: %w", pr.Repo, pr.Number, err)
+	}
+	return known, nil
+}
+
+// pullOfCluster is what is known of the pull request p of cluster c; one that was never seen is known by its cluster alone.
+const pullOfCluster = `
+	coalesce(p.installation, c.installation) AS installation, c.repo, c.pr_number AS number, coalesce(p.open, true) AS open,
+	coalesce(p.draft, false) AS draft, coalesce(p.merged, false) AS merged, coalesce(p.fork, false) AS fork,
+	coalesce(p.labels, '{}') AS labels, coalesce(p.author, '') AS author, coalesce(p.association, '') AS association,
+	coalesce(p.head, c.pr_head) AS head, coalesce(p.head_ref, '') AS head_ref, coalesce(p.base, '') AS base,
+	coalesce(p.repo_id, c.repo_id) AS repo_id, coalesce(p.updated_at, c.created_at) AS updated_at`
+
+// hasWanted says whether a pull request that l looks at has a wanted cluster.
+const hasWanted = `EXISTS (SELECT 1 FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present')`
+
+// PullsToLook returns the pull requests with a wanted cluster that nobody looked at since before, those that were not for
+// longest first.
+func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([]PullRequest, error) {
+	const due = `SELECT repo, number, looked_at FROM looks WHERE looked_at < $1 ORDER BY looked_at, repo, number LIMIT $2`
+	for idle := int64(1); idle > 0; { // one that got a cluster meanwhile was looked at just now, and stays
+		tag, err := s.pool.Exec(ctx, `
+			DELETE FROM looks WHERE looked_at < $1 AND (repo, number) IN (
+				SELECT l.repo, l.number FROM (`+due+`) l WHERE NOT `+hasWanted+`)`, before, limit)
+		if err != nil {
+			return nil, fmt.Errorf("forget pull requests without a cluster: %w", err)
+		}
+		idle = tag.RowsAffected()
+	}
+	list, err := all[PullRequest](ctx, s.pool, `
+		SELECT `+pullOfCluster+` FROM (`+due+`) l
+			JOIN LATERAL (SELECT * FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present' ORDER BY c.id DESC LIMIT 1) c ON true
+			LEFT JOIN pull_requests p ON p.repo = l.repo AND p.number = l.number
+		ORDER BY l.looked_at, l.repo, l.number`, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list pull requests to look at: %w", err)
+	}
+	return list, nil
+}
+
+// Looked remembers that GitHub was asked how pull requests are.
+func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
+	repos, numbers := make([]string, len(pulls)), make([]int, len(pulls))
+	for i, pr := range pulls {
+		repos[i], numbers[i] = pr.Repo, pr.Number
+	}
+	_, err := s.pool.Exec(ctx, `
+		UPDATE looks l SET looked_at = coalesce($3::timestamptz, clock_timestamp())
+		FROM unnest($1::text[], $2::int[]) AS n (repo, number) WHERE l.repo = n.repo AND l.number = n.number`, repos, numbers, s.fixed())
+	if err != nil {
+		return fmt.Errorf("remember the look at %d pull requests: %w", len(pulls), err)
+	}
+	return nil
+}
+
+// queueLook has a pull request looked at from now on: that it has a cluster follows from having heard of it just now.
+func (c *change) queueLook(b *batch, pr PRRef) {
+	b.do("have it looked at", `
+		INSERT INTO looks (repo, number, looked_at) VALUES ($1, $2, $3) ON CONFLICT (repo, number) DO UPDATE SET looked_at = excluded.looked_at`,
+		pr.Repo, pr.Number, c.now)
+}
+
+// PullsOf returns the pull requests of an installation with a wanted cluster: of the named repositories, or of all with nil.
+func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string) ([]PullRequest, error) {
+	list, err := all[PullRequest](ctx, s.pool, `
+		SELECT DISTINCT ON (c.repo, c.pr_number) `+pullOfCluster+`
+		FROM clusters c LEFT JOIN LATERAL (SELECT * FROM pull_requests p WHERE p.repo = c.repo AND p.number = c.pr_number LIMIT 1) p ON true
+		WHERE c.wish = 'present' AND c.repo IS NOT NULL AND c.installation = $1 AND ($2::text[] IS NULL OR c.repo = ANY ($2))
+		ORDER BY c.repo, c.pr_number, c.id DESC`, installation, repos)
+	if err != nil {
+		return nil, fmt.Errorf("list pull requests of installation %d: %w", installation, err)
+	}
+	return list, nil
+}

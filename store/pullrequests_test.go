@@ -1,0 +1,157 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// known is a pull request of which everything is known.
+func known(number, second int) store.PullRequest {
+	return store.PullRequest{
+		Installation: 5001, Repo: "acme/shop", Number: number, Open: true, Draft: true, Labels: []string{"ocp/aws-minimal-test"}, Author: "maya",
+		Association: "MEMBER", Head: "abc123", HeadRef: "feature", Base: "main", RepoID: 900,
+		UpdatedAt: time.Date(2026, 11, 20, 12, 0, second, 0, time.UTC),
+	}
+}
+
+func seen(t testing.TB, s *store.Store, pr store.PullRequest) {
+	t.Helper()
+	fresh, err := s.SeePullRequest(t.Context(), pr, false)
+	require.NoError(t, err)
+	require.True(t, fresh)
+}
+
+func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	is := func(want store.PullRequest) {
+		t.Helper()
+		pr, err := s.PullRequest(t.Context(), "acme/shop", 41)
+		require.NoError(t, err)
+		require.Equal(t, want, pr)
+	}
+	all := known(41, 1)
+	seen(t, s, all)
+	is(all)
+
+	little := known(41, 2)
+	little.Draft, little.Association, little.HeadRef, little.RepoID, little.Head = false, "", "", 0, "def456"
+	seen(t, s, little)
+	want := known(41, 2)
+	want.Head = "def456"
+	is(want)
+
+	ready := known(41, 3)
+	ready.Draft, ready.Association = false, "OWNER"
+	seen(t, s, ready)
+	is(ready)
+
+	merged := known(41, 4)
+	merged.Open, merged.Merged, merged.Draft = false, true, false
+	seen(t, s, merged)
+	is(merged)
+	closed := merged
+	closed.Merged, closed.HeadRef, closed.UpdatedAt = false, "", closed.UpdatedAt.Add(time.Second)
+	seen(t, s, closed)
+	merged.UpdatedAt = closed.UpdatedAt
+	is(merged)
+
+	both := known(42, 1)
+	both.Merged = true
+	seen(t, s, both)
+	both.Merged = false
+	pr, err := s.PullRequest(t.Context(), "acme/shop", 42)
+	require.NoError(t, err)
+	require.Equal(t, both, pr, "what is open is not merged")
+}
+
+func numbers(prs []store.PullRequest) (list []int) {
+	for _, pr := range prs {
+		list = append(list, pr.Number)
+	}
+	return list
+}
+
+func TestThePullRequestsWithAWantedClusterAreLookedAtInTurn(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	look := func(limit int) []int {
+		t.Helper()
+		prs, err := s.PullsToLook(t.Context(), clock.now(), limit)
+		require.NoError(t, err)
+		return numbers(prs)
+	}
+	for number := 41; number <= 45; number++ {
+		if number != 44 {
+			seen(t, s, known(number, 1))
+		}
+	}
+	for _, number := range []int{41, 42, 43, 44} {
+		accept(t, s, fromPR(granted(fmt.Sprintf("c%d", number)), number))
+	}
+	second := fromPR(granted("second"), 41)
+	second.Row.Profile = "other"
+	accept(t, s, second)
+	gone := accept(t, s, fromPR(granted("gone"), 45))
+	_, err := s.Destroy(t.Context(), gone.ID, maya("done"))
+	require.NoError(t, err)
+
+	require.Empty(t, look(10), "they were just heard of")
+	clock.pass(time.Minute)
+	require.Equal(t, []int{41, 42, 43, 44}, look(10))
+	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 42}))
+	clock.pass(time.Minute)
+	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 41}))
+	require.Equal(t, []int{43, 44, 42}, look(10), "the one that was looked at longest ago is the last that was")
+	clock.pass(time.Minute)
+	require.Equal(t, []int{43, 44, 42, 41}, look(10))
+	require.Equal(t, []int{43, 44}, look(2))
+	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM looks`), "what has no cluster any more was forgotten")
+
+	prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
+	require.NoError(t, err)
+	require.Equal(t, known(43, 1), prs[0])
+	require.Equal(t, store.PullRequest{
+		Installation: 5001, Repo: "acme/shop", Number: 44, Open: true, Labels: []string{}, Head: "abc123", UpdatedAt: prs[1].UpdatedAt,
+	}, prs[1], "one that was never seen is known by its cluster")
+
+	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 45}), "too late to matter")
+	again := fromPR(granted("again"), 45)
+	again.Row.Generation = 2
+	accept(t, s, again)
+	clock.pass(time.Minute)
+	require.Equal(t, []int{43, 44, 42, 41, 45}, look(10), "wanted again, looked at again")
+}
+
+func TestThePullRequestsOfAnInstallationAreFound(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for i, repo := range []string{"acme/shop", "acme/web", "acme/docs"} {
+		a := fromPR(granted(fmt.Sprintf("c%d", i)), 41+i)
+		a.Row.PR.Repo = repo
+		if repo == "acme/docs" {
+			a.Row.PR.Installation = 7
+		}
+		accept(t, s, a)
+	}
+	for _, c := range []struct {
+		installation int64
+		repos        []string
+		want         []int
+	}{
+		{5001, nil, []int{41, 42}},
+		{5001, []string{"acme/web", "acme/docs"}, []int{42}},
+		{5001, []string{}, nil},
+		{7, nil, []int{43}},
+		{8, nil, nil},
+	} {
+		prs, err := s.PullsOf(t.Context(), c.installation, c.repos)
+		require.NoError(t, err)
+		require.Equal(t, c.want, numbers(prs), "%d %v", c.installation, c.repos)
+	}
+}
