@@ -14,6 +14,7 @@ const (
 	ActHold       Act = "hold"
 	ActDestroy    Act = "destroy"
 	ActScale      Act = "scale"
+	ActRefresh    Act = "refresh" // bring its add-ons anew
 	ActRetry      Act = "retry"   // bring the next teardown forward
 	ActAbandon    Act = "abandon" // give up waiting for a blocked teardown
 	ActShare      Act = "share"
@@ -39,7 +40,7 @@ const (
 var acts = map[Act][]Role{
 	ActSee: Roles, ActOutputs: Roles,
 	ActCreate: {Requester, PlatformAdmin}, ActExtend: {Requester, PlatformAdmin}, ActHold: {Requester, PlatformAdmin},
-	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
+	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRefresh: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
 	ActShare: {Requester, PlatformAdmin}, ActTransfer: {Requester, PlatformAdmin},
 	ActKubeconfig: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
 	ActAbandon: {PlatformAdmin}, ActApprove: {PlatformAdmin},

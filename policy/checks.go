@@ -8,7 +8,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known bool) Check {
+func (j judging) checkProfile() Check {
+	r, c, p, known := j.r, j.terms.Catalogue, j.profile, j.known
 	check := Check{Name: "profile", Result: Pass, Asked: r.Profile, Accept: strings.Join(offered(r, c), ", ")}
 	switch {
 	case known && r.Profile == "":
@@ -18,7 +19,7 @@ func checkProfile(r Request, c profiles.Catalogue, p profiles.Profile, known boo
 	case r.Profile == "":
 		check.Result, check.Words, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
-		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("There is no profile %q.", r.Profile), "Choose one of: "+check.Accept+"."
+		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("There is no profile %q%s.", r.Profile, j.defaults.names(r)), "Choose one of: "+check.Accept+"."
 		if near, ok := Closest(r.Profile, offered(r, c)); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
@@ -52,11 +53,11 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	return check
 }
 
-// offered are the profiles that the one who asks could have.
+// offered are the profiles that the one who asks could have, by the repository's file too.
 func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
-		if p.Enabled && (!p.AdminOnly || r.Principal.MayHoldKeys()) {
+		if p.Enabled && (!p.AdminOnly || r.Principal.MayHoldKeys()) && r.listed(p.Name) {
 			names = append(names, p.Name)
 		}
 	}
@@ -107,21 +108,15 @@ func checkGitHub(r Request, act string) Check {
 
 // deed is what an act is called in a sentence.
 func deed(act string) string {
-	if act == "status" || act == "list" {
+	switch act {
+	case "status", "list":
 		return "ask for clusters here"
+	case "kubeconfig":
+		return "have a cluster's kubeconfig"
+	case "logs":
+		return "read a cluster's log"
+	case "approve", "refuse":
+		return act + " what is asked for"
 	}
 	return act + " a cluster"
-}
-
-func checkFork(r Request) Check {
-	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
-	switch {
-	case r.PR == nil:
-		check.Words = "The wish comes from no pull request."
-	case r.PR.Fork:
-		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
-		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code."
-		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
-	}
-	return check
 }

@@ -18,20 +18,23 @@ type judging struct {
 	usage   Usage
 	terms   Terms
 
+	settings Settings
+	defaults fileDefaults
 	stranger bool // the one who asks may not create for the team
 }
 
 // prepare lets the rules fill in what was left out, first of all the profile, so that every check sees the completed request.
 func prepare(r Request, u Usage, t Terms) judging {
-	j := judging{r: r, usage: u, terms: t}.of(TeamOf(r, t.Catalogue))
-	if t.Rules != nil && r.Profile == "" {
+	j := judging{r: r, usage: u, terms: t}.of(TeamOf(r, t.Catalogue)).fileProfile()
+	if r = j.r; t.Rules != nil && r.Profile == "" {
 		j.own, j.team = ownership(r, t.Catalogue)
 		j.r, j.filled = t.Rules.Defaults(In{Request: r, Team: j.team, Usage: j.usage, Now: t.Now})
 	}
 	j.profile, j.known = t.Catalogue.Get(j.r.Profile)
 	if j.r.Profile == "" {
-		j.profile, j.known = t.Catalogue.Default()
+		j.profile, j.known = j.defaultProfile()
 	}
+	j = j.fileTTL()
 	j.own, j.team = ownership(j.r, t.Catalogue)
 	if t.Rules != nil && j.known {
 		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: j.usage, Now: t.Now}

@@ -132,6 +132,8 @@ func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
 		{Name: "devs", Source: profiles.SourceSAML, Match: map[string][]string{"groups": {"dev-*"}, "email": {"*@acme.example"}}, Role: "requester", Teams: []string{"{groups:dev-}"}},
 		{Name: "audit", Source: profiles.SourceSAML, Match: map[string][]string{"email": {"*"}}, Role: "auditor", Teams: []string{"shop", "billing"}},
 		{Name: "writers", Source: profiles.SourceGitHub, Match: map[string][]string{"permission": {"write", "admin"}}, Role: "requester", Teams: []string{"{owner}"}},
+		{Name: "sre", Source: profiles.SourceGitHub, Match: map[string][]string{"team": {"acme/sre"}}, Role: "platform_admin", Teams: []string{"*"}},
+		{Name: "slugs", Source: profiles.SourceGitHub, Match: map[string][]string{"team": {"acme/pay", "acme/shop"}}, Role: "requester", Teams: []string{"{team:acme/}"}},
 		{Name: "ci", Source: profiles.SourceOIDC, Issuer: "https://token.example", Match: map[string][]string{"repository": {"acme/*"}}, Role: "requester", Teams: []string{"ci"}},
 		{Name: "typo", Source: profiles.SourceSAML, Match: map[string][]string{"email": {"*"}}, Role: "owner", Teams: []string{"*"}},
 		{Name: "everybody", Source: profiles.SourceSAML, Role: "platform_admin", Teams: []string{"*"}},
@@ -150,6 +152,8 @@ func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
 		"another issuer":  {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example.evil", Values: map[string][]string{"repository": {"acme/a"}}}, nil},
 		"a writer":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}, "owner": {"shop"}}}, []Seat{{Requester, "shop"}}},
 		"of no team":      {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}}}, nil},
+		"of the teams":    {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "team": {"acme/sre", "acme/shop"}}}, []Seat{{PlatformAdmin, EveryTeam}, {Requester, "shop"}, {Requester, "sre"}}},
+		"of another org":  {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"team": {"evil/sre", "acme/sre-2"}}}, nil},
 		"a reader":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"read"}, "owner": {"shop"}}}, nil},
 	} {
 		require.ElementsMatch(t, c.want, SeatsOf(ids, c.claims), name)

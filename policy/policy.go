@@ -11,6 +11,8 @@ import (
 type Settings struct {
 	Hour         time.Duration // length of an hour of TTL and of profile maximum; zero: a real hour. Only a demo changes it
 	Grace        time.Duration // in place of the profile's grace; zero: the profile's
+	MaxGrace     time.Duration // the longest grace a repository's file may give; zero: the one it would have without
+	Forks        string        // approve, or empty: a fork's pull request gets a cluster once a person agreed to its head; deny: never, whatever a repository's file says
 	Installation string        // id of this control plane, the InstallationId tag
 }
 
@@ -22,15 +24,24 @@ func (s Settings) Scale(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(time.Hour) * float64(s.Hour))
 }
 
+// Asked is what people would ask for to get a duration that this installation counts with.
+func (s Settings) Asked(d time.Duration) time.Duration {
+	if s.Hour <= 0 || s.Hour == time.Hour {
+		return d
+	}
+	return time.Duration(float64(d) / float64(s.Hour) * float64(time.Hour)).Round(time.Second)
+}
+
 // Evaluate judges a wish for a new cluster by the terms, with what is used of the quotas and the budget counted under the
 // request's locks. Every question is asked, whatever the earlier answers were; only those that need a profile are left out
 // when the profile is not known. An empty profile means what a rule fills in, else the catalogue's default.
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepare(r, u, t)
+	j.settings = s
 	v := Verdict{Checks: append(j.recipe(), j.room()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
-		v.Grant = j.grant(s)
+		v.Grant = j.grant()
 		v.Approval = approval(v.Checks)
 		v.Grant.Limits, v.Waits = j.limits()
 	}
@@ -47,15 +58,29 @@ func May(r Request, act string) Verdict {
 // recipe are the checks of who asks and of what the profile gives.
 func (j judging) recipe() []Check {
 	r, p := j.r, j.profile
-	checks := []Check{checkProfile(r, j.terms.Catalogue, p, j.known)}
+	checks := []Check{j.checkProfile()}
 	if j.known {
 		checks = append(checks, checkPlatform(r, p, j.terms.Catalogue))
 	}
 	if p.AdminOnly {
 		checks = append(checks, checkAdminOnly(r, p, j.terms.Catalogue))
 	}
-	checks = append(checks, checkPermission(r, "create a cluster"), checkFork(r), j.checkOwnership(), j.checkTeam())
+	if r.File != nil {
+		checks = append(checks, j.checkFile())
+	}
+	checks = append(checks, checkPermission(r, "create a cluster"))
+	if r.PR != nil {
+		checks = append(checks, checkDraft(r))
+	}
+	checks = append(checks, j.checkFork())
+	if r.PR != nil {
+		checks = append(checks, j.checkFirst())
+	}
+	checks = append(checks, j.checkOwnership(), j.checkTeam())
 	checks = append(checks, j.checkLists()...)
+	if j.known && len(j.addons()) > 0 {
+		checks = append(checks, j.checkAddons())
+	}
 	if j.known {
 		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
@@ -82,8 +107,8 @@ func (j judging) room() []Check {
 }
 
 // grant fills in every default. It is only asked for a wish that passed every check.
-func (j judging) grant(s Settings) Grant {
-	r, p := j.r, j.profile
+func (j judging) grant() Grant {
+	r, p, s := j.r, j.profile, j.settings
 	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
 	g := Grant{
 		Profile:     p.Name,
@@ -94,7 +119,7 @@ func (j judging) grant(s Settings) Grant {
 		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
 		TTL:         s.Scale(wishedTTL(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
-		Grace:       p.Grace,
+		Grace:       j.grace(),
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
 		PriceCents:  j.price,
@@ -102,9 +127,7 @@ func (j judging) grant(s Settings) Grant {
 		Ownership:   j.own,
 		Nodes:       p.Nodes(),
 		Weight:      max(1, j.team.Weight),
-	}
-	if s.Grace > 0 {
-		g.Grace = s.Grace
+		Addons:      slices.Clone(j.addons()),
 	}
 	g.Name, g.FallbackName = wishedName(r, p.Name)
 	return g

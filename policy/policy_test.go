@@ -79,6 +79,11 @@ func TestVerdictsAreGolden(t *testing.T) {
 	refused.Tags = map[string]string{"owner": "me", "Name": "x", "fine": "yes"}
 	unknown := wish()
 	unknown.Profile, unknown.Door, unknown.TTL = "aws-minmal-test", DoorComment, NoEnd
+	newcomer := wish()
+	newcomer.Profile, newcomer.PR.Fork, newcomer.PR.Draft, newcomer.PR.Association, newcomer.PR.Author = "", true, true, "FIRST_TIMER", "rita"
+	newcomer.File = &profiles.RepositoryFile{Default: "aws-standard", Profiles: []string{"aws-*"}, TTL: 400 * time.Hour, Grace: minutes(10), Forks: "approve"}
+	strict := newcomer
+	strict.Profile, strict.File = "aws-standard", &profiles.RepositoryFile{Profiles: []string{"aws-min*"}, Drafts: "deny", Forks: "deny"}
 	plain, full := terms(t), declaredTerms(t)
 	full.Rules = objecting{checks: []Check{
 		{Name: "hours/weekend", Result: Ask, Words: "Long clusters at weekends need a person's word.", Next: "Ask for 24h.", Approval: &Approval{Count: 2, By: Requester, For: time.Hour}},
@@ -92,9 +97,10 @@ func TestVerdictsAreGolden(t *testing.T) {
 		t Terms
 	}{
 		"allowed": {wish(), Usage{}, plain}, "refused": {refused, Usage{}, plain}, "unknown-profile": {unknown, Usage{}, plain},
-		"approval":      {wish(), Usage{Team: Counts{Live: 4, Creating: 2, SpentCents: 30_000, CommittedCents: 9_000}}, full},
-		"waits":         {wish(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 1}, Repository: Counts{NodeHours: 100}}, wait},
-		"no-room":       {wish(), Usage{Team: Counts{Live: 5, Creating: 3}, Person: Counts{Live: 4}, Repository: Counts{NodeHours: 395}}, full},
+		"approval": {wish(), Usage{Team: Counts{Live: 4, Creating: 2, SpentCents: 30_000, CommittedCents: 9_000}}, full},
+		"waits":    {wish(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 1}, Repository: Counts{NodeHours: 100}}, wait},
+		"no-room":  {wish(), Usage{Team: Counts{Live: 5, Creating: 3}, Person: Counts{Live: 4}, Repository: Counts{NodeHours: 395}}, full},
+		"newcomer": {newcomer, Usage{}, plain}, "narrowed": {strict, Usage{}, plain},
 		"another-owner": {asks(As("saml:maya", "maya", Requester, "billing", "shop")), Usage{}, full},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +137,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"somebody who may only triage":  {func(r *Request) { r.Permission = "triage" }, "permission", "only triage permission", "write permission"},
 		"somebody without permission":   {func(r *Request) { r.Permission = "none" }, "permission", "maya has no permission", "write permission"},
 		"a permission nobody asked for": {func(r *Request) { r.Permission = "" }, "permission", "maya has no permission", "write permission"},
-		"a fork":                        {func(r *Request) { r.PR.Fork = true }, "fork", "comes from a fork", "Push the branch to acme/shop itself"},
+		"a fork, where none may":        {func(r *Request) { r.PR.Fork, r.File = true, &profiles.RepositoryFile{Forks: "deny"} }, "fork", "comes from a fork", "Push the branch to acme/shop itself"},
 		"a repository out of the table": {func(r *Request) { r.Ownership = Ownership{} }, "ownership", "acme/shop is not in", "add acme/shop"},
 		"an entry with a hole":          {func(r *Request) { r.Ownership.CostCenter = "" }, "ownership", "no usable cost center", "complete the entry"},
 		"somebody else's team":          {func(r *Request) { r.Team = "billing" }, "team", "not known to belong", "shop, platform"},
@@ -238,6 +244,8 @@ func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	require.Equal(t, 72*time.Second, g.MaxTTL)
 	require.Equal(t, 3*time.Second, g.Grace)
 	require.Equal(t, 4*time.Second, s.Scale(4*time.Hour))
+	require.Equal(t, 4*time.Hour, s.Asked(4*time.Second))
+	require.Equal(t, 90*time.Minute, Settings{}.Asked(90*time.Minute))
 	require.Equal(t, 4*time.Hour, Settings{}.Scale(4*time.Hour))
 	r := wish()
 	r.TTL = 73 * time.Hour
@@ -252,6 +260,9 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	v := May(r, "destroy")
 	require.False(t, v.Allowed)
 	require.Contains(t, v.Checks[0].Words, "to destroy a cluster takes write")
+	for act, words := range map[string]string{"kubeconfig": "to have a cluster's kubeconfig takes write", "logs": "to read a cluster's log", "approve": "to approve what is asked for"} {
+		require.Contains(t, checkGitHub(Request{Permission: "read"}, deed(act)).Words, words)
+	}
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
@@ -286,7 +297,8 @@ func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) 
 			return
 		}
 		p, _ := c.Get(v.Grant.Profile)
-		require.True(t, p.Enabled && !r.PR.Fork)
+		require.True(t, p.Enabled)
+		require.Equal(t, r.PR.Fork, v.Approval != nil)
 		require.True(t, v.Grant.TTL > 0 && v.Grant.TTL <= p.MaxTTL)
 		_, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region, Zones: v.Grant.Zones,
 			Version: v.Grant.Version, Tags: EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Now(), "demo")})

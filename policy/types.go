@@ -4,7 +4,11 @@
 // next step. The same verdict is stored, shown on the pull request, and returned by the API.
 package policy
 
-import "time"
+import (
+	"time"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
 
 // Door names where a wish came in.
 type Door string
@@ -29,8 +33,10 @@ type PullRequest struct {
 	Fork   bool   `json:"fork"`
 	Head   string `json:"head"` // SHA
 	Base   string `json:"base"` // branch
+	Draft  bool   `json:"draft,omitempty"`
 
-	Labels []string `json:"labels,omitempty"`
+	Association string   `json:"association,omitempty"` // of the author with the repository, in GitHub's spelling: NONE, FIRST_TIMER, FIRST_TIME_CONTRIBUTOR, MANNEQUIN, CONTRIBUTOR, COLLABORATOR, MEMBER, OWNER; empty: not known
+	Labels      []string `json:"labels,omitempty"`
 }
 
 // Ownership is what the server's table says of a repository.
@@ -64,6 +70,8 @@ type Request struct {
 	CostCenter  string `json:"costCenter,omitempty"`  // empty: the repository's or the team's
 	Environment string `json:"environment,omitempty"` // likewise
 	Owner       string `json:"owner,omitempty"`       // empty: the table's, else the one who asks
+
+	File *profiles.RepositoryFile `json:"file,omitempty"` // what the repository says of itself on the pull request's base branch; nil: nothing. It narrows and fills in, and allows nothing
 }
 
 // Result of one check.
@@ -80,7 +88,7 @@ const (
 
 // Check is one question policy asked, with the questions it is made of.
 type Check struct {
-	Name   string  `json:"name"` // profile, platform, admin-only, permission, fork, ownership, team, cost-center, environment, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Name   string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
 	Result Result  `json:"result"`
 	Asked  string  `json:"asked,omitempty"`  // what was asked for
 	Have   string  `json:"have,omitempty"`   // what is there already
@@ -158,4 +166,5 @@ type Grant struct {
 	Nodes        int               `json:"nodes"`  // machines
 	Limits       []Limit           `json:"limits"` // every limit that applies, for who waits
 	Weight       int               `json:"weight"` // the team's share of turns
+	Addons       []string          `json:"addons,omitempty"`
 }

@@ -10,6 +10,13 @@ import (
 // nobody gives are empty, which a judgement refuses.
 func OwnershipOf(r Request, t Terms) Ownership { return prepare(r, Usage{}, t).own }
 
+// ProfileOf names the profile that a request means: the one it names, else what the repository's file, a rule or the catalogue
+// fills in. Empty: there is none.
+func ProfileOf(r Request, t Terms) string {
+	j := prepare(r, Usage{}, t)
+	return orDefault(j.r.Profile, j.profile.Name)
+}
+
 // Held is what a cluster that exists takes of quotas and budgets.
 type Held struct {
 	Nodes int

@@ -11,6 +11,9 @@ import (
 func (l *loader) agree() {
 	once(l.quotas, "quotas", func(q Quota) string { return q.Name })
 	once(l.identities, "identities", func(i Identity) string { return i.Name })
+	for _, p := range l.profiles {
+		l.agreeAddons(p)
+	}
 	for _, q := range l.quotas {
 		compareQuota(q)
 		l.agreeQuota(q)

@@ -23,6 +23,7 @@ var (
 const (
 	mostTTLHours = 720
 	mostWorkers  = 50
+	mostGrace    = 24 * time.Hour
 	mostDomain   = 200 // leaves room for "api-int.<name>." within DNS's 253
 )
 
@@ -47,7 +48,7 @@ func readProfile(r *reader, body []byte) Profile {
 // profileFields is the whole shape of a profile file.
 func profileFields(r *reader, p *Profile) []field {
 	return []field{
-		text("name", &p.Name, nameAccept, nameForm.MatchString),
+		text("name", &p.Name, profileNameAccept, profileName),
 		text("displayName", &p.DisplayName, "words for people", filled),
 		text("description", &p.Description, "words for people", filled),
 		choice("platform", &p.Platform, "aws", "ibmcloud"),
@@ -64,7 +65,7 @@ func profileFields(r *reader, p *Profile) []field {
 			whole("replicas", &p.Workers.Replicas, 0, mostWorkers), instance(&p.Workers.InstanceType),
 			optional(whole("minReplicas", &p.Workers.Least, 0, mostWorkers)), optional(whole("maxReplicas", &p.Workers.Most, 0, mostWorkers))),
 		r.inner("ttl", hours("defaultHours", &p.DefaultTTL, mostTTLHours), hours("maxHours", &p.MaxTTL, mostTTLHours)),
-		span("grace", &p.Grace, 24*time.Hour),
+		span("grace", &p.Grace, mostGrace),
 		whole("attempts", &p.Attempts, 1, 5),
 		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
 		r.inner("networking",
@@ -76,6 +77,7 @@ func profileFields(r *reader, p *Profile) []field {
 		choice("publish", &p.Publish, "External", "Internal"),
 		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic one answers another API than the one teardown counts with
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
+		addonsField(r, &p.Addons),
 		optional(choice("whenFull", &p.WhenFull, WhenFullRefuse, WhenFullWait)),
 		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
 		kind("Profile"),
@@ -113,6 +115,11 @@ func regions(r *reader, p *Profile) field {
 func instance(into *string) field {
 	return text("instanceType", into, "an instance type such as m6i.xlarge", instanceForm.MatchString)
 }
+
+// profileNameAccept keeps a name free: ocp/keep is the label that holds a pull request's clusters.
+const profileNameAccept = nameAccept + "; not keep"
+
+func profileName(name string) bool { return nameForm.MatchString(name) && name != "keep" }
 
 const nameAccept = "lower-case letters, digits and dashes, at most 40, starting with a letter"
 

@@ -30,7 +30,8 @@ type Identity struct {
 
 	// Match holds every attribute that must fit, each with the globs (see Fits) of which one must. Attributes: of saml and
 	// oidc the claims (groups, email, sub, repository, ref, environment …); of aws arn (of the role or user), account,
-	// organization and session; of github login, permission and repository (owner/name); of slack user, workspace and channel (their ids).
+	// organization and session; of github login, permission, repository (owner/name)
+	// and team (organization/slug, written out; see GitHubTeams); of slack user, workspace and channel (their ids).
 	Match map[string][]string
 
 	Role  string   // requester, platform_admin or auditor
@@ -92,13 +93,14 @@ func TeamName(name string) bool { return teamForm.MatchString(name) }
 var attributes = map[Source][]string{
 	SourceSAML: nil, SourceOIDC: nil,
 	SourceAWS:    {"arn", "account", "organization", "session"},
-	SourceGitHub: {"login", "permission", "repository", "owner"}, // owner: the team of the repository's entry
+	SourceGitHub: {"login", "permission", "repository", "team", "owner"}, // owner: the team of the repository's entry
 	SourceSlack:  {"user", "workspace", "channel"},
 }
 
 var (
 	permissions   = []string{"read", "triage", "write", "maintain", "admin"}
 	accountForm   = regexp.MustCompile(`^[0-9]{12}$`)
+	githubTeam    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[a-z0-9][a-z0-9._-]{0,99}$`)
 	attributeForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 )
 
@@ -166,8 +168,9 @@ func compareIdentity(e entry[Identity]) {
 			}
 		}
 	}
-	if _, given := i.Match["permission"]; r.good(e.path("match")) && i.Source == SourceGitHub && !given {
-		r.failAt(e.path("match"), "without permission, so that strangers fit", "permission beside it, one or more of "+strings.Join(permissions, ", "))
+	_, permitted := i.Match["permission"]
+	if _, member := i.Match["team"]; r.good(e.path("match")) && i.Source == SourceGitHub && !permitted && !member {
+		r.failAt(e.path("match"), "without permission or team, so that strangers fit", "permission beside it, one or more of "+strings.Join(permissions, ", ")+"; or team")
 	}
 	_, session := i.Match["session"]
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
@@ -189,12 +192,27 @@ func attributeValue(s Source, attribute, value string) string {
 	switch {
 	case s == SourceGitHub && attribute == "permission" && !slices.Contains(permissions, value):
 		return "one of " + strings.Join(permissions, ", ")
+	case s == SourceGitHub && attribute == "team" && !githubTeam.MatchString(value):
+		return "a team's organization and slug without *, such as acme/platform: whether somebody is in it is asked by that very name"
 	case s == SourceAWS && attribute == "account" && !accountForm.MatchString(value):
 		return "an account's twelve digits, in quotes"
 	case s == SourceAWS && attribute == "arn" && !strings.HasPrefix(value, "arn:"):
 		return "a glob over ARNs, which begin with arn:"
 	}
 	return ""
+}
+
+// GitHubTeams lists the teams of GitHub that identities speak of, each once, as organization/slug. Of these alone somebody's
+// membership has to be asked.
+func GitHubTeams(identities []Identity) []string {
+	var teams []string
+	for _, i := range identities {
+		if i.Source == SourceGitHub {
+			teams = append(teams, i.Match["team"]...)
+		}
+	}
+	slices.Sort(teams)
+	return slices.Compact(teams)
 }
 
 // sourceOf says whether a person's id may begin with s and a colon.

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -50,4 +51,35 @@ func TestTheEmbeddedIdentitiesGiveWhatTheirNamesSay(t *testing.T) {
 	require.Equal(t, map[string][]string{"requester": {"platform"}}, seats(SourceGitHub, map[string][]string{"permission": {"maintain"}, "owner": {"platform"}}))
 	require.Empty(t, seats(SourceGitHub, map[string][]string{"permission": {"read"}, "owner": {"platform"}}))
 	require.Empty(t, seats(SourceAWS, map[string][]string{"arn": {"arn:aws:iam::123456789012:role/admin"}}), "nobody's account is known")
+}
+
+func TestATeamOfGitHubIsWrittenOut(t *testing.T) {
+	files := func(match string) fstest.MapFS {
+		return fstest.MapFS{
+			"profiles/aws-minimal-test.yaml": {Data: []byte(good(t))},
+			"identities/people.yaml":         {Data: []byte("identities:\n  - {name: sre, source: github, match: {" + match + "}, role: platform_admin, teams: [\"*\", \"{team:acme/}\"]}\n")},
+		}
+	}
+	c, err := Load(files("team: [acme/sre, Acme-2/shop_qa.1]"))
+	require.NoError(t, err, "whoever is in a team is no stranger, so no permission is needed beside it")
+	require.True(t, c.Identities[0].Fits(SourceGitHub, "", map[string][]string{"team": {"acme/other", "acme/sre"}}))
+	require.False(t, c.Identities[0].Fits(SourceGitHub, "", map[string][]string{"permission": {"admin"}}))
+	require.Equal(t, []string{"*", "sre"}, c.Identities[0].TeamsOf(map[string][]string{"team": {"acme/sre", "other/sre-2"}}))
+	for _, wrong := range []string{"acme/*", "\"*\"", "acme", "/sre", "acme/", "acme/SRE", "acme/a/b", "-acme/sre", "acme/sre*"} {
+		_, err := Load(files("team: [" + wrong + "]"))
+		require.ErrorContains(t, err, "identities/people.yaml:2: identities[0].match.team[0]: ", wrong)
+		require.ErrorContains(t, err, "accepted: a team's organization and slug without *, such as acme/platform", wrong)
+	}
+	_, err = Load(files("login: [maya]"))
+	require.ErrorContains(t, err, "without permission or team, so that strangers fit")
+}
+
+func TestOnlyTeamsThatIdentitiesNameAreAskedFor(t *testing.T) {
+	require.Empty(t, GitHubTeams(catalogue(t).Identities), "built in are none, so nothing is asked")
+	require.Equal(t, []string{"acme/qa", "acme/sre"}, GitHubTeams([]Identity{
+		{Source: SourceGitHub, Match: map[string][]string{"team": {"acme/sre", "acme/qa"}}},
+		{Source: SourceGitHub, Match: map[string][]string{"permission": {"write"}}},
+		{Source: SourceGitHub, Match: map[string][]string{"team": {"acme/qa"}}},
+		{Source: SourceOIDC, Match: map[string][]string{"team": {"elsewhere/team"}}},
+	}))
 }

@@ -25,7 +25,7 @@ func EmbeddedFiles() fs.FS {
 // Embedded is the catalogue the program was built with.
 func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
 
-// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies and identities, each a
+// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies, identities and add-ons, each a
 // folder of *.yaml files. What is wrong with their content comes back as Problems, all at once; a catalogue with a problem
 // is no catalogue. Rules are read and not compiled, which package policy/rules does.
 func Load(files fs.FS) (Catalogue, error) {
@@ -93,6 +93,7 @@ type loader struct {
 	quotas     []entry[Quota]
 	policies   []entry[Policy]
 	identities []entry[Identity]
+	addons     []entry[Addon]
 }
 
 // read reads one file by the folder it is in.
@@ -106,6 +107,8 @@ func (l *loader) read(file string, body []byte) {
 		l.teams = append(l.teams, entry[Team]{readTeam(r, body), r, ""})
 	case "policies":
 		l.policies = append(l.policies, entry[Policy]{readPolicy(r, body), r, ""})
+	case "addons":
+		l.addons = append(l.addons, entry[Addon]{readAddon(r, body), r, ""})
 	case "quotas":
 		l.quotas = append(l.quotas, readList(r, body, "quotas", "a quota", quotaFields)...)
 	case "identities":
@@ -133,6 +136,7 @@ func (l *loader) catalogue() Catalogue {
 		Quotas:     sound(l.quotas, func(q Quota) string { return q.Name }),
 		Policies:   sound(l.policies, func(p Policy) string { return p.Name }),
 		Identities: sound(l.identities, func(i Identity) string { return i.Name }),
+		Addons:     sound(l.addons, func(a Addon) string { return a.Name }),
 	}
 }
 

@@ -148,6 +148,7 @@ pricesAsOf: "yesterday"
 func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, at, field, accept string }{
 		"another file's name":            {"name: aws-minimal-test", "name: aws-other", "", "name", "aws-minimal-test"},
+		"the name of a label of ours":    {"name: aws-minimal-test", "name: keep", "", "name", "not keep"},
 		"a reason though enabled":        {"enabled: true", "enabled: true\ndisabledReason: no", "", "disabledReason", "enabled: false"},
 		"disabled without a reason":      {"enabled: true", "enabled: false", "", "enabled", "disabledReason"},
 		"a load balancer on IBM Cloud":   {"platform: aws", "platform: ibmcloud", "loadBalancer: NLB", "loadBalancer", "platform: aws"},

@@ -11,6 +11,7 @@ import (
 type Problem struct {
 	File   string
 	Line   int    // 0: the file as a whole
+	Column int    // of the line, from 1; 0: not known
 	Field  string // dotted path, e.g. "regions.allow[1].zones"; empty: the file as a whole
 	Got    string // what stands there, or "missing"
 	Accept string // what would be accepted
@@ -21,6 +22,9 @@ func (p Problem) Error() string {
 	where, field := p.File, p.Field
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, p.Line)
+	}
+	if p.Line > 0 && p.Column > 0 {
+		where = fmt.Sprintf("%s:%d", where, p.Column)
 	}
 	if field != "" {
 		field += ": "
@@ -40,9 +44,9 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Sorted returns the problems in the order of files and lines.
+// Sorted returns the problems in the order of files, lines and columns.
 func (ps Problems) Sorted() Problems {
 	return slices.SortedStableFunc(slices.Values(ps), func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

@@ -40,6 +40,7 @@ type Profile struct {
 	LoadBalancer  string // what the ingress gets on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
+	Addons        Addons
 	WhenFull      string // what a full quota means: WhenFullRefuse (default) or WhenFullWait
 }
 
@@ -123,7 +124,8 @@ type Catalogue struct {
 	Quotas     []Quota
 	Policies   []Policy
 	Identities []Identity
-	Hash       string // SHA-256 over the files, first 12 hex digits: kept with every verdict
+	Addons     []Addon // ordered by name
+	Hash       string  // SHA-256 over the files, first 12 hex digits: kept with every verdict
 }
 
 // Get looks a profile up by its exact name.
@@ -160,10 +162,13 @@ func (c Catalogue) Team(name string) (t Team, known, declared bool) {
 
 // Default is the profile taken when a wish names none: the one that costs least in its default region of those that are
 // enabled and for everybody, the first by name among equals. ok is false when there is none.
-func (c Catalogue) Default() (p Profile, ok bool) {
+func (c Catalogue) Default() (p Profile, ok bool) { return c.DefaultOf([]string{"*"}) }
+
+// DefaultOf is Default of those alone whose names fit one of the globs.
+func (c Catalogue) DefaultOf(globs []string) (p Profile, ok bool) {
 	least := 0
 	for _, candidate := range c.profiles {
-		if !candidate.Enabled || candidate.AdminOnly {
+		if !candidate.Enabled || candidate.AdminOnly || !FitsAny(globs, candidate.Name) {
 			continue
 		}
 		region, _ := candidate.Region(candidate.DefaultRegion)

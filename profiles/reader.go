@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -17,6 +16,8 @@ type reader struct {
 	file     string
 	problems Problems
 	lines    map[string]int // where each field stands, for checks that compare fields
+	columns  map[string]int // likewise; nil: problems say lines alone
+	shown    int            // characters of a value that are repeated; 0: sixty
 }
 
 // field is one key a mapping may have. Every field is required unless optional.
@@ -29,6 +30,14 @@ type field struct {
 
 func (r *reader) fail(line int, path, got, accept string) {
 	r.problems = append(r.problems, Problem{File: r.file, Line: line, Field: path, Got: got, Accept: accept})
+}
+
+// failOn is fail at a node.
+func (r *reader) failOn(n *yaml.Node, path, got, accept string) {
+	r.fail(n.Line, path, got, accept)
+	if r.columns != nil {
+		r.problems[len(r.problems)-1].Column = n.Column
+	}
 }
 
 // good says that every path was read and holds no problem, so that its values may be compared.
@@ -66,14 +75,25 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 		r.fail(line, "", words, "valid YAML")
 		return nil
 	}
-	if err := docs.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		r.fail(doc.Content[0].Line, "", "more than one document", "one "+what+" per file")
+	if second := new(yaml.Node); !errors.Is(docs.Decode(second), io.EOF) {
+		r.fail(max(second.Line, doc.Content[0].Line), "", "more than one document", "one "+what+" per file")
 	}
 	return doc.Content[0]
 }
 
 // failAt reports a problem that shows only when fields are compared.
-func (r *reader) failAt(path, got, accept string) { r.fail(r.lines[path], path, got, accept) }
+func (r *reader) failAt(path, got, accept string) {
+	r.fail(r.lines[path], path, got, accept)
+	r.problems[len(r.problems)-1].Column = r.columns[path]
+}
+
+// stands remembers where a field does.
+func (r *reader) stands(path string, n *yaml.Node) {
+	r.lines[path] = n.Line
+	if r.columns != nil {
+		r.columns[path] = n.Column
+	}
+}
 
 // sorted orders the problems as a reader of the file meets them.
 func (r *reader) sorted() Problems { return r.problems.Sorted() }
@@ -81,7 +101,7 @@ func (r *reader) sorted() Problems { return r.problems.Sorted() }
 // object reads a mapping: unknown, doubled and missing keys are problems, and so is every value its field refuses.
 func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 	if n.Kind != yaml.MappingNode {
-		r.fail(n.Line, path, show(n), "a mapping with "+names(fields))
+		r.failOn(n, path, r.show(n), "a mapping with "+names(fields))
 		return
 	}
 	seen := map[string]bool{}
@@ -91,20 +111,20 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 		index := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Value })
 		switch {
 		case index < 0:
-			r.fail(key.Line, at, "unknown field", names(fields))
+			r.failOn(key, join(path, r.key(key)), "unknown field", meant(key.Value, fields))
 		case seen[key.Value]:
-			r.fail(key.Line, at, "given twice", "one "+key.Value)
+			r.failOn(key, at, "given twice", "one "+key.Value)
 		default:
-			r.lines[at] = value.Line
+			r.stands(at, value)
 			if f := fields[index]; !f.read(value, at) {
-				r.fail(value.Line, at, show(value), f.accept)
+				r.failOn(value, at, r.show(value), f.accept)
 			}
 		}
 		seen[key.Value] = true
 	}
 	for _, f := range fields {
 		if !seen[f.name] && !f.optional {
-			r.fail(n.Line, join(path, f.name), "missing", f.accept)
+			r.failOn(n, join(path, f.name), "missing", f.accept)
 		}
 	}
 }
@@ -126,9 +146,9 @@ func (r *reader) items(name, accept string, each func(n *yaml.Node, path string)
 		}
 		for i, item := range n.Content {
 			at := fmt.Sprintf("%s[%d]", path, i)
-			r.lines[at] = item.Line
+			r.stands(at, item)
 			if !each(item, at) {
-				r.fail(item.Line, at, show(item), accept)
+				r.failOn(item, at, r.show(item), accept)
 			}
 		}
 		return true
@@ -148,11 +168,11 @@ func (r *reader) texts(name string, into *[]string, accept string, ok func(strin
 	return r.items(name, accept, func(n *yaml.Node, path string) bool {
 		switch {
 		case n.Kind == yaml.ScalarNode && !scalar(n, "!!str"):
-			r.fail(n.Line, path, show(n), accept+", in quotes")
+			r.failOn(n, path, r.show(n), accept+", in quotes")
 		case !scalar(n, "!!str") || !ok(n.Value):
 			return false
 		case slices.Contains(*into, n.Value):
-			r.fail(n.Line, path, show(n)+" again", "each once")
+			r.failOn(n, path, r.show(n)+" again", "each once")
 		}
 		*into = append(*into, n.Value)
 		return true
@@ -174,31 +194,4 @@ func names(fields []field) string {
 		all = append(all, f.name)
 	}
 	return strings.Join(all, ", ")
-}
-
-// show names what stands in a node, short enough for one line.
-func show(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.ScalarNode:
-		if n.ShortTag() == "!!null" {
-			return "empty"
-		}
-		value := []rune(n.Value)
-		if len(value) > 60 {
-			value = append(value[:60], '…')
-		}
-		if n.ShortTag() == "!!str" {
-			return strconv.Quote(string(value))
-		}
-		return string(value) // unquoted, so that 4.20 is seen to be a number
-	case yaml.MappingNode:
-		if len(n.Content) == 0 {
-			return "an empty mapping"
-		}
-		return "a mapping"
-	case yaml.SequenceNode:
-		return fmt.Sprintf("a list of %d", len(n.Content))
-	default:
-		return "an alias"
-	}
 }

@@ -111,10 +111,10 @@ func userTags(r *reader, into *map[string]string) field {
 			case again:
 				r.fail(key.Line, join(path, key.Value), "given twice", "each key once")
 			case !scalar(key, "!!str") || !scalar(value, "!!str"):
-				r.fail(value.Line, join(path, key.Value), show(value), "a string")
+				r.fail(value.Line, join(path, key.Value), r.show(value), "a string")
 			default:
 				if problem := TagProblem(key.Value, value.Value); problem != "" {
-					r.fail(key.Line, join(path, key.Value), show(value)+": "+problem, "another key or value")
+					r.fail(key.Line, join(path, key.Value), r.show(value)+": "+problem, "another key or value")
 				}
 			}
 			(*into)[key.Value] = value.Value

@@ -72,7 +72,7 @@ func TestThePagesExampleIsInForce(t *testing.T) {
 
 	in := saturday(t)
 	r := in.Request
-	r.Profile, r.TTL, r.PR.Fork, r.PR.Labels, r.PR.Base = "", 0, false, []string{"quick"}, "main"
+	r.Profile, r.TTL, r.PR.Fork, r.PR.Association, r.PR.Labels, r.PR.Base = "", 0, false, "MEMBER", []string{"quick"}, "main"
 	terms := policy.Terms{Catalogue: c, Rules: set, Now: in.Now}
 	v := policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{})
 	require.True(t, v.Allowed, "%v", v.Refusals())

@@ -34,7 +34,7 @@ func saturday(t testing.TB) policy.In {
 	return policy.In{
 		Request: policy.Request{
 			Principal: policy.As("github:maya", "maya", policy.Requester, "shop"), Door: policy.DoorLabel, Permission: "write", Profile: p.Name, Region: "us-east-1", Version: "4.20.3",
-			PR:        &policy.PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Base: "main", Fork: true, Labels: []string{"ocp/aws-minimal-test"}},
+			PR:        &policy.PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Base: "main", Fork: true, Draft: true, Association: "NONE", Labels: []string{"ocp/aws-minimal-test"}},
 			Ownership: policy.Ownership{Team: "shop", CostCenter: "cc-100", Environment: "test"}, TTL: 24*time.Hour + time.Minute, Tags: map[string]string{"color": "blue"},
 		},
 		Profile: p, Team: profiles.Team{Name: "shop", CostCenters: []string{"cc-100"}, Budget: profiles.Budget{MonthlyCents: 50_000}},
@@ -65,6 +65,9 @@ func TestARuleSeesEveryVariable(t *testing.T) {
 		"usage.everywhere.live > 0 || usage.repository.live > 0":                            false,
 		"price.totalCents > 1800 && price.hourlyCents == 75":                                true,
 		"pr.number == 41 && pr.repo == 'acme/shop' && pr.base == 'main'":                    true,
+		"pr.fork && pr.fork == pr.is_fork && pr.draft":                                      true,
+		"pr.association in ['NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR']":               true,
+		"pr.association == 'MEMBER'":                                                        false,
 		"pr.repo.split('/')[0] == 'acme'":                                                   true,
 		"true":                                                                              true,
 		"false":                                                                             false,
@@ -81,7 +84,7 @@ func TestARuleSeesEveryVariable(t *testing.T) {
 func TestWithoutAPullRequestThereIsAnEmptyOne(t *testing.T) {
 	in := saturday(t)
 	in.Request.PR = nil
-	require.Len(t, compiled(t, one("pr.number == 0 && pr.repo == '' && !pr.is_fork && pr.labels.size() == 0", profiles.EffectDeny)).Judge(in), 1)
+	require.Len(t, compiled(t, one("pr.number == 0 && pr.repo == '' && !pr.is_fork && !pr.fork && !pr.draft && pr.association == '' && pr.labels.size() == 0", profiles.EffectDeny)).Judge(in), 1)
 	require.Empty(t, compiled(t, one("'x' in pr.labels", profiles.EffectDeny)).Judge(in))
 	require.Len(t, compiled(t, one("request.tags.size() == 0", profiles.EffectDeny)).Judge(policy.In{}), 1, "nothing at all is there")
 }

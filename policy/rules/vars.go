@@ -83,7 +83,11 @@ type (
 		Head   string   `cel:"head"`
 		Base   string   `cel:"base"`
 		IsFork bool     `cel:"is_fork"`
+		Fork   bool     `cel:"fork"` // the same
+		Draft  bool     `cel:"draft"`
 		Labels []string `cel:"labels"`
+
+		Association string `cel:"association"` // of the author, in GitHub's spelling; empty: not known
 	}
 	price struct {
 		HourlyCents int64 `cel:"hourlyCents"`
@@ -132,7 +136,9 @@ func values(in policy.In) map[string]any {
 	r := in.Request
 	var pr pullRequest
 	if p := r.PR; p != nil {
-		pr = pullRequest{Repo: p.Repo, Number: int64(p.Number), Author: p.Author, Head: p.Head, Base: p.Base, IsFork: p.Fork, Labels: p.Labels}
+		pr = pullRequest{
+			Repo: p.Repo, Number: int64(p.Number), Author: p.Author, Head: p.Head, Base: p.Base, IsFork: p.Fork, Fork: p.Fork, Draft: p.Draft, Labels: p.Labels, Association: p.Association,
+		}
 	}
 	return map[string]any{
 		"request": requestOf(r), "profile": profileOf(in), "actor": actorOf(r), "team": teamOf(in), "usage": usageOf(in.Usage), "pr": pr,

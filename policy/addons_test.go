@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// furnished are terms with the built-in add-ons.
+func furnished(t *testing.T) Terms {
+	t.Helper()
+	c, err := profiles.Embedded()
+	require.NoError(t, err)
+	out := terms(t)
+	out.Catalogue.Addons = c.Addons
+	return out
+}
+
+func TestAddonsAreThoseThatTheFilePicksOfTheAllowed(t *testing.T) {
+	v := Evaluate(withFile(profiles.RepositoryFile{Addons: []string{"pr-namespace", "cert-manager"}}), Usage{}, furnished(t), Settings{})
+	require.True(t, v.Allowed, "%v", v.Refusals())
+	require.Equal(t, []string{"pr-namespace", "cert-manager"}, v.Grant.Addons, "in the order they were picked")
+	check := find(t, v, "add-ons")
+	require.Equal(t, []any{Pass, "It gets what .github/ocpctl.yaml of acme/shop picks: pr-namespace, cert-manager."}, []any{check.Result, check.Words})
+
+	for _, r := range []Request{wish(), withFile(profiles.RepositoryFile{})} {
+		v = Evaluate(r, Usage{}, furnished(t), Settings{})
+		require.Empty(t, v.Grant.Addons)
+		require.False(t, slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "add-ons" }), "none picked and none given: nothing to say")
+	}
+}
+
+func TestAddonsThatAreNotAllowedAreRefusedWithWhatWouldBe(t *testing.T) {
+	v := Evaluate(withFile(profiles.RepositoryFile{Addons: []string{"cert-manger"}}), Usage{}, furnished(t), Settings{})
+	require.False(t, v.Allowed)
+	require.Equal(t, []any{
+		"add-ons", `There is no add-on "cert-manger", which .github/ocpctl.yaml of acme/shop picks.`,
+		"Did you mean cert-manager? Pick of these in .github/ocpctl.yaml on the base branch: cert-manager, pr-namespace.",
+	}, []any{v.Refusals()[0].Name, v.Refusals()[0].Words, v.Refusals()[0].Next})
+
+	many := withFile(profiles.RepositoryFile{Addons: strings.Split(strings.Repeat("pr-namespace,", profiles.MostAddons+1), ",")[:profiles.MostAddons+1]})
+	v = Evaluate(many, Usage{}, furnished(t), Settings{})
+	require.False(t, v.Allowed)
+	require.Equal(t, "at most 10", v.Refusals()[0].Accept)
+}
+
+func TestAProfilesOwnAddonsComeWhereTheFilePicksNone(t *testing.T) {
+	p, known := furnished(t).Catalogue.Get("aws-minimal-test")
+	require.True(t, known)
+	p.Addons = profiles.Addons{Default: []string{"pr-namespace"}}
+	j := judging{r: wish(), profile: p, known: true, terms: furnished(t)}
+	require.Equal(t, []string{"pr-namespace"}, j.addons())
+	require.Equal(t, "It gets what profile aws-minimal-test gives each of its clusters: pr-namespace.", j.checkAddons().Words)
+	j.r = withFile(profiles.RepositoryFile{Addons: []string{"cert-manager"}})
+	check := j.checkAddons()
+	require.Equal(t, []any{Fail, "Profile aws-minimal-test does not allow the add-on cert-manager, which .github/ocpctl.yaml of acme/shop picks."}, []any{check.Result, check.Words})
+}

@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// checkDraft keeps clusters from drafts where the repository's file says so.
+func checkDraft(r Request) Check {
+	check := Check{Name: "draft", Result: Pass, Words: "The pull request is no draft."}
+	switch {
+	case r.PR.Draft && r.File != nil && r.File.Drafts == profiles.DraftsDeny:
+		check.Result, check.Asked, check.Accept = Fail, "a draft", "a pull request that is ready for review"
+		check.Words = fmt.Sprintf("This pull request is a draft, and %s gives drafts no cluster.", fileOf(r))
+		check.Next = "Mark the pull request as ready for review."
+	case r.PR.Draft:
+		check.Words = "The pull request is a draft, which may have a cluster."
+	}
+	return check
+}
+
+// checkFork keeps a fork's code from running before a person agreed to it: whoever sets a label or gives a command asks by
+// that and does not agree. An agreement is bound to the head it was given to, so the words name none.
+func (j judging) checkFork() Check {
+	r := j.r
+	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
+	switch {
+	case r.PR == nil:
+		check.Words = "The wish comes from no pull request."
+	case r.PR.Fork && j.deniesForks():
+		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
+		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code."
+		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
+	case r.PR.Fork:
+		check = j.agreed(check, "a fork", "a branch of "+r.PR.Repo)
+		check.Words = "This pull request comes from a fork, and nothing runs for a fork's code before a person agreed to it."
+	}
+	return check
+}
+
+// deniesForks says that the server or the repository wants none; one no is enough.
+func (j judging) deniesForks() bool {
+	return j.settings.Forks == profiles.ForksDeny || j.r.File != nil && j.r.File.Forks == profiles.ForksDeny
+}
+
+// contributors are the ties to a repository that take nobody's word, in GitHub's spelling. Whatever else GitHub may say one
+// day does; nothing at all is said of what was seen before we asked for it.
+var contributors = []string{"", "CONTRIBUTOR", "COLLABORATOR", "MEMBER", "OWNER"}
+
+// checkFirst asks a person before anything runs for somebody's first contribution, from wherever it comes.
+func (j judging) checkFirst() Check {
+	pr := j.r.PR
+	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Words: fmt.Sprintf("%s is no newcomer to %s.", orDefault(pr.Author, "The author"), pr.Repo)}
+	if pr.Association == "" {
+		check.Words = "GitHub did not say whether the author is new here."
+	}
+	if !slices.Contains(contributors, pr.Association) {
+		check = j.agreed(check, pr.Association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER")
+		check.Words = fmt.Sprintf("%s has contributed nothing to %s yet, so a person has to agree first.", orDefault(pr.Author, "The author"), pr.Repo)
+	}
+	return check
+}
+
+// agreed makes a check ask for the word of somebody who may create for the team.
+func (j judging) agreed(check Check, asked, accept string) Check {
+	check.Result, check.Asked, check.Accept = Ask, asked, accept
+	check.Next = "Someone of the team looks at the newest commit and comments /ocp approve. A push before that asks anew."
+	if j.own.Team != "" {
+		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that asks anew.", j.own.Team)
+	}
+	check.Approval = &Approval{Count: 1, By: Requester}
+	return check
+}

@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
+	for _, c := range []struct {
+		server, file string
+		result       Result
+		next         string
+	}{
+		{"", "", Ask, "comments /ocp approve"},
+		{"", "none", Ask, "comments /ocp approve"},
+		{"", "approve", Ask, "comments /ocp approve"},
+		{"", "deny", Fail, "open the pull request from there"},
+		{"approve", "", Ask, "comments /ocp approve"},
+		{"approve", "none", Ask, "Someone of team shop"},
+		{"approve", "approve", Ask, "A push before that asks anew"},
+		{"approve", "deny", Fail, "open the pull request from there"},
+		{"deny", "", Fail, "open the pull request from there"},
+		{"deny", "approve", Fail, "open the pull request from there"},
+	} {
+		r := wish()
+		r.PR.Fork = true
+		if c.file != "none" {
+			r.File = &profiles.RepositoryFile{Forks: c.file}
+		}
+		v := Evaluate(r, Usage{}, terms(t), Settings{Forks: c.server})
+		check := find(t, v, "fork")
+		require.Equal(t, c.result, check.Result, c)
+		require.Contains(t, check.Next, c.next, c)
+		require.Equal(t, c.result == Ask, v.Allowed, c)
+		if v.Allowed {
+			require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{check.Words}}, v.Approval, c)
+			require.Contains(t, v.Words(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
+		}
+	}
+	v := Evaluate(wish(), Usage{}, terms(t), Settings{Forks: "deny"})
+	require.True(t, v.Allowed, "a branch of the repository is no fork")
+}
+
+func TestANewcomersPullRequestTakesAPersonsWord(t *testing.T) {
+	for association, result := range map[string]Result{
+		"NONE": Ask, "FIRST_TIMER": Ask, "FIRST_TIME_CONTRIBUTOR": Ask, "MANNEQUIN": Ask, "SOMETHING_NEW": Ask, "member": Ask,
+		"CONTRIBUTOR": Pass, "COLLABORATOR": Pass, "MEMBER": Pass, "OWNER": Pass, "": Pass,
+	} {
+		r := wish()
+		r.PR.Association, r.PR.Author = association, "rita"
+		v := Evaluate(r, Usage{}, terms(t), Settings{})
+		require.True(t, v.Allowed)
+		check := find(t, v, "first contribution")
+		require.Equal(t, result, check.Result, association)
+		require.Equal(t, result == Ask, v.Approval != nil, association)
+		if result == Ask {
+			require.Equal(t, []any{association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER"}, []any{check.Asked, check.Accept})
+			require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{"rita has contributed nothing to acme/shop yet, so a person has to agree first."}}, v.Approval)
+			require.NotEmpty(t, check.Next)
+		}
+	}
+}
+
+func TestANewcomersForkIsAskedForOnceWithBothReasons(t *testing.T) {
+	r := wish()
+	r.PR.Fork, r.PR.Association = true, "FIRST_TIMER"
+	v := Evaluate(r, Usage{}, terms(t), Settings{Forks: "approve"})
+	require.True(t, v.Allowed)
+	require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{find(t, v, "fork").Words, find(t, v, "first contribution").Words}}, v.Approval)
+
+	terms := declaredTerms(t)
+	v = Evaluate(r, Usage{Team: Counts{SpentCents: 45_000}}, terms, Settings{Forks: "approve"})
+	require.Equal(t, PlatformAdmin, v.Approval.By, "what takes a platform admin takes one for all of it")
+	require.Len(t, v.Approval.Why, 3)
+}
+
+func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
+	for _, c := range []struct {
+		draft bool
+		file  *profiles.RepositoryFile
+		want  Result
+		words string
+	}{
+		{true, &profiles.RepositoryFile{Drafts: "deny"}, Fail, "This pull request is a draft, and .github/ocpctl.yaml of acme/shop gives drafts no cluster."},
+		{true, &profiles.RepositoryFile{Drafts: "allow"}, Pass, "may have a cluster"},
+		{true, &profiles.RepositoryFile{}, Pass, "may have a cluster"},
+		{true, nil, Pass, "may have a cluster"},
+		{false, &profiles.RepositoryFile{Drafts: "deny"}, Pass, "no draft"},
+	} {
+		r := wish()
+		r.PR.Draft, r.File = c.draft, c.file
+		v := Evaluate(r, Usage{}, terms(t), Settings{})
+		check := find(t, v, "draft")
+		require.Equal(t, c.want, check.Result)
+		require.Contains(t, check.Words, c.words)
+		require.Equal(t, c.want != Fail, v.Allowed)
+		require.True(t, May(r, "destroy").Allowed, "to end a draft's cluster is never refused")
+	}
+}
+
+func TestAWishWithoutAPullRequestIsAskedNothingOfOne(t *testing.T) {
+	r := wish()
+	r.PR, r.Name, r.Door, r.Permission, r.Principal = nil, "mine", DoorAPI, "", As("x", "maya", PlatformAdmin)
+	for _, c := range Evaluate(r, Usage{}, terms(t), Settings{Forks: "deny"}).Checks {
+		require.NotContains(t, []string{"draft", "first contribution", "repository file"}, c.Name)
+	}
+}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// fileDefaults says what the repository's file filled in.
+type fileDefaults struct{ profile, ttl bool }
+
+// names adds to a complaint of the profile that nobody here named it.
+func (f fileDefaults) names(r Request) string {
+	if !f.profile {
+		return ""
+	}
+	return ", which " + fileOf(r) + " names as default"
+}
+
+// fileOf names the repository's file in a sentence.
+func fileOf(r Request) string {
+	if r.PR == nil {
+		return profiles.RepositoryFilePath
+	}
+	return profiles.RepositoryFilePath + " of " + r.PR.Repo
+}
+
+// listed says whether the repository's file lets the repository have the profile.
+func (r Request) listed(profile string) bool {
+	return r.File == nil || len(r.File.Profiles) == 0 || profiles.FitsAny(r.File.Profiles, profile)
+}
+
+// fileProfile takes the profile of the repository's file where none was named.
+func (j judging) fileProfile() judging {
+	if f := j.r.File; f != nil && f.Default != "" && j.r.Profile == "" {
+		j.r.Profile, j.defaults.profile = f.Default, true
+	}
+	return j
+}
+
+// defaultProfile is the catalogue's, of those on the file's list where one of them can be had.
+func (j judging) defaultProfile() (profiles.Profile, bool) {
+	if f := j.r.File; f != nil && len(f.Profiles) > 0 {
+		if p, ok := j.terms.Catalogue.DefaultOf(f.Profiles); ok {
+			return p, true
+		}
+	}
+	return j.terms.Catalogue.Default()
+}
+
+// fileTTL takes the lifetime of the repository's file where none was asked for, cut at the profile's maximum.
+func (j judging) fileTTL() judging {
+	if f := j.r.File; f != nil && f.TTL > 0 && j.r.TTL == 0 && j.known {
+		j.r.TTL, j.defaults.ttl = min(f.TTL, j.profile.MaxTTL), true
+	}
+	return j
+}
+
+// mostGrace is the longest grace that the repository's file may give.
+func (j judging) mostGrace() time.Duration {
+	if j.settings.MaxGrace > 0 {
+		return j.settings.MaxGrace
+	}
+	return j.ownGrace()
+}
+
+// ownGrace is the grace of who has no file.
+func (j judging) ownGrace() time.Duration {
+	if j.settings.Grace > 0 {
+		return j.settings.Grace
+	}
+	return j.profile.Grace
+}
+
+// grace is how long the cluster stays after its pull request closed or lost the label.
+func (j judging) grace() time.Duration {
+	if f := j.r.File; f != nil && f.Grace != nil {
+		return min(j.settings.Scale(*f.Grace), j.mostGrace())
+	}
+	return j.ownGrace()
+}
+
+// checkFile says what the repository's file makes of the wish. It narrows and fills in; what it fills in is judged like what
+// was asked for, so that nothing it says allows what the server does not.
+func (j judging) checkFile() Check {
+	r, f := j.r, j.r.File
+	var checks []Check
+	name := orDefault(r.Profile, j.profile.Name)
+	if len(f.Profiles) > 0 && name != "" {
+		checks = append(checks, j.checkFileList(name))
+	}
+	if j.defaults.profile {
+		checks = append(checks, Check{Name: "default", Result: Pass, Accept: f.Default, Words: fmt.Sprintf("No profile was named, and %s names %s.", fileOf(r), f.Default)})
+	}
+	if j.defaults.ttl {
+		checks = append(checks, j.cut("ttl", "lifetime", f.TTL, j.profile.MaxTTL, "profile "+j.profile.Name, f.TTL > j.profile.MaxTTL))
+	}
+	if f.Grace != nil && j.known {
+		checks = append(checks, j.cut("grace", "grace", *f.Grace, j.mostGrace(), "this installation", j.settings.Scale(*f.Grace) > j.mostGrace()))
+	}
+	return whole("repository file", fileOf(r)+" has nothing against it.", checks)
+}
+
+// checkFileList sees that the profile is on the file's list.
+func (j judging) checkFileList(name string) Check {
+	r := j.r
+	check := Check{Name: "profiles", Result: Pass, Asked: name, Accept: strings.Join(r.File.Profiles, ", "), Words: fmt.Sprintf("%s lets the repository have profile %s.", fileOf(r), name)}
+	if r.listed(name) {
+		return check
+	}
+	check.Result = Fail
+	check.Words = fmt.Sprintf("Profile %s is not among those that %s lets the repository have: %s.", name, fileOf(r), check.Accept)
+	check.Next = fmt.Sprintf("Ask the repository's maintainers to add it to profiles in %s on the base branch.", profiles.RepositoryFilePath)
+	if could := offered(r, j.terms.Catalogue); len(could) > 0 {
+		check.Next = fmt.Sprintf("Choose one of: %s, or ask the repository's maintainers to add it to profiles in %s on the base branch.", strings.Join(could, ", "), profiles.RepositoryFilePath)
+	}
+	return check
+}
+
+// cut says what became of a span that the file gives: taken, or cut short at the most there is.
+func (j judging) cut(key, what string, asked, most time.Duration, whose string, above bool) Check {
+	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Words: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
+	if above {
+		check.Result = Warn
+		check.Words = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), Span(asked), Span(most), whose, Span(most))
+		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", Span(most), key, profiles.RepositoryFilePath)
+	}
+	return check
+}

@@ -1,0 +1,62 @@
+package profiles
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Doubts are what in a repository's file the catalogue has no use for, each at its place: profiles that nobody can have, and a
+// lifetime that is cut. They keep nothing from beginning. A file that cannot be read holds problems instead, and no doubts.
+func (c Catalogue) Doubts(raw []byte) Problems {
+	f, r := loadRepositoryFile(raw)
+	if len(r.problems) > 0 {
+		return nil
+	}
+	var could []string
+	for _, p := range c.profiles {
+		if p.Enabled && !p.AdminOnly {
+			could = append(could, p.Name)
+		}
+	}
+	if f.Default != "" {
+		c.doubt(r, "defaultProfile", f.Default, could)
+	}
+	for i, glob := range f.Profiles {
+		c.doubt(r, fmt.Sprintf("profiles[%d]", i), glob, could)
+	}
+	c.doubtTTL(r, f, could)
+	c.doubtAddons(r, f, could)
+	return r.sorted()
+}
+
+// doubt reports a name, or a glob, that fits no profile that could be had.
+func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
+	if slices.ContainsFunc(could, func(name string) bool { return Fits(glob, name) }) {
+		return
+	}
+	why, accept := "which fits no profile of the catalogue", strings.Join(could, ", ")
+	if p, known := c.Get(glob); known && p.Enabled {
+		why = "which only platform admins may have"
+	} else if known {
+		why = "which is disabled"
+	} else if near, ok := Closest(glob, could); ok {
+		accept = near + ", probably; one of " + accept
+	}
+	r.failAt(path, fmt.Sprintf("%q, %s", glob, why), accept)
+}
+
+// doubtTTL reports a lifetime that is more than profiles give that the repository may have.
+func (c Catalogue) doubtTTL(r *reader, f RepositoryFile, could []string) {
+	var short []string
+	most := f.TTL
+	for _, name := range could {
+		p, _ := c.Get(name)
+		if p.MaxTTL < f.TTL && (len(f.Profiles) == 0 || FitsAny(f.Profiles, name)) {
+			short, most = append(short, name), min(most, p.MaxTTL)
+		}
+	}
+	if len(short) > 0 {
+		r.failAt("ttl", fmt.Sprintf("%gh, which is cut at the maximum of %s", f.TTL.Hours(), strings.Join(short, ", ")), fmt.Sprintf("at most %gh", most.Hours()))
+	}
+}

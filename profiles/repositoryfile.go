@@ -1,0 +1,219 @@
+package profiles
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// RepositoryFilePath is where a repository says what it wants, on the branch that its pull requests go to.
+const RepositoryFilePath = ".github/ocpctl.yaml"
+
+// What a repository's file may say of drafts, forks and pushes.
+const (
+	DraftsAllow = "allow"
+	DraftsDeny  = "deny" // a draft gets no cluster
+
+	ForksApprove = "approve" // a fork's pull request gets a cluster once a person agreed to its head
+	ForksDeny    = "deny"
+
+	SynchronizeKeep     = "keep"     // a push changes nothing
+	SynchronizeRefresh  = "refresh"  // a push brings the add-ons anew
+	SynchronizeRecreate = "recreate" // a push ends the cluster and asks for another
+)
+
+// What people can be mentioned for.
+const (
+	MentionReady    = "ready"
+	MentionFailed   = "failed"
+	MentionExpiring = "expiring"
+)
+
+// RepositoryFile is what a repository says of its own clusters. It narrows what the catalogue gives and fills in what a
+// request leaves out; it never allows what the server does not. What it leaves out is the zero value.
+type RepositoryFile struct {
+	Default     string         `json:"defaultProfile,omitempty"`
+	Profiles    []string       `json:"profiles,omitempty"` // names or globs (see Fits); empty: all of the catalogue
+	TTL         time.Duration  `json:"ttl,omitempty"`      // where a request names none
+	Grace       *time.Duration `json:"grace,omitempty"`    // after the pull request closed or the label went; 0: none
+	Drafts      string         `json:"drafts,omitempty"`
+	Forks       string         `json:"forks,omitempty"`
+	Synchronize string         `json:"synchronize,omitempty"`
+	Keep        time.Duration  `json:"keep,omitempty"` // how long the label ocp/keep holds a cluster; zero: to the profile's maximum
+	Addons      []string       `json:"addons,omitempty"`
+	Notify      Notify         `json:"notify,omitzero"`
+}
+
+// Notify says what people hear of.
+type Notify struct {
+	Mention []string `json:"mention,omitempty"` // ready, failed, expiring: the owner is mentioned by name
+}
+
+// The bounds of a repository's file, which anybody may write who may write the repository.
+const (
+	mostFileBytes    = 64 << 10
+	mostFileDepth    = 4 // notify.mention[0] is at the third
+	mostFileProblems = 50
+	mostFileShown    = 20 // characters of a value: enough to find it, too few of a token that was pasted there to use it
+	mostFileItems    = 50
+)
+
+// LoadRepositoryFile reads what a repository says of itself. The error is Problems: everything that is wrong at once, each
+// with its line and column. An empty file is the zero value.
+func LoadRepositoryFile(raw []byte) (RepositoryFile, error) {
+	f, r := loadRepositoryFile(raw)
+	if len(r.problems) > 0 {
+		return RepositoryFile{}, r.fewest(1 + bytes.Count(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")))
+	}
+	return f, nil
+}
+
+// loadRepositoryFile also returns what knows where everything stands.
+func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
+	var f RepositoryFile
+	r := &reader{file: RepositoryFilePath, lines: map[string]int{}, columns: map[string]int{}, shown: mostFileShown}
+	switch {
+	case len(raw) > mostFileBytes:
+		r.fail(1, "", fmt.Sprintf("%d bytes", len(raw)), fmt.Sprintf("at most %d", mostFileBytes))
+	case !utf8.Valid(raw):
+		r.fail(1+bytes.Count(raw[:firstInvalid(raw)], []byte("\n")), "", "bytes that are no UTF-8", "a text in UTF-8")
+	case !said(raw):
+	default:
+		if doc := r.document(raw, "mapping"); doc != nil && r.plain(doc, 0) {
+			f = readRepositoryFile(r, doc)
+		}
+		r.placeAlias(raw)
+	}
+	return f, r
+}
+
+// said says whether a file holds anything but comments and markers.
+func said(raw []byte) bool {
+	for line := range bytes.Lines(raw) {
+		if line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
+			return true
+		}
+	}
+	return false
+}
+
+func firstInvalid(raw []byte) int {
+	for i := 0; i < len(raw); {
+		c, size := utf8.DecodeRune(raw[i:])
+		if c == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return len(raw)
+}
+
+func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
+	var f RepositoryFile
+	var version int
+	fields := []field{
+		only(whole("version", &version, 1, 1), "1, the one version there is"),
+		text("defaultProfile", &f.Default, "a profile's name", nameForm.MatchString),
+		r.texts("profiles", &f.Profiles, "a profile's name, or a glob such as aws-*", profileGlob),
+		span("ttl", &f.TTL, mostTTLHours*time.Hour),
+		graceField(&f.Grace),
+		choice("drafts", &f.Drafts, DraftsAllow, DraftsDeny),
+		choice("forks", &f.Forks, ForksApprove, ForksDeny),
+		choice("synchronize", &f.Synchronize, SynchronizeKeep, SynchronizeRefresh, SynchronizeRecreate),
+		span("keep", &f.Keep, mostTTLHours*time.Hour),
+		r.texts("addons", &f.Addons, "an add-on's name", nameForm.MatchString),
+		r.inner("notify", optional(oneOf(r, "mention", &f.Notify.Mention, MentionReady, MentionFailed, MentionExpiring))),
+	}
+	for i := range fields {
+		fields[i].optional = true
+	}
+	r.object(doc, "", fields...)
+	if r.good("defaultProfile", "profiles") && !FitsAny(f.Profiles, f.Default) {
+		r.failAt("defaultProfile", fmt.Sprintf("%q, which is not among profiles", f.Default), "a profile that fits one of profiles")
+	}
+	for path, list := range map[string][]string{"profiles": f.Profiles, "addons": f.Addons} {
+		if len(list) > mostFileItems {
+			r.failAt(path, fmt.Sprintf("a list of %d", len(list)), fmt.Sprintf("at most %d", mostFileItems))
+		}
+	}
+	return f
+}
+
+var profileGlobForm = regexp.MustCompile(`^[a-z*][-a-z0-9*]{0,39}$`)
+
+func profileGlob(s string) bool { return profileGlobForm.MatchString(s) && glob(s) }
+
+// graceField is a span that may be nothing at all.
+func graceField(into **time.Duration) field {
+	accept := fmt.Sprintf("a duration such as 30m, from 0s to %gh", mostGrace.Hours())
+	return field{name: "grace", accept: accept, read: func(n *yaml.Node, _ string) bool {
+		d, err := time.ParseDuration(n.Value)
+		return scalar(n, "!!str") && err == nil && d >= 0 && d <= mostGrace && put(into, &d)
+	}}
+}
+
+// only is the field with other words for what it accepts.
+func only(f field, accept string) field {
+	f.accept = accept
+	return f
+}
+
+// oneOf is a list of words of a fixed set.
+func oneOf(r *reader, name string, into *[]string, values ...string) field {
+	return r.texts(name, into, "one of "+strings.Join(values, ", "), func(s string) bool { return slices.Contains(values, s) })
+}
+
+// plain refuses what makes a file say other than it seems: anchors, aliases, merge keys, tags. false: it is too deep to be
+// read on.
+func (r *reader) plain(n *yaml.Node, depth int) bool {
+	switch {
+	case depth > mostFileDepth:
+		r.failOn(n, "", "mappings or lists in each other", fmt.Sprintf("at most %d deep", mostFileDepth))
+		return false
+	case n.Kind == yaml.AliasNode:
+		r.failOn(n, "", "an alias", "the value itself")
+	case n.Anchor != "":
+		r.failOn(n, "", "an anchor", "the value alone")
+	case n.Tag == "!!merge":
+		r.failOn(n, "", "a merge key", "the keys themselves")
+	case n.Style&yaml.TaggedStyle != 0:
+		r.failOn(n, "", "a tag", "the value alone")
+	}
+	for _, child := range n.Content {
+		if !r.plain(child, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// unknownAnchor is what the parser says of an alias that means nothing, without saying where.
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+// placeAlias finds the line of an alias that the parser only complains of.
+func (r *reader) placeAlias(raw []byte) {
+	for i, p := range r.problems {
+		if name := unknownAnchor.FindStringSubmatch(p.Got); name != nil {
+			before, _, _ := bytes.Cut(raw, []byte("*"+name[1]))
+			r.problems[i].Line, r.problems[i].Got, r.problems[i].Accept = 1+bytes.Count(before, []byte("\n")), "an alias", "the value itself"
+		}
+	}
+}
+
+// fewest are the problems in order, one a place and so few that a person reads them, each within the lines there are.
+func (r *reader) fewest(lines int) Problems {
+	all := slices.CompactFunc(r.sorted(), func(a, b Problem) bool { return a.Column > 0 && a.Line == b.Line && a.Column == b.Column })
+	for i := range all {
+		all[i].Line = min(max(all[i].Line, 1), lines)
+	}
+	if more := len(all) - mostFileProblems; more > 0 {
+		all = append(all[:mostFileProblems], Problem{File: r.file, Line: all[mostFileProblems].Line, Got: fmt.Sprintf("%d problems more", more), Accept: "a file without them"})
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package profiles
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// meant is what would be accepted instead of a key, what was probably meant in front.
+func meant(key string, fields []field) string {
+	known := make([]string, 0, len(fields))
+	for _, f := range fields {
+		known = append(known, f.name)
+	}
+	if near, ok := Closest(key, known); ok {
+		return near + ", probably; one of " + names(fields)
+	}
+	return names(fields)
+}
+
+// key names a key that is not known; it may be anything.
+func (r *reader) key(n *yaml.Node) string {
+	if plainKey.MatchString(n.Value) {
+		return n.Value
+	}
+	return r.show(n)
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,30}$`)
+
+// show names what stands in a node, short enough for one line.
+func (r *reader) show(n *yaml.Node) string { return show(n, cmp.Or(r.shown, mostShown)) }
+
+// mostShown is how many characters of a value are repeated where nothing else is said.
+const mostShown = 60
+
+func show(n *yaml.Node, most int) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if n.ShortTag() == "!!null" {
+			return "empty"
+		}
+		value := []rune(n.Value)
+		if len(value) > most {
+			value = append(value[:most], '…')
+		}
+		if n.ShortTag() == "!!str" || strings.ContainsAny(n.Value, "\r\n") {
+			return strconv.Quote(string(value))
+		}
+		return string(value) // unquoted, so that 4.20 is seen to be a number
+	case yaml.MappingNode:
+		if len(n.Content) == 0 {
+			return "an empty mapping"
+		}
+		return "a mapping"
+	case yaml.SequenceNode:
+		return fmt.Sprintf("a list of %d", len(n.Content))
+	default:
+		return "an alias"
+	}
+}
