@@ -1,10 +1,10 @@
 package chatops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -17,21 +17,39 @@ const (
 )
 
 // Check writes the check run of a cluster. Like Comment it depends on the card alone.
-func Check(card lifecycle.Card, links Links, _ time.Time) CheckRun {
+func Check(card lifecycle.Card, links Links) CheckRun {
 	f := faceOf(card)
-	run := CheckRun{Title: card.Name + " " + f.head}
+	run := CheckRun{Title: cut(card.Name+" "+f.head, maxTitle), DetailsURL: address(card, links), Actions: actions(card)}
 	run.Status, run.Conclusion = state(card)
 	if moving(card) && card.Progress.Percent > 0 {
 		run.Title += fmt.Sprintf(", %d %%", min(card.Progress.Percent, 100))
 	}
-	var b strings.Builder
-	for _, part := range []string{f.doing, progress(card), because(card), steps(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links)} {
-		if part != "" {
-			b.WriteString(strings.TrimRight(part, "\n") + "\n\n")
-		}
-	}
-	run.Summary = fit(strings.TrimRight(b.String(), "\n") + "\n")
+	run.Summary = fit(paragraphs([]string{
+		f.doing, awaited(card), progress(card), because(card), steps(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links),
+	}))
 	return run
+}
+
+// maxTitle is how many characters of a title are shown.
+const maxTitle = 200
+
+// actions are the buttons that do something now. What waits for an approval has none: a button is no word of approval.
+func actions(c lifecycle.Card) []CheckAction {
+	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
+	destroy := CheckAction{"Destroy", "Take it down now", ActionDestroy}
+	switch {
+	case c.Phase == lifecycle.AwaitingApproval:
+		return nil
+	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
+		return []CheckAction{extend, destroy}
+	case wanted(c):
+		return []CheckAction{destroy}
+	case c.Phase == lifecycle.DestroyBlocked:
+		return []CheckAction{{"Retry", "Bring its next try forward", ActionRetry}}
+	case neverReady(c) && c.Ends.PRClosed.IsZero():
+		return []CheckAction{{"Retry", "Ask for a new cluster", ActionRetry}}
+	}
+	return nil
 }
 
 // state maps a life to a check run. A cluster that was ready and goes is neutral: ending is not failing, and a pull
@@ -55,10 +73,15 @@ func state(c lifecycle.Card) (status, conclusion string) {
 		return inProgress, ""
 	case created(c):
 		return completed, "neutral"
-	case c.FailReason != "" && c.FailReason != string(lifecycle.Stopped) && c.FailReason != string(lifecycle.Cancelled):
+	case c.FailReason != "" && !dismissed(c):
 		return completed, "failure"
 	}
 	return completed, "cancelled"
+}
+
+// dismissed says that it ended before it was ready because somebody wanted that: nothing failed.
+func dismissed(c lifecycle.Card) bool {
+	return c.FailReason == string(lifecycle.Stopped) || c.FailReason == string(lifecycle.Cancelled)
 }
 
 // steps lists the phases with those behind us ticked. Those that not every life has are shown only while they last.
@@ -82,4 +105,67 @@ func steps(c lifecycle.Card) string {
 		}
 	}
 	return b.String()
+}
+
+// LeftCheck writes the check run on a commit that the pull request moved on from; head is where it is now.
+func LeftCheck(card lifecycle.Card, head string) CheckRun {
+	return CheckRun{
+		Title: card.Name + " is shown on a newer commit", Status: completed, Conclusion: "neutral",
+		Summary: fmt.Sprintf("The pull request moved on, so the cluster %s is shown at %s. It is the same cluster.\n", code(card.Name), code(ShortSHA(head))),
+	}
+}
+
+// ConfigCheckName is the name of the check run on a repository's file.
+const ConfigCheckName = "ocpctl/config"
+
+// What GitHub shows of the problems in a file.
+const (
+	maxProblems   = 100
+	maxAnnotation = 2_000 // characters of a message
+)
+
+// ConfigCheck writes the check run on the repository's file as a pull request would have it: an annotation at each problem's
+// line, none where it is fine. A problem without a line stands at the first one. Warnings alone fail nothing.
+func ConfigCheck(path string, problems []Annotation) CheckRun {
+	if len(problems) == 0 {
+		return CheckRun{Title: cut(oneLine(path), maxTitle) + " is fine", Status: completed, Conclusion: "success",
+			Summary: code(path) + " can be read. It counts once it is on the base branch; the server's own limits come before it.\n"}
+	}
+	run := CheckRun{Title: fmt.Sprintf("%s has %s", cut(oneLine(path), maxTitle), problemsIn(len(problems))), Status: completed, Conclusion: "failure"}
+	words := "%s cannot be read as it stands. On the base branch it would refuse every new cluster of this repository; status, extend and destroy would go on.\n\n"
+	if !slices.ContainsFunc(problems, func(p Annotation) bool { return p.Level != "warning" && p.Level != "notice" }) {
+		run.Conclusion, words = "neutral", "%s can be read. On the base branch it would refuse nothing, but by the catalogue of now some of it has no effect.\n\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, words, code(path))
+	for i, p := range problems {
+		if i == maxProblems {
+			fmt.Fprintf(&b, "- … and %d more\n", len(problems)-i)
+			break
+		}
+		p.Path, p.Line = cmp.Or(p.Path, path), max(p.Line, 1)
+		p.Level, p.Title = cmp.Or(p.Level, "failure"), cut(oneLine(cutBytes(p.Title, maxRead)), maxTitle)
+		p.Message = cut(strings.ToValidUTF8(cutBytes(p.Message, maxRead), "\uFFFD"), maxAnnotation)
+		run.Annotations = append(run.Annotations, p)
+		where := fmt.Sprintf("line %d", p.Line)
+		if p.Title != "" {
+			where += ", " + code(p.Title)
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", where, plain(p.Message))
+	}
+	run.Summary = fit(b.String())
+	return run
+}
+
+func problemsIn(n int) string {
+	if n == 1 {
+		return "a problem"
+	}
+	return fmt.Sprintf("%d problems", n)
+}
+
+// ConfigGone writes the check run of a pull request that takes the repository's file away.
+func ConfigGone(path string) CheckRun {
+	return CheckRun{Title: cut(oneLine(path), maxTitle) + " is taken away", Status: completed, Conclusion: "neutral",
+		Summary: fmt.Sprintf("Without %s on the base branch the server's own settings count for this repository: every profile that it may use, their lifetimes and graces.\n", code(path))}
 }

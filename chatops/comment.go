@@ -2,6 +2,7 @@ package chatops
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,20 +10,56 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Comment writes the one comment of a cluster, edited in place through its life. The words depend on the card alone, so
-// that asking again at another time changes nothing.
-func Comment(card lifecycle.Card, links Links, _ time.Time) string {
+// Comment writes the one comment of a cluster, edited in place through its life. The words depend on what is given alone, so
+// that asking again at another time changes nothing. It fits into what GitHub takes whatever it is given.
+func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
+	parts := []string{
+		fmt.Sprintf("### %s %s %s", f.sign, code(card.Name), f.head), call(card, detail.Mention),
+		f.doing, awaited(card), progress(card), because(card), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+	}
+	words := fit(paragraphs(parts))
+	return words + fold(detail, maxBody-len(words))
+}
+
+// paragraphs puts an empty line between what is not empty.
+func paragraphs(parts []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s %s %s\n\n", f.sign, code(card.Name), f.head)
-	for _, part := range []string{
-		f.doing, progress(card), because(card), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
-	} {
+	for _, part := range parts {
 		if part != "" {
 			b.WriteString(strings.TrimRight(part, "\n") + "\n\n")
 		}
 	}
-	return fit(strings.TrimRight(b.String(), "\n") + "\n")
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// call calls the person who asked for the cluster by name, where the repository's file wants that. Nobody else is ever called.
+func call(c lifecycle.Card, mention []string) string {
+	when, words := "", ""
+	switch {
+	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && wanted(c):
+		when, words = "expiring", "your cluster ends soon."
+	case c.Status == lifecycle.Ready && wanted(c):
+		when, words = "ready", "your cluster is ready."
+	case c.Status == lifecycle.Failed && neverReady(c):
+		when, words = "failed", "your cluster could not be created."
+	case c.Status == lifecycle.Failed:
+		when, words = "failed", "your cluster cannot be taken down yet."
+	}
+	person, onGitHub := strings.CutPrefix(c.RequestedBy, "github:")
+	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(mention, when) {
+		return ""
+	}
+	return "@" + person + ", " + words
+}
+
+// awaited says whose word an approval waits for, and how it is given.
+func awaited(c lifecycle.Card) string {
+	if c.Phase != lifecycle.AwaitingApproval || !wanted(c) {
+		return ""
+	}
+	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+
+		"It counts for the commit it was asked for; a push before that asks anew.", plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"))
 }
 
 // progress is the bar with the runner's step and the time it expects to be done.
@@ -76,7 +113,7 @@ func Line(c lifecycle.Card) string {
 // because gives the reason of the last move, and while it goes or is gone, why it was to go.
 func because(c lifecycle.Card) string {
 	var lines []string
-	if c.Why != "" {
+	if c.Why != "" && c.Why != "accepted" { // what waits says itself for what
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
 	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
@@ -101,8 +138,8 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nIts kubeconfig comes with a click on [its page](%s), with %s, or with your token of the sign-in service in `$TOKEN`. "+
-			"Every read is written down.\n\n```sh\n%s\n```\n", address(c, links), code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
+		fmt.Fprintf(&b, "\nFor its kubeconfig type %s here, click on [its page](%s), or run %s. A program asks with a token in `$TOKEN`. "+
+			"Who read it, and when, is written down.\n\n```sh\n%s\n```\n", code(Prefix+" kubeconfig"), address(c, links), code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
 	}
 	return b.String()
 }
@@ -153,16 +190,17 @@ func blockers(c lifecycle.Card, links Links) string {
 	if c.Status == lifecycle.Destroyed || len(c.Blockers) == 0 && !stuck {
 		return ""
 	}
-	const most = 20
+	const most, room = 20, 20_000
 	var b strings.Builder
 	if len(c.Blockers) > 0 {
 		b.WriteString("**Still there at the last count:**\n\n")
 	}
-	for _, name := range c.Blockers[:min(len(c.Blockers), most)] {
+	for i, name := range c.Blockers {
+		if i == most || b.Len() > room {
+			fmt.Fprintf(&b, "- and %d more\n", len(c.Blockers)-i)
+			break
+		}
 		b.WriteString("- " + blocker(name) + "\n")
-	}
-	if more := len(c.Blockers) - most; more > 0 {
-		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	if stuck {
 		b.WriteString("\n" + turn(c, links))
@@ -170,12 +208,18 @@ func blockers(c lifecycle.Card, links Links) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
+// maxCommand is how many bytes of a command that frees something are shown.
+const maxCommand = 1_500
+
 // blocker shows the command that frees something so that it can be copied.
 func blocker(text string) string {
-	words, command, remark := Blocker(text)
+	words, command, remark := Blocker(cutBytes(text, 3*maxCommand))
 	out := plain(words)
-	if command != "" {
-		out += ": `" + strings.ReplaceAll(oneLine(command), "`", "'") + "`" // whole: a command that was cut is none
+	switch {
+	case len(command) > maxCommand:
+		out += ": the command is on the cluster's page" // a command that was cut is none
+	case command != "":
+		out += ": `" + strings.ReplaceAll(unmarked(oneLine(command)), "`", "'") + "`"
 	}
 	if remark != "" {
 		out += " (" + plain(remark) + ")"
@@ -251,13 +295,12 @@ func price(c lifecycle.Card) string {
 // end says when it goes and why then, and what would keep it.
 func end(c lifecycle.Card) string {
 	at := ending(c)
-	text := fmt.Sprintf("**%s**", moment(at, life(c)))
-	if brought(c) {
-		text = fmt.Sprintf("**%s**", precise(at))
-	}
+	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
 	switch {
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
 		return text + fmt.Sprintf(", held until then: %s. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
+		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because the pull request was closed. Reopen it to keep the cluster"
 	case at.Equal(c.Ends.LabelRemoved):
@@ -296,21 +339,36 @@ func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) 
 func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
+	case c.Phase == lifecycle.DestroyBlocked:
+		commands = []string{"retry", "logs", "status", "help"}
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():
 		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
 	case wanted(c) && c.Phase == lifecycle.AwaitingApproval:
-		commands = []string{"approve", "status", "destroy", "help"}
-	case wanted(c) && c.Ends.TTL.Before(c.Ends.Max) && !brought(c):
-		commands = []string{"status", "extend 4h", "destroy", "help"}
+		commands = []string{"approve", "refuse <reason>", "status", "destroy", "help"}
+	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
+		commands = []string{"kubeconfig", "logs", "extend 4h", "destroy", "help"}
+	case wanted(c) && c.Status == lifecycle.Ready:
+		commands = []string{"kubeconfig", "logs", "destroy", "help"}
+	case wanted(c) && extendable(c):
+		commands = []string{"status", "logs", "extend 4h", "destroy", "help"}
 	case wanted(c):
-		commands = []string{"status", "destroy", "help"}
+		commands = []string{"status", "logs", "destroy", "help"}
 	case c.Status != lifecycle.Destroyed:
-		commands = []string{"status", "create " + c.Profile, "help"} // a new one never waits for the old one's teardown
+		commands = []string{"status", "logs", "create " + c.Profile, "help"} // a new one never waits for the old one's teardown
 	}
 	for i, command := range commands {
 		commands[i] = Prefix + " " + command
 	}
-	return "You can type: " + list(commands)
+	text := "You can type: " + list(commands)
+	if wanted(c) {
+		text += fmt.Sprintf(". Where a pull request has several clusters, add %s for this one", code(c.Profile))
+	}
+	return text
+}
+
+// extendable says that a later end is there to be had, and would count.
+func extendable(c lifecycle.Card) bool {
+	return c.Ends.TTL.Before(c.Ends.Max) && ending(c).Before(c.Ends.Max) && !brought(c)
 }
 
 func page(c lifecycle.Card, links Links) string {
@@ -320,7 +378,10 @@ func page(c lifecycle.Card, links Links) string {
 	return fmt.Sprintf("Cluster %s: [timeline and log](%s)", code(c.ID), address(c, links))
 }
 
-// address is where the cluster's page is.
+// address is where the cluster's page is; empty: there are no pages.
 func address(c lifecycle.Card, links Links) string {
+	if links.UI == "" {
+		return ""
+	}
 	return strings.TrimRight(links.UI, "/") + "/clusters/" + c.ID
 }

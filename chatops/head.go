@@ -49,6 +49,9 @@ func faceOf(c lifecycle.Card) face {
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
+	if c.Phase == lifecycle.Released && neverReady(c) && c.FailReason != "" && !dismissed(c) {
+		f.head = "could not be created, and is gone"
+	}
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting for its turn", "It begins as soon as its quota has room and those before it had their turn."
 	}

@@ -1,34 +1,268 @@
 package chatops
 
-import "strings"
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// spoken returns the lines of a comment that its author says themselves: code fences, quoted lines, indented code and
-// hidden HTML comments are left out, because nobody reads those as a command.
-func spoken(body string) []string {
-	var out []string
-	var fence string
-	hidden := false
-	for line := range strings.Lines(body) {
-		line = strings.TrimRight(line, "\r\n")
-		text := strings.TrimLeft(line, " ")
-		indent := len(line) - len(text)
-		switch {
-		case hidden:
-			hidden = !strings.Contains(line, "-->")
-		case fence != "":
-			if indent < 4 && closes(text, fence) {
-				fence = ""
+// spoken returns the lines of a comment that its author says themselves, as GitHub shows them: what stands in code, in
+// quotes, in lists, in HTML, in folds and in hidden comments is left out, because nobody reads those as a command. Where
+// CommonMark leaves room it is the stricter reading. It takes time in proportion to the comment's length.
+func spoken(body string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var r reader
+		for line := range strings.Lines(strings.ReplaceAll(body, "\r\n", "\n")) {
+			for part := range strings.SplitSeq(strings.TrimSuffix(line, "\n"), "\r") { // a lone CR ends a line too
+				if text, said := r.read(part); said && !yield(text) {
+					return
+				}
 			}
-		case indent >= 4 || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, ">"):
-		case opens(text) != "":
-			fence = opens(text)
-		default:
-			hidden = leavesHidden(text)
-			out = append(out, text)
 		}
 	}
-	return out
 }
+
+// reader is where in a comment's blocks the next line stands.
+type reader struct {
+	fence string   // the marks that opened a code fence; empty: none is open
+	until []string // what ends an HTML block that may hold empty lines; nil: none is open
+	html  bool     // an HTML block that ends with an empty line
+	folds int      // how many <details> and <blockquote> are open
+	para  bool     // a paragraph is open
+	aside string   // what ends the hidden comment or the code that was opened in it; empty: none was
+
+	inner *reader // of the list item or quote that is open; nil: none is
+	item  int     // where the text of the list item begins; 0: it is a quote
+	void  bool    // the list item has no text yet
+	depth int
+}
+
+// deepest is how many lists and quotes within each other are told apart. What is deeper is ours in no case.
+const deepest = 8
+
+// read takes the next line, and returns it without its margin if its author says it.
+func (r *reader) read(line string) (text string, said bool) {
+	text = strings.TrimLeft(line, " \t")
+	indent := columns(line[:len(line)-len(text)], 0)
+	if r.within(text, indent) {
+		return "", false
+	}
+	switch {
+	case r.until != nil:
+		r.end(line)
+		return "", false
+	case r.fence != "":
+		if indent < 4 && closes(text, r.fence) {
+			r.fence = ""
+		}
+		return "", false
+	case text == "":
+		r.html, r.aside, r.para = false, "", false
+		return "", false
+	case r.html:
+		r.fold(line)
+		return "", false
+	}
+	lazy := r.inner != nil && r.inner.open() // the paragraph in there goes on, unless another block begins
+	if indent >= 4 && (lazy || r.para) {
+		return "", false
+	}
+	if !lazy {
+		r.inner = nil
+	}
+	if indent >= 4 || r.block(text, indent) {
+		return "", false
+	}
+	r.para = !lazy
+	return text, r.paragraph(text)
+}
+
+// within gives a line to the list item or the quote that is open, if it belongs there.
+func (r *reader) within(text string, indent int) bool {
+	switch {
+	case r.inner == nil:
+		return false
+	case text == "" && (r.item == 0 || r.void):
+		r.inner = nil // an empty line ends a quote, and an item that began with one
+	case r.item > 0 && text == "":
+		r.inner.read("")
+		return true
+	case r.item > 0 && indent >= r.item:
+		r.void = false
+		r.inner.read(strings.Repeat(" ", indent-r.item) + text)
+		return true
+	case r.item == 0 && indent < 4 && strings.HasPrefix(text, ">"):
+		r.inner.read(quoted(text, indent))
+		return true
+	}
+	return false
+}
+
+// quoted is what stands behind a quote's mark and the one space that belongs to it.
+func quoted(text string, indent int) string {
+	rest := strings.TrimLeft(text[1:], " \t")
+	gap := columns(text[1:len(text)-len(rest)], indent+1)
+	return strings.Repeat(" ", max(0, gap-1)) + rest
+}
+
+// open says that a paragraph is open, here or inside.
+func (r *reader) open() bool { return r.para || r.inner != nil && r.inner.open() }
+
+// block reads a line that begins another block than a paragraph; what was open before it ends.
+func (r *reader) block(text string, indent int) bool {
+	if strings.IndexByte(beginners, text[0]) < 0 {
+		return false
+	}
+	was, goesOn := r.inner, r.open()
+	r.inner = nil
+	switch {
+	case text[0] == '>' && r.depth < deepest:
+		r.inner, r.item = &reader{depth: r.depth + 1}, 0
+		r.inner.read(quoted(text, indent))
+	case opens(text) != "":
+		r.fence = opens(text)
+	case r.para && underline.MatchString(text), rule.MatchString(text), heading.MatchString(text), r.markup(text, goesOn), r.listed(text, indent):
+	default:
+		r.inner = was
+		return false
+	}
+	r.aside, r.para = "", false
+	return true
+}
+
+// beginners are the characters that another block than a paragraph begins with.
+const beginners = ">`~*-_+=#<0123456789"
+
+var (
+	rule      = regexp.MustCompile(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	heading   = regexp.MustCompile(`^#{1,6}(?:[ \t]|$)`)
+	underline = regexp.MustCompile(`^(?:=+|-+)[ \t]*$`) // makes a heading of the paragraph before it
+	bullet    = regexp.MustCompile(`^(?:[-+*]|([0-9]{1,9})[.)])([ \t]+|$)`)
+)
+
+// listed reads a line that opens a list item. In a paragraph's midst only an item with text does, and of the numbered ones
+// only the first.
+func (r *reader) listed(text string, indent int) bool {
+	m := bullet.FindStringSubmatch(text)
+	if m == nil || r.depth >= deepest {
+		return false
+	}
+	vacant := len(m[0]) == len(text)
+	if r.para && (vacant || m[1] != "" && strings.TrimLeft(m[1], "0") != "1") {
+		return false
+	}
+	marker := indent + len(m[0]) - len(m[2])
+	gap := columns(m[2], marker)
+	code := 0
+	if vacant {
+		gap = 1
+	} else if gap > 4 {
+		code, gap = gap-1, 1
+	}
+	r.inner, r.item, r.void = &reader{depth: r.depth + 1}, marker+gap, vacant
+	r.inner.read(strings.Repeat(" ", code) + text[len(m[0]):])
+	return true
+}
+
+// columns is how wide white space is that begins at a column; a tab goes to the next multiple of four.
+func columns(space string, at int) int {
+	from := at
+	for _, r := range space {
+		if r == '\t' {
+			at += 4 - at%4
+		} else {
+			at++
+		}
+	}
+	return at - from
+}
+
+// The ways an HTML block begins, as CommonMark numbers them: 1 to 5 have an end of their own, 6 and 7 end with an empty line.
+var (
+	raw     = regexp.MustCompile(`(?i)^<(?:pre|script|style|textarea)(?:[ \t>]|$)`)
+	decl    = regexp.MustCompile(`^<![A-Za-z]`)
+	element = regexp.MustCompile(`(?i)^</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|` +
+		`fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|` +
+		`p|param|search|section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)(?:[ \t]|/?>|$)`)
+	alone    = regexp.MustCompile(`^</?[A-Za-z][A-Za-z0-9-]*(?:[ \t][^<>]*)?/?>[ \t]*$`)
+	folding  = regexp.MustCompile(`(?i)<(/?)(?:details|blockquote)(?:[ \t/>]|$)`)
+	rawEnds  = []string{"</pre>", "</script>", "</style>", "</textarea>"}
+	htmlEnds = []struct {
+		begins string
+		ends   []string
+	}{{"<!--", []string{"-->"}}, {"<?", []string{"?>"}}, {"<![CDATA[", []string{"]]>"}}}
+)
+
+// markup reads a line that begins a block of HTML. An element that stands alone is none where a paragraph goes on.
+func (r *reader) markup(text string, goesOn bool) bool {
+	if text[0] != '<' {
+		return false
+	}
+	for _, h := range htmlEnds {
+		if strings.HasPrefix(text, h.begins) {
+			r.until = h.ends
+		}
+	}
+	switch {
+	case r.until != nil:
+	case raw.MatchString(text):
+		r.until = rawEnds
+	case decl.MatchString(text):
+		r.until = []string{">"}
+	case element.MatchString(text), !goesOn && alone.MatchString(text):
+		r.html = true
+		r.fold(text)
+		return true
+	default:
+		return false
+	}
+	r.end(text)
+	return true
+}
+
+// end closes the HTML block whose end stands in the line.
+func (r *reader) end(line string) {
+	line = strings.ToLower(line)
+	if slices.ContainsFunc(r.until, func(end string) bool { return strings.Contains(line, strings.ToLower(end)) }) {
+		r.until = nil
+	}
+}
+
+// fold counts what a line folds away, or brings to its end.
+func (r *reader) fold(line string) {
+	for _, tag := range folding.FindAllStringSubmatch(line, -1) {
+		if tag[1] == "" {
+			r.folds++
+		} else {
+			r.folds = max(0, r.folds-1)
+		}
+	}
+}
+
+// paragraph reads a line of a paragraph, and says whether people see it as it stands.
+func (r *reader) paragraph(text string) bool {
+	if r.aside != "" {
+		if strings.Contains(text, r.aside) {
+			r.aside = ""
+		}
+		return false
+	}
+	if !strings.ContainsAny(text, "`<") {
+		return r.folds == 0
+	}
+	bare := inline.ReplaceAllString(text, "")
+	r.fold(bare) // what stands in code folds nothing
+	if open := strings.LastIndex(bare, "<!--"); open >= 0 && !strings.Contains(bare[open:], "-->") {
+		r.aside = "-->"
+	} else if open := strings.IndexByte(bare, '`'); open >= 0 {
+		r.aside = bare[open : len(bare)-len(strings.TrimLeft(bare[open:], "`"))] // GitHub shows it as code if its end comes
+	}
+	return r.folds == 0
+}
+
+// inline is code within one line.
+var inline = regexp.MustCompile("`+[^`]+`+")
 
 // opens returns the run of marks that opens a code fence, empty when the line opens none.
 func opens(line string) string {
@@ -46,10 +280,4 @@ func opens(line string) string {
 func closes(line, fence string) bool {
 	line = strings.TrimRight(line, " \t")
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
-}
-
-// leavesHidden says whether an HTML comment is still open at the end of the line.
-func leavesHidden(line string) bool {
-	open := strings.LastIndex(line, "<!--")
-	return open >= 0 && !strings.Contains(line[open:], "-->")
 }

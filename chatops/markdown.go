@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	maxBody  = 60_000 // GitHub takes 65,536 characters; the wire adds its marker
-	maxPlain = 600
-	maxCode  = 120
+	maxBody    = 60_000 // GitHub takes 65,536 characters; the wire adds its marker
+	maxPlain   = 600
+	maxAddress = 1_000
+	maxRead    = 16_000 // bytes of one text that are looked at
+	maxCode    = 120
 )
 
 var (
@@ -24,11 +26,11 @@ var (
 
 // plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no endless length.
 func plain(text string) string {
-	text = cut(oneLine(text), maxPlain)
+	text = cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain)
 	var b strings.Builder
 	for _, r := range text {
 		switch r {
-		case '\\', '`', '*', '[', ']', '<', '>', '|':
+		case '\\', '`', '*', '[', ']', '<', '>', '|', '&': // an entity would be the sign it stands for before mentions are looked for
 			b.WriteRune('\\')
 			b.WriteRune(r)
 		case '@':
@@ -42,12 +44,18 @@ func plain(text string) string {
 
 // code writes a word as code. Backticks cannot end it early, and nobody is mentioned inside.
 func code(text string) string {
-	text = cut(strings.ReplaceAll(oneLine(text), "`", "'"), maxCode)
+	text = cut(unmarked(strings.ReplaceAll(oneLine(cutBytes(text, maxRead)), "`", "'")), maxCode)
 	if text == "" {
 		text = " "
 	}
 	return "`" + text + "`"
 }
+
+// unmarked breaks up what begins a hidden mark: the wire finds its comments by theirs, and text of others must not hold one.
+func unmarked(text string) string { return strings.ReplaceAll(text, "<!--", "<! --") }
+
+// cutBytes bounds the work on text of unknown origin.
+func cutBytes(text string, most int) string { return text[:min(len(text), most)] }
 
 func oneLine(text string) string {
 	fields := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
@@ -65,14 +73,20 @@ func cut(text string, most int) string {
 
 // link writes an address so that it can be clicked; what is no plain web address stays text, without any password.
 func link(address string) string {
+	if web(address) {
+		return "<" + address + ">"
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return code("an address that cannot be read")
 	}
-	if (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || strings.ContainsAny(address, "<> \t\n`|") {
-		return code(u.Redacted())
-	}
-	return "<" + address + ">"
+	return code(u.Redacted())
+}
+
+// web says that it is a plain web address of a length that can be shown, without a password.
+func web(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && len(address) <= maxAddress && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && !strings.ContainsAny(address, "<> \t\n`|")
 }
 
 // mention addresses a person; what is no login stays text.
@@ -114,11 +128,14 @@ func moment(t time.Time, life time.Duration) string {
 }
 
 // precise writes a time with its seconds, where it has some.
-func precise(t time.Time) string {
-	if t.Second() == 0 {
-		return t.UTC().Format("2006-01-02 15:04 UTC")
+func precise(t time.Time) string { return t.UTC().Format("2006-01-02 ") + clock(t) + " UTC" }
+
+// day writes a time as people say it, with its seconds where it has some.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "a time not known yet"
 	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return t.UTC().Format("Monday 2 January 2006") + " at " + clock(t) + " UTC"
 }
 
 // clock writes the time of a day alone, with its seconds where it has some.
@@ -136,7 +153,7 @@ func dollars(hourlyCents int, d time.Duration) string {
 
 // sentence starts with a capital and ends with a stop.
 func sentence(text string) string {
-	runes := []rune(strings.TrimSpace(text))
+	runes := []rune(strings.TrimSpace(cutBytes(text, maxRead)))
 	if len(runes) == 0 {
 		return ""
 	}

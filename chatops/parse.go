@@ -2,129 +2,300 @@ package chatops
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// MaxCommands is how many commands of one comment are done.
-const MaxCommands = 5
+const (
+	// MaxCommands is how many commands of one comment are done.
+	MaxCommands = 5
+
+	maxLine     = 2_000 // bytes of a command
+	maxReason   = 500   // bytes of a reason that the audit trail keeps
+	maxReplicas = 10_000
+)
 
 // Parse finds the commands of a comment. Nothing of ours gives none. After MaxCommands one more answer says that the
-// rest was left out.
+// rest was left out. It takes time in proportion to the comment's length, and what it returns is bounded.
 func Parse(body string) []Parsed {
 	var out []Parsed
-	for _, line := range spoken(body) {
-		words := strings.Fields(line)
-		if len(words) == 0 || !strings.EqualFold(words[0], Prefix) {
-			continue
+	for line := range spoken(body) {
+		line = strings.TrimFunc(line, blank)
+		first, rest := line, ""
+		if end := strings.IndexFunc(line, blank); end >= 0 {
+			first, rest = line[:end], line[end:]
 		}
-		if len(out) == MaxCommands {
-			return append(out, Parsed{Line: line, Reply: fmt.Sprintf("A comment holds at most %d commands; from %s on they were left out. Send the rest in another comment.",
+		ours := strings.EqualFold(first, Prefix)
+		near := ""
+		if !ours {
+			near = nearly(first, rest)
+		}
+		switch {
+		case !ours && near == "":
+		case len(out) == MaxCommands:
+			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment holds at most %d commands; from %s on they were left out. Send the rest in another comment.",
 				MaxCommands, code(line))})
+		case len(line) > maxLine:
+			out = append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("This command has %d bytes, and up to %d are read, so nothing was done. %s tells what one can type.",
+				len(line), maxLine, code(Prefix+" help"))})
+		case ours:
+			out = append(out, parseLine(strings.ToValidUTF8(line, "\uFFFD")))
+		default:
+			out = append(out, Parsed{Line: line, Reply: near})
 		}
-		out = append(out, parseLine(line, words[1:]))
 	}
 	return out
 }
 
-func parseLine(line string, words []string) Parsed {
+// nearly answers a line that was meant for us and is none of our commands; empty: it was not meant for us.
+func nearly(first, rest string) string {
+	if len(first) > maxCode {
+		return ""
+	}
+	low := strings.ToLower(first)
+	if low == "/ocpctl" {
+		hint := ""
+		if words := strings.FieldsFunc(rest[:min(len(rest), maxLine)], blank); len(words) > 0 {
+			if verb, ok := meant(words[0]); ok {
+				hint = fmt.Sprintf(" Did you mean %s?", code(Prefix+" "+verb))
+			}
+		}
+		return fmt.Sprintf("Here the word is %s; %s is the command line's.%s %s tells what one can type.", code(Prefix), code("ocpctl"), hint, code(Prefix+" help"))
+	}
+	if label := strings.TrimPrefix(low, "/"); rest == "" && labelled.MatchString(label) {
+		how := fmt.Sprintf("Set it on the pull request, or type %s.", code(Prefix+" create "+strings.TrimPrefix(label, LabelPrefix)))
+		if label == KeepLabel || strings.HasPrefix(label, TTLLabelPrefix) {
+			how = "Set it on the pull request."
+		}
+		return fmt.Sprintf("%s is a label, so a comment with it does nothing. %s", code(label), how)
+	}
+	for _, between := range []string{"-", ":", "_", ".", ","} {
+		if verb, cut := strings.CutPrefix(low, Prefix+between); cut {
+			if verb == "" {
+				verb = strings.ToLower(strings.TrimFunc(rest, blank))
+				verb, _, _ = strings.Cut(verb, " ")
+			}
+			if e, known := find(verb); known {
+				return fmt.Sprintf("%s is not a command. Did you mean %s?", code(first), code(Prefix+" "+string(e.verb)))
+			}
+		}
+	}
+	return ""
+}
+
+// labelled is a label of ours, typed as if it were a command.
+var labelled = regexp.MustCompile(`^(?:ocp/[a-z][a-z0-9-]*|ocp-ttl/[0-9]+)$`)
+
+// parseLine reads a line that begins with our word.
+func parseLine(line string) Parsed {
+	words, problem := split(line, len(Prefix))
+	if problem != "" {
+		return Parsed{Line: line, Reply: "This was not understood, so nothing was done. " + problem}
+	}
 	if len(words) == 0 {
 		return Parsed{Line: line, Command: &Command{Verb: VerbHelp, Line: line}}
 	}
-	verb := strings.ToLower(words[0])
-	e, known := find(verb)
-	switch {
-	case !known:
-		return Parsed{Line: line, Reply: unknownVerb(words[0])}
-	case e.away:
-		return Parsed{Line: line, Reply: fmt.Sprintf("`%s %s` does nothing here. %s", Prefix, e.verb, e.words)}
-	case e.verb == VerbHelp:
+	e, known := find(strings.ToLower(words[0].text))
+	if !known && words[0].asksForHelp() || known && (e.verb == VerbHelp || slices.ContainsFunc(words[1:], word.asksForHelp)) {
 		return Parsed{Line: line, Command: &Command{Verb: VerbHelp, Line: line}}
 	}
-	c := Command{Verb: e.verb, Line: line}
-	if problems := e.read(&c, words[1:]); len(problems) > 0 {
-		return Parsed{Line: line, Reply: notUnderstood(e, problems)}
+	if !known {
+		return Parsed{Line: line, Reply: unknownVerb(words[0].text)}
 	}
-	return Parsed{Line: line, Command: &c}
+	r := reading{entry: e, command: Command{Verb: e.verb, Line: line}, seen: map[string]bool{}}
+	if e.verb == VerbLogs {
+		r.command.Lines = LogLines
+	}
+	r.read(words[1:])
+	r.complete()
+	if len(r.problems) > 0 {
+		return Parsed{Line: line, Reply: notUnderstood(e, r.problems)}
+	}
+	return Parsed{Line: line, Command: &r.command}
 }
 
-// read fills the command from the words behind its verb and returns everything that is wrong with them.
-func (e entry) read(c *Command, words []string) (problems []string) {
-	seen := map[string]bool{}
+// asksForHelp says that the word is --help, or what people type for it.
+func (w word) asksForHelp() bool {
+	return w.plain && slices.Contains([]string{"--help", "-h", "-help", "?"}, strings.ToLower(dashes(w.text)))
+}
+
+// reading is a command while its words are read.
+type reading struct {
+	entry
+	command  Command
+	seen     map[string]bool // options that were given, and "" once the word that the command takes was
+	text     []string        // the words of a reason
+	problems []string
+}
+
+func (r *reading) wrong(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// read fills the command from the words behind its verb, and keeps everything that is wrong with them.
+func (r *reading) read(words []word) {
 	for i := 0; i < len(words); i++ {
-		word := dashes(words[i])
-		if !strings.HasPrefix(word, "--") {
-			problems = append(problems, e.word(c, word)...)
+		w := words[i]
+		if w.plain && w.text == "--" { // nothing behind it is an option
+			for _, w := range words[i+1:] {
+				r.word(w.text)
+			}
+			return
+		}
+		if !w.isOption() {
+			r.word(w.text)
 			continue
 		}
-		name, value, inline := strings.Cut(word, "=")
-		name = strings.ToLower(name)
-		if !inline && i+1 < len(words) && !strings.HasPrefix(dashes(words[i+1]), "--") {
+		name, value, inline := strings.Cut(dashes(w.text), "=")
+		if !inline && i+1 < len(words) && !words[i+1].isOption() {
 			i++
-			value = words[i]
+			value = words[i].text
 		}
-		if problem := e.option(c, name, value, seen); problem != "" {
-			problems = append(problems, problem)
-		}
+		r.flag(strings.ToLower(name), value)
 	}
-	if e.span && c.TTL == 0 && len(problems) == 0 {
-		problems = append(problems, "It needs to know how long: "+spanWords)
-	}
-	return problems
 }
 
-// word reads a word that is no option: a duration where one is expected, else a profile.
-func (e entry) word(c *Command, word string) (problems []string) {
-	if e.span && c.TTL == 0 {
-		if d, ok := lifetime(word); ok {
-			if d <= 0 {
-				return []string{code(word) + " adds nothing; " + spanWords}
-			}
-			c.TTL = d
-			return nil
-		}
-	}
-	if !e.profile || c.Profile != "" {
-		return []string{code(word) + " is one word too many."}
-	}
-	c.Profile = strings.TrimPrefix(strings.ToLower(word), LabelPrefix)
-	return nil
+// isOption says that the word is an option: dashes with a letter behind. A negative number is none.
+func (w word) isOption() bool {
+	name := strings.TrimLeft(dashes(w.text), "-")
+	return w.plain && name != "" && len(name) < len(dashes(w.text)) && unicode.IsLetter([]rune(name)[0])
 }
 
-func (e entry) option(c *Command, name, value string, seen map[string]bool) (problem string) {
-	i := slices.IndexFunc(options, func(o option) bool { return o.name == name })
-	if !e.flags {
-		return code(name) + " is not an option here; only `/ocp create` has options."
+// word reads a word that is no option.
+func (r *reading) word(text string) {
+	if r.takes == aReason {
+		r.text = append(r.text, text)
+		return
 	}
-	if i < 0 {
-		if near, ok := Closest(name, flagNames()); ok {
-			return fmt.Sprintf("%s is not an option. Did you mean %s?", code(name), code(near))
+	if !r.seen[""] && r.taken(text) {
+		return
+	}
+	if !r.profile || r.command.Profile != "" || text == "" {
+		r.wrong("%s is one word too many.", code(text))
+		return
+	}
+	r.command.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
+}
+
+// taken says whether the word is what the command takes beside a profile.
+func (r *reading) taken(text string) bool {
+	switch r.takes {
+	case aSpan:
+		d, ok := lifetime(text)
+		if ok && d <= 0 {
+			r.wrong("%s adds nothing; %s", code(text), spanWords)
 		}
-		return fmt.Sprintf("%s is not an option. There are: %s.", code(name), list(flagNames()))
+		r.command.TTL, r.seen[""] = d, ok
+		return ok
+	case aCount:
+		if text == "" || !strings.ContainsRune("-+0123456789", rune(text[0])) {
+			return false
+		}
+		r.seen[""] = true
+		if problem := setReplicas(&r.command, text); problem != "" {
+			r.problems = append(r.problems, problem)
+		}
+		return true
 	}
-	if seen[name] {
-		return code(name) + " is given twice."
+	return false
+}
+
+// flag reads an option with its value.
+func (r *reading) flag(name, value string) {
+	o, known := r.option(name)
+	if !known && strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "--") && len(name) > 2 {
+		o, known = r.option("-" + name) // -ttl for --ttl
 	}
-	seen[name] = true
-	if value == "" {
-		return fmt.Sprintf("%s needs a value, for example %s.", code(name), code(name+" "+options[i].example))
+	switch {
+	case !known:
+		r.problems = append(r.problems, r.noOption(name))
+	case r.seen[o.name]:
+		r.wrong("%s is given twice.", code(o.name))
+	case value == "":
+		r.wrong("%s needs a value, for example %s.", code(o.name), code(o.name+" "+o.example))
+	default:
+		if problem := o.set(&r.command, value); problem != "" {
+			r.problems = append(r.problems, problem)
+		}
 	}
-	return options[i].set(c, value)
+	r.seen[o.name] = r.seen[o.name] || known
+}
+
+// noOption answers what is not an option of the command: with the one that was meant, whose it is, or all there are.
+func (e entry) noOption(name string) string {
+	if near, ok := Closest(name, e.optionNames()); ok {
+		return fmt.Sprintf("%s is not an option. Did you mean %s?", code(name), code(near))
+	}
+	whose := fmt.Sprintf("%s is not an option here; %s has none.", code(name), code(Prefix+" "+string(e.verb)))
+	if len(e.options) > 0 {
+		whose = fmt.Sprintf("%s is not an option. There are: %s.", code(name), list(e.optionNames()))
+	}
+	for _, other := range table {
+		if _, has := other.option(name); has && strings.HasPrefix(name, "--") {
+			return fmt.Sprintf("%s It is one of %s.", whose, code(Prefix+" "+string(other.verb)))
+		}
+	}
+	return whose
+}
+
+// complete says what is missing once all words are read.
+func (r *reading) complete() {
+	c := &r.command
+	if r.takes == aReason {
+		r.reason()
+	}
+	if len(r.problems) > 0 {
+		return
+	}
+	switch {
+	case r.takes == aSpan && !r.seen[""]:
+		r.wrong("It needs to know how long: %s", spanWords)
+	case r.takes == aCount && !r.seen[""] && !r.seen["--replicas"]:
+		r.wrong("It needs the number of workers, for example %s.", code(r.example))
+	case r.takes == aCount && r.seen[""] && r.seen["--replicas"]:
+		r.wrong("The number of workers is given twice.")
+	case r.takes == aReason && c.Reason == "":
+		r.wrong("Say why, behind it: whoever asked is told.")
+	case r.takes == aGrantee && (c.Team == "") == (c.With == ""):
+		r.wrong("It needs to know with whom: %s or %s, one of them.", code("--team platform"), code("--with github:maya"))
+	}
+}
+
+// reason makes the words of a refusal its reason. With --reason the one word there may be is the profile.
+func (r *reading) reason() {
+	c := &r.command
+	if !r.seen["--reason"] {
+		if problem := setReason(c, strings.Join(r.text, " ")); problem != "" {
+			r.problems = append(r.problems, problem)
+		}
+		return
+	}
+	for i, text := range r.text {
+		if i > 0 || text == "" {
+			r.wrong("%s is one word too many.", code(text))
+			return
+		}
+		c.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
+	}
 }
 
 // dashes undoes what phones and word processors make of two dashes.
-func dashes(word string) string {
+func dashes(text string) string {
 	for _, long := range []string{"—", "–"} {
-		if rest, found := strings.CutPrefix(word, long); found {
-			return "--" + strings.TrimLeft(rest, "-—–")
+		rest, found := strings.CutPrefix(text, long)
+		rest = strings.TrimLeft(rest, "-—–")
+		if found && rest != "" && unicode.IsLetter([]rune(rest)[0]) {
+			return "--" + rest
 		}
 	}
-	return word
+	return text
 }
 
 func unknownVerb(word string) string {
-	hint := "There are: " + list(verbs(false)) + "."
-	if near, ok := Closest(word, append(verbs(false), verbs(true)...)); ok {
+	hint := "There are: " + list(verbs()) + "."
+	if near, ok := meant(word); ok {
 		hint = fmt.Sprintf("Did you mean %s?", code(Prefix+" "+near))
 	}
 	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -34,63 +36,90 @@ func TestCommandsAreUnderstood(t *testing.T) {
 		"/ocp extend aws-standard 90m":   {Verb: VerbExtend, TTL: 90 * time.Minute, Profile: "aws-standard"},
 		"/ocp status":                    {Verb: VerbStatus},
 		"/ocp list\r":                    {Verb: VerbList},
+		"/ocp status  \\":                {Verb: VerbStatus},
+		"\ufeff/ocp\u00a0extend\u3000 4h\u200b aws-standard":  {Verb: VerbExtend, TTL: 4 * time.Hour, Profile: "aws-standard"},
+		"/ocp create --version '4.20.1' \"aws-\"standard":     {Verb: VerbCreate, Version: "4.20.1", Profile: "aws-standard"},
+		"/ocp create -t 8h -n=demo -region us-east-2":         {Verb: VerbCreate, TTL: 8 * time.Hour, Name: "demo", Region: "us-east-2"},
+		"/ocp create --help":                                  {Verb: VerbHelp},
+		"/ocp -h":                                             {Verb: VerbHelp},
+		"/ocp ?":                                              {Verb: VerbHelp},
+		"/ocp destroy --reason 'all is seen'":                 {Verb: VerbDestroy, Reason: "all is seen"},
+		"/ocp destroy aws-standard -m “it’s done”":            {Verb: VerbDestroy, Profile: "aws-standard", Reason: "it’s done"},
+		"/ocp scale 4":                                        {Verb: VerbScale, Replicas: 4},
+		"/ocp scale 0 aws-standard":                           {Verb: VerbScale, Profile: "aws-standard"},
+		"/ocp scale aws-standard -r 2":                        {Verb: VerbScale, Profile: "aws-standard", Replicas: 2},
+		"/ocp hold 8h":                                        {Verb: VerbHold, TTL: 8 * time.Hour},
+		`/ocp hold aws-standard 2d --reason="a \"big\" demo"`: {Verb: VerbHold, Profile: "aws-standard", TTL: 48 * time.Hour, Reason: `a "big" demo`},
+		"/ocp logs":                                           {Verb: VerbLogs, Lines: LogLines},
+		"/ocp logs aws-standard --lines 200":                  {Verb: VerbLogs, Profile: "aws-standard", Lines: 200},
+		"/ocp kubeconfig":                                     {Verb: VerbKubeconfig},
+		"/ocp retry aws-standard":                             {Verb: VerbRetry, Profile: "aws-standard"},
+		"/ocp share --team platform":                          {Verb: VerbShare, Team: "platform"},
+		"/ocp share aws-standard --with github:maya":          {Verb: VerbShare, Profile: "aws-standard", With: "github:maya"},
+		"/ocp approve aws-standard":                           {Verb: VerbApprove, Profile: "aws-standard"},
+		"/ocp refuse we don't need it - sorry":                {Verb: VerbRefuse, Reason: "we don't need it - sorry"},
+		"/ocp refuse aws-standard --reason 'too big'":         {Verb: VerbRefuse, Profile: "aws-standard", Reason: "too big"},
+		"/ocp refuse -- --force is no reason":                 {Verb: VerbRefuse, Reason: "--force is no reason"},
 	} {
 		t.Run(line, func(t *testing.T) {
 			parsed := Parse(line)
 			require.Len(t, parsed, 1)
 			require.Empty(t, parsed[0].Reply)
-			want.Line = strings.TrimRight(strings.TrimLeft(line, " "), "\r")
+			want.Line = strings.TrimFunc(line, blank)
 			require.Equal(t, &want, parsed[0].Command)
 		})
 	}
 }
 
-func TestWhatIsNotSaidToUsIsIgnored(t *testing.T) {
-	for name, body := range map[string]string{
-		"nothing":               "",
-		"other talk":            "Looks good to me.\nPlease /ocp destroy it later.",
-		"a longer word":         "/ocpx create\n/ocpctl create\n/ocp-create",
-		"a quote":               "> /ocp destroy\n>/ocp destroy\n > /ocp destroy",
-		"a code fence":          "```\n/ocp destroy\n```",
-		"a fence with language": "```sh\n/ocp destroy\n```",
-		"a tilde fence":         "~~~\n/ocp destroy\n```\n/ocp destroy\n~~~",
-		"a longer fence":        "````\n```\n/ocp destroy\n````",
-		"a fence never closed":  "```\n/ocp destroy",
-		"indented code":         "    /ocp destroy\n\t/ocp destroy",
-		"a hidden comment":      "<!--\n/ocp destroy\n-->",
-		"a list":                "- /ocp destroy",
-	} {
-		t.Run(name, func(t *testing.T) { require.Empty(t, Parse(body)) })
-	}
-	require.Len(t, Parse("```\n/ocp destroy\n```\n/ocp status"), 1, "a closed fence hides nothing behind it")
-	require.Len(t, Parse("<!-- hidden -->\n/ocp status\n> quoted\n/ocp help"), 2)
-	require.Len(t, Parse("```inline``` code\n/ocp status"), 1, "backticks in the info string open no fence")
-}
-
 func TestWhatIsNotUnderstoodIsAnsweredWithWhatWasMeant(t *testing.T) {
 	for line, want := range map[string][]string{
-		"/ocp crate aws-standard":             {"`/ocp crate` is not a command", "Did you mean `/ocp create`?"},
-		"/ocp destory":                        {"Did you mean `/ocp destroy`?"},
-		"/ocp kubconfig":                      {"Did you mean `/ocp kubeconfig`?"},
-		"/ocp frobnicate":                     {"There are: `create`, `status`", "`/ocp help`"},
-		"/ocp kubeconfig":                     {"does nothing here", "`ocpctl kubeconfig CLUSTER -f kubeconfig`", "never posted here"},
-		"/ocp create --tll 4h":                {"`--tll` is not an option", "Did you mean `--ttl`?"},
-		"/ocp create --colour=blue":           {"`--colour` is not an option", "There are: `--name`"},
-		"/ocp create --ttl":                   {"`--ttl` needs a value, for example `--ttl 8h`"},
-		"/ocp create --ttl --name x":          {"`--ttl` needs a value"},
-		"/ocp create --ttl soon":              {"`soon` is not a lifetime", "4h, 90m, 2d"},
-		"/ocp create --ttl 12h1d":             {"`12h1d` is not a lifetime"},
-		"/ocp create --ttl 99999999h":         {"is not a lifetime"},
-		"/ocp create --ttl 1h --ttl 2h":       {"`--ttl` is given twice"},
-		"/ocp create aws-standard please":     {"`please` is one word too many"},
-		"/ocp create --tll 4h --ttl soon x y": {"`--tll`", "`soon`", "`y` is one word too many"},
-		"/ocp extend":                         {"needs to know how long"},
-		"/ocp extend 0":                       {"`0` adds nothing"},
-		"/ocp extend -4h":                     {"`-4h` adds nothing"},
-		"/ocp extend never":                   {"`never` adds nothing"},
-		"/ocp extend 4h --ttl 3":              {"`--ttl` is not an option here"},
-		"/ocp list everything":                {"one word too many"},
-		"/ocp `create` @maya":                 {"`/ocp 'create'` is not a command"},
+		"/ocp crate aws-standard":                     {"`/ocp crate` is not a command", "Did you mean `/ocp create`?"},
+		"/ocp destory":                                {"Did you mean `/ocp destroy`?"},
+		"/ocp kubconfig":                              {"Did you mean `/ocp kubeconfig`?"},
+		"/ocp frobnicate":                             {"There are: `create`, `status`", "`/ocp help`"},
+		"/ocp create --tll 4h":                        {"`--tll` is not an option", "Did you mean `--ttl`?"},
+		"/ocp create --colour=blue":                   {"`--colour` is not an option", "There are: `--name`"},
+		"/ocp create --ttl":                           {"`--ttl` needs a value, for example `--ttl 8h`"},
+		"/ocp create --ttl --name x":                  {"`--ttl` needs a value"},
+		"/ocp create --ttl soon":                      {"`soon` is not a lifetime", "4h, 90m, 2d"},
+		"/ocp create --ttl 12h1d":                     {"`12h1d` is not a lifetime"},
+		"/ocp create --ttl 99999999h":                 {"is not a lifetime"},
+		"/ocp create --ttl 1h --ttl 2h":               {"`--ttl` is given twice"},
+		"/ocp create aws-standard please":             {"`please` is one word too many"},
+		"/ocp create --tll 4h --ttl soon x y":         {"`--tll`", "`soon`", "`y` is one word too many"},
+		"/ocp extend":                                 {"needs to know how long"},
+		"/ocp extend 0":                               {"`0` adds nothing"},
+		"/ocp extend -4h":                             {"`-4h` adds nothing"},
+		"/ocp extend never":                           {"`never` adds nothing"},
+		"/ocp extend 4h --ttl 3":                      {"`--ttl` is not an option here; `/ocp extend` has none. It is one of `/ocp create`."},
+		"/ocp delete":                                 {"Did you mean `/ocp destroy`?"},
+		"/ocp deny aws-standard":                      {"Did you mean `/ocp refuse`?"},
+		"/ocp create -t":                              {"`--ttl` needs a value"},
+		"/ocp create -x 4":                            {"`-x` is not an option"},
+		"/ocp create --name \"\"":                     {"`--name` needs a value"},
+		"/ocp hold --reason 'a demo":                  {"The quote that begins at character 20 is never closed: `'a demo`"},
+		"/ocp hold 8h -m “a demo":                     {"The quote that begins at character 17 is never closed: `“a demo`"},
+		"/ocp hold --reason x":                        {"needs to know how long"},
+		"/ocp scale":                                  {"needs the number of workers, for example `/ocp scale 4`"},
+		"/ocp scale -1":                               {"`-1` is no number of workers"},
+		"/ocp scale 3 --replicas 4":                   {"given twice"},
+		"/ocp logs --lines 201":                       {"`201` is no number of lines from 1 to 200"},
+		"/ocp logs --tail 9":                          {"`--tail` is not an option. There are: `--lines`"},
+		"/ocp share":                                  {"It needs to know with whom: `--team platform` or `--with github:maya`"},
+		"/ocp share --team a --with b":                {"one of them"},
+		"/ocp refuse":                                 {"Say why"},
+		"/ocp refuse a b --reason c":                  {"`b` is one word too many"},
+		"/ocp refuse " + strings.Repeat("long ", 101): {"504 bytes", "up to 500"},
+		"/ocp create " + strings.Repeat("x", 1<<16):   {"has 65548 bytes, and up to 2000 are read"},
+		"/ocpctl create":                              {"Here the word is `/ocp`", "Did you mean `/ocp create`?"},
+		"/ocpctl":                                     {"Here the word is `/ocp`"},
+		"/ocp-create aws-standard":                    {"`/ocp-create` is not a command. Did you mean `/ocp create`?"},
+		"/ocp: status":                                {"Did you mean `/ocp status`?"},
+		"ocp/aws-standard":                            {"`ocp/aws-standard` is a label", "`/ocp create aws-standard`"},
+		"/ocp/aws-standard":                           {"is a label"},
+		"ocp-ttl/8":                                   {"`ocp-ttl/8` is a label, so a comment with it does nothing. Set it on the pull request."},
+		"/ocp list everything":                        {"one word too many"},
+		"/ocp `create` @maya":                         {"`/ocp 'create'` is not a command"},
 	} {
 		t.Run(line, func(t *testing.T) {
 			parsed := Parse(line)
@@ -113,44 +142,160 @@ func TestACommentHoldsFiveCommandsAndSaysSo(t *testing.T) {
 func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 	help := Help("aws-minimal-test", "aws-standard")
 	for _, e := range table {
-		require.Contains(t, help, string(e.verb))
-		require.NotEmpty(t, e.words)
-		line := Prefix + " " + string(e.verb)
-		if e.span {
-			line += " 4h"
-		}
-		parsed := Parse(line)
+		require.Contains(t, help, code(e.usage()))
+		require.Contains(t, help, code(e.example))
+		parsed := Parse(e.example)
 		require.Len(t, parsed, 1)
-		require.Equal(t, e.away, parsed[0].Command == nil)
-	}
-	for _, o := range options {
-		require.Contains(t, help, o.name)
-		parsed := Parse(Prefix + " create " + o.name + " " + o.example)
 		require.NotNil(t, parsed[0].Command, parsed[0].Reply)
+		require.Equal(t, e.verb, parsed[0].Command.Verb)
+		for _, o := range e.options {
+			require.Contains(t, help, o.usage())
+			line := map[Verb]string{VerbScale: "/ocp scale", VerbHold: "/ocp hold 8h", VerbShare: "/ocp share"}[e.verb]
+			if line == "" {
+				line = Prefix + " " + string(e.verb)
+			}
+			long := Parse(line + " " + o.name + " " + o.example)[0]
+			require.NotNil(t, long.Command, long.Reply)
+			if o.short != "" {
+				short := Parse(line + " -" + o.short + " " + o.example)[0]
+				require.NotNil(t, short.Command, short.Reply)
+				short.Command.Line = long.Command.Line
+				require.Equal(t, long.Command, short.Command)
+			}
+		}
+		for _, other := range strings.Fields(e.also) {
+			verb, ok := meant(other)
+			require.True(t, ok)
+			require.Equal(t, string(e.verb), verb, other)
+			_, taken := find(other)
+			require.False(t, taken, other)
+		}
 	}
 	golden(t, "help.md", help)
 }
 
+func TestARefusalsFirstWordIsAProfileOnlyIfThereIsOne(t *testing.T) {
+	known := []string{"aws-minimal-test", "aws-standard"}
+	c := Parse("/ocp refuse ocp/AWS-standard is too big")[0].Command.For(known)
+	require.Equal(t, "aws-standard", c.Profile)
+	require.Equal(t, "is too big", c.Reason)
+	c = Parse("/ocp refuse aws-standard")[0].Command.For(known)
+	require.Equal(t, "aws-standard", c.Profile)
+	require.Empty(t, c.Reason)
+	c = Parse("/ocp refuse aws-standard -m 'aws-standard is too big'")[0].Command.For(known)
+	require.Equal(t, "aws-standard is too big", c.Reason)
+	c = Parse("/ocp refuse well-known to be too big")[0].Command.For(known)
+	require.Equal(t, "well-known to be too big", c.Reason)
+	require.Empty(t, c.Profile)
+}
+
+func TestWhatIsQuotedComesBackWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringOf(rapid.RuneFrom([]rune("ab' \"\\“”‘’—-=$`/@\u00a0\u200b<>"))), 1, 6).Draw(t, "words")
+		for _, quote := range []func(string) string{double, single} {
+			quoted := make([]string, len(words))
+			for i, w := range words {
+				quoted[i] = quote(w)
+			}
+			got, problem := split(strings.Join(quoted, "\u00a0 "), 0)
+			require.Empty(t, problem)
+			require.Len(t, got, len(words))
+			for i, w := range got {
+				require.Equal(t, words[i], w.text)
+				require.False(t, w.plain, "what is quoted is no option")
+			}
+		}
+	})
+}
+
+func double(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// single is how a shell quotes: nothing inside means anything, and a quote of its own is said outside.
+func single(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
 func FuzzParse(f *testing.F) {
-	f.Add("/ocp create aws-standard --ttl 4h\n```\n/ocp destroy\n```")
-	f.Add("/ocp extend 1d12h\r\n> /ocp x\n/ocp @maya `x` --ttl=∞")
-	f.Add("<!-- \n/ocp\n--> ~~~\n/ocp create —ttl")
+	for _, seed := range fuzzSeeds() {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		parsed := Parse(body)
 		require.LessOrEqual(t, len(parsed), MaxCommands+1)
+		said := 0
 		for _, p := range parsed {
+			said += len(p.Line) + len(p.Reply)
 			require.Equal(t, p.Command == nil, p.Reply != "", "a command or an answer, never both")
 			require.Less(t, len(p.Reply), 6000)
+			require.True(t, utf8.ValidString(p.Reply))
 			require.Empty(t, Parse(p.Reply), "an answer is never a command")
-			if p.Command == nil {
-				continue
+			require.Empty(t, Parse(Answer(p.Line, p.Reply)), "an answer is never a command")
+			if p.Command != nil {
+				understood(t, *p.Command)
 			}
-			if p.Command.Verb == VerbExtend {
-				require.Positive(t, p.Command.TTL)
-			}
-			again := Parse(p.Line)
-			require.Len(t, again, 1)
-			require.Equal(t, p.Command, again[0].Command)
 		}
+		require.LessOrEqual(t, said, 65_536)
 	})
+}
+
+// understood holds what is promised of every command, and that its line read again is the same.
+func understood(t *testing.T, c Command) {
+	_, known := find(string(c.Verb))
+	require.True(t, known)
+	require.LessOrEqual(t, len(c.Reason), maxReason)
+	switch c.Verb {
+	case VerbExtend, VerbHold:
+		require.Positive(t, c.TTL)
+	case VerbLogs:
+		require.True(t, c.Lines >= 1 && c.Lines <= MaxLogLines)
+	case VerbScale:
+		require.True(t, c.Replicas >= 0 && c.Replicas <= maxReplicas)
+	case VerbRefuse:
+		require.NotEmpty(t, c.Reason)
+	case VerbShare:
+		require.NotEqual(t, c.Team == "", c.With == "")
+	}
+	again := Parse(c.Line)
+	require.Len(t, again, 1)
+	require.Equal(t, &c, again[0].Command)
+}
+
+func fuzzSeeds() []string {
+	seeds := []string{
+		"/ocp create aws-standard --ttl 4h\n```\n/ocp destroy\n```", "/ocp extend 1d12h\r\n> /ocp x\n/ocp @maya `x` --ttl=∞",
+		"<!-- \n/ocp\n--> ~~~\n/ocp create —ttl", "- ```\n  /ocp destroy\n  ```\n/ocp status", "<details>\n<summary>x</summary>\n\n/ocp destroy\n\n</details>\n\n/ocp list",
+		"/ocp hold 8h --reason \"a 'demo' \\\" \\\\\" -m", "/ocp refuse “it’s too big” — don't", "\ufeff/ocp\u00a0scale\u30004", "/ocpctl create\nocp/aws-standard\n/ocp-create",
+		"1. a\n2. b\n   /ocp x\n\n  /ocp y", "text `code\n/ocp x\n` more\n/ocp y", "\xff/ocp \xfe", "> a\nlazy\n2. b\n   ```\n/ocp x\n   ```\n/ocp y", "/ocp share --team a\r/ocp share --with 'b",
+		"/ocp logs -n 200 -- --lines", "\t- a\n\t/ocp x\n* * *\n  /ocp y", strings.Repeat("> ", 300) + "/ocp x", strings.Repeat("/ocp x\n", 9),
+	}
+	for _, e := range table {
+		seeds = append(seeds, e.example)
+	}
+	return seeds
+}
+
+func BenchmarkParseACommand(b *testing.B) {
+	for b.Loop() {
+		Parse("/ocp hold 8h aws-standard --reason \"a demo on Friday\"")
+	}
+}
+
+func BenchmarkParseAReview(b *testing.B) {
+	body := strings.Repeat("Looks good to me, with a `remark` or two.\n\n```go\nfunc main() {}\n```\n\n- one\n- two\n", 40) + "/ocp create --ttl 4h\n"
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		Parse(body)
+	}
+}
+
+func BenchmarkParseAMegabyte(b *testing.B) {
+	for name, unit := range map[string]string{"quotes": "> ", "lines": "/ocp\u200bx y\n", "word": "x", "spans": "`<!--", "lists": "- a\n  ", "folds": "<details>\n"} {
+		body := strings.Repeat(unit, (1<<20)/len(unit))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				Parse(body)
+			}
+		})
+	}
 }

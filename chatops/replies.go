@@ -18,9 +18,16 @@ func Answer(line, words string) string {
 }
 
 // Refusal answers a wish that policy refused: every reason at once, each with the next step, and what else it would need.
-func Refusal(actor string, v policy.Verdict) string {
+func Refusal(actor string, v policy.Verdict) string { return refusal(actor, "this", "", v) }
+
+// LabelRefusal answers a label whose wish policy refused: beside the reasons it says what became of the label.
+func LabelRefusal(actor, label string, v policy.Verdict) string {
+	return refusal(actor, "what the label "+code(label)+" asks for", "\nThe label was taken off. Set it again once that is put right.\n", v)
+}
+
+func refusal(actor, what, after string, v policy.Verdict) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, this cannot be done as it stands, so nothing was changed:\n\n", mention(actor))
+	fmt.Fprintf(&b, "%s, %s cannot be done as it stands, so nothing was changed:\n\n", mention(actor), what)
 	b.WriteString(reasons(v.Refusals()))
 	if asks := v.Asks(); len(asks) > 0 {
 		b.WriteString("\nWhen that is put right, a person has to approve it:\n\n" + reasons(asks))
@@ -28,7 +35,7 @@ func Refusal(actor string, v policy.Verdict) string {
 	if full := v.Full(); len(full) > 0 {
 		b.WriteString("\nWhen that is put right, it waits for its turn:\n\n" + reasons(full))
 	}
-	fmt.Fprintf(&b, "\n%s tells what one can type.\n", code(Prefix+" help"))
+	fmt.Fprintf(&b, "%s\n%s tells what one can type.\n", after, code(Prefix+" help"))
 	return fit(b.String())
 }
 

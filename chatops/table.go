@@ -3,52 +3,90 @@ package chatops
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // entry is one line of the command table, which drives parsing, help and every hint.
 type entry struct {
 	verb    Verb
-	args    string // what follows the verb, as help shows it
-	words   string // what it does, or how that is done elsewhere
-	away    bool   // a known word for what is done elsewhere, and not by a comment
+	words   string // what it does
+	example string // a whole line of it
+	also    string // other words that people try for it, with spaces between; they are answered with the right one
+	first   bool   // one of those that one needs
 	profile bool   // takes a profile as its word
-	span    bool   // takes a duration as its word, required
-	flags   bool   // takes the options
+	takes   takes  // takes another word, in any order with the profile
+	options []option
 }
 
-var table = []entry{
-	{verb: VerbCreate, args: "[profile]", words: "a cluster for this pull request", profile: true, flags: true},
-	{verb: VerbStatus, args: "[profile]", words: "how the clusters of this pull request are", profile: true},
-	{verb: VerbList, words: "the same, all of them"},
-	{verb: VerbExtend, args: "<duration> [profile]", words: "adds to its end, up to the profile's maximum", profile: true, span: true},
-	{verb: VerbDestroy, args: "[profile]", words: "takes it down now, without waiting for its end", profile: true},
-	{verb: VerbApprove, args: "[profile]", words: "agrees to what waits for approval here, at the commit it was asked for", profile: true},
-	{verb: VerbLink, words: "tells ocpctl who you are there, once: what you may do there you may do here"},
-	{verb: VerbHelp, words: "this list"},
+// takes is what else a command takes as its words; the command needs it.
+type takes string
 
-	{verb: "logs", away: true, words: "The cluster's page shows its log, and so does `ocpctl logs CLUSTER -f`."},
-	{verb: "kubeconfig", away: true, words: "The cluster's page hands it out, and so does `ocpctl kubeconfig CLUSTER -f kubeconfig`; it is never posted here."},
-	{verb: "scale", away: true, words: "The cluster's page scales its workers, and so does `ocpctl scale-workers CLUSTER --replicas 3`."},
-	{verb: "retry", away: true, words: "The cluster's page brings a teardown's next try forward, and so does `ocpctl retry CLUSTER`. A new cluster needs none of it: `/ocp create`."},
-	{verb: "hold", away: true, words: "The cluster's page holds it, and so does `ocpctl hold CLUSTER 8h`; `/ocp extend 4h` moves its end."},
-	{verb: "share", away: true, words: "The cluster's page shows it to others, and so does `ocpctl share CLUSTER --team TEAM`."},
-}
+const (
+	nothing  takes = ""
+	aSpan    takes = "<duration>"
+	aCount   takes = "<number>"
+	aReason  takes = "<reason>" // the rest of the line
+	aGrantee takes = "--team <team> | --with <principal>"
+)
 
-// option is a flag of create.
+// option is a flag of a command.
 type option struct {
 	name    string
-	example string
+	short   string // one letter; empty: there is none
+	example string // a value; empty: it takes none
 	words   string
 	set     func(c *Command, value string) (problem string)
 }
 
-var options = []option{
-	{"--name", "demo", "its name: lower-case letters, digits, dashes, at most 21", func(c *Command, v string) string { c.Name = v; return "" }},
-	{"--ttl", "8h", "how long it lives: 4h, 90m, 2d, or a number of hours", setTTL},
-	{"--region", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
-	{"--version", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
-	{"--team", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
+var reasonOption = option{"--reason", "m", `"the demo is over"`, "why, for the audit trail and for whoever asks later", setReason}
+
+var table = []entry{
+	{verb: VerbCreate, first: true, profile: true, example: "/ocp create aws-standard --ttl 8h", also: "new start launch make up provision",
+		words: "a cluster for this pull request", options: []option{
+			{"--name", "n", "demo", "its name: lower-case letters, digits, dashes, at most 21", func(c *Command, v string) string { c.Name = v; return "" }},
+			{"--ttl", "t", "8h", "how long it lives: 4h, 90m, 2d, or a number of hours", setTTL},
+			{"--region", "r", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
+			{"--version", "v", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
+			{"--team", "", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
+		}},
+	{verb: VerbStatus, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
+		words: "how the clusters of this pull request are"},
+	{verb: VerbExtend, first: true, profile: true, takes: aSpan, example: "/ocp extend 4h", also: "prolong longer renew ttl",
+		words: "adds to its end, up to the profile's maximum"},
+	{verb: VerbDestroy, first: true, profile: true, example: "/ocp destroy aws-standard", also: "delete remove rm kill down teardown stop",
+		words: "takes it down now, without waiting for its end", options: []option{reasonOption}},
+	{verb: VerbKubeconfig, profile: true, example: "/ocp kubeconfig", also: "login credentials access config",
+		words: "a link to its kubeconfig: it asks who you are, works once and soon ends; nothing secret is posted here"},
+	{verb: VerbLogs, profile: true, example: "/ocp logs --lines 100", also: "log tail output",
+		words: "the last lines of its log", options: []option{
+			{"--lines", "n", "100", fmt.Sprintf("how many: 1 to %d, else %d", MaxLogLines, LogLines), setLines},
+		}},
+	{verb: VerbList, example: "/ocp list", also: "ls all clusters",
+		words: "the same as status, all of them"},
+	{verb: VerbScale, profile: true, takes: aCount, example: "/ocp scale 4", also: "workers resize",
+		words: "gives it another number of workers, within its profile's bounds", options: []option{
+			{"--replicas", "r", "4", "the same number", setReplicas},
+		}},
+	{verb: VerbRefresh, profile: true, example: "/ocp refresh", also: "reapply addons add-ons configure",
+		words: "brings its add-ons anew, as it was accepted with them"},
+	{verb: VerbHold, profile: true, takes: aSpan, example: `/ocp hold 8h --reason "a demo on Friday"`, also: "keep pin freeze",
+		words: "keeps it that long from now, whatever becomes of the pull request, up to the profile's maximum", options: []option{reasonOption}},
+	{verb: VerbRetry, profile: true, example: "/ocp retry", also: "again rerun restart",
+		words: "brings the next try of a teardown forward, or asks again for a cluster that could not be created"},
+	{verb: VerbShare, profile: true, takes: aGrantee, example: "/ocp share --team platform", also: "grant invite",
+		words: "shows it to another team, or to one person or workload", options: []option{
+			{"--team", "", "platform", "the team it is shown to", func(c *Command, v string) string { c.Team = v; return "" }},
+			{"--with", "", "github:maya", "the person or workload it is shown to", func(c *Command, v string) string { c.With = v; return "" }},
+		}},
+	{verb: VerbApprove, profile: true, example: "/ocp approve", also: "allow accept agree lgtm yes",
+		words: "agrees to what waits for approval here, at the commit it was asked for"},
+	{verb: VerbRefuse, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
+		words: "refuses what waits for approval here, and says why", options: []option{reasonOption}},
+	{verb: VerbLink, example: "/ocp link", also: "signin connect account",
+		words: "tells ocpctl who you are there, once: what you may do there you may do here"},
+	{verb: VerbHelp, first: true, example: "/ocp help", also: "? usage commands --help -h",
+		words: "this list"},
 }
 
 func setTTL(c *Command, value string) (problem string) {
@@ -57,6 +95,32 @@ func setTTL(c *Command, value string) (problem string) {
 		return code(value) + " is not a lifetime; " + spanWords
 	}
 	c.TTL = ttl
+	return ""
+}
+
+func setReason(c *Command, value string) (problem string) {
+	if len(value) > maxReason {
+		return fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(value), maxReason)
+	}
+	c.Reason = value
+	return ""
+}
+
+func setLines(c *Command, value string) (problem string) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > MaxLogLines {
+		return fmt.Sprintf("%s is no number of lines from 1 to %d.", code(value), MaxLogLines)
+	}
+	c.Lines = n
+	return ""
+}
+
+func setReplicas(c *Command, value string) (problem string) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > maxReplicas {
+		return fmt.Sprintf("%s is no number of workers from 0 to %d.", code(value), maxReplicas)
+	}
+	c.Replicas = n
 	return ""
 }
 
@@ -69,19 +133,36 @@ func find(verb string) (entry, bool) {
 }
 
 // verbs lists the table's words, in its order.
-func verbs(away bool) []string {
-	var all []string
+func verbs() []string {
+	all := make([]string, 0, len(table))
 	for _, e := range table {
-		if e.away == away {
-			all = append(all, string(e.verb))
-		}
+		all = append(all, string(e.verb))
 	}
 	return all
 }
 
-func flagNames() []string {
-	var all []string
-	for _, o := range options {
+// meant finds the command that a word most likely stands for.
+func meant(word string) (verb string, ok bool) {
+	word = strings.ToLower(word)
+	for _, e := range table {
+		if slices.Contains(strings.Fields(e.also), word) {
+			return string(e.verb), true
+		}
+	}
+	return Closest(word, verbs())
+}
+
+func (e entry) option(name string) (option, bool) {
+	i := slices.IndexFunc(e.options, func(o option) bool { return o.name == name || o.short != "" && "-"+o.short == name })
+	if i < 0 {
+		return option{}, false
+	}
+	return e.options[i], true
+}
+
+func (e entry) optionNames() []string {
+	all := make([]string, 0, len(e.options))
+	for _, o := range e.options {
 		all = append(all, o.name)
 	}
 	return all
@@ -89,42 +170,21 @@ func flagNames() []string {
 
 // usage is the command as one would type it.
 func (e entry) usage() string {
-	line := Prefix + " " + string(e.verb)
-	if e.args != "" {
-		line += " " + e.args
+	parts := []string{Prefix, string(e.verb)}
+	behind := e.takes == aReason || e.takes == aGrantee
+	if e.takes != nothing && !behind {
+		parts = append(parts, string(e.takes))
 	}
-	if e.flags {
-		line += " [options]"
+	if e.profile {
+		parts = append(parts, "[profile]")
 	}
-	return line
-}
-
-// Help lists what one can type. Profiles are the names one can ask for, the one that is taken unasked first.
-func Help(profiles ...string) string {
-	var b strings.Builder
-	b.WriteString("**What one can type here**, at the start of a line:\n\n")
-	for _, e := range table {
-		if !e.away {
-			fmt.Fprintf(&b, "- `%s`: %s\n", e.usage(), e.words)
-		}
+	switch {
+	case behind:
+		parts = append(parts, string(e.takes))
+	case len(e.options) > 1:
+		parts = append(parts, "[options]")
+	case len(e.options) == 1 && e.takes != aCount:
+		parts = append(parts, "["+e.options[0].name+" …]")
 	}
-	if len(profiles) > 0 {
-		fmt.Fprintf(&b, "\nProfiles: %s. The first is taken when none is named.\n", list(profiles))
-	}
-	b.WriteString("\nOptions of `/ocp create`:\n\n")
-	for _, o := range options {
-		fmt.Fprintf(&b, "- `%s %s`: %s\n", o.name, o.example, o.words)
-	}
-	fmt.Fprintf(&b, "\nA label `%s<profile>` does the same as `/ocp create <profile>`. Removing it, or closing the pull request, ends the cluster after a grace.\n", LabelPrefix)
-	fmt.Fprintf(&b, "On the cluster's page, or with the command line `ocpctl`: %s.\n", list(verbs(true)))
-	return b.String()
-}
-
-// list writes words as code, with commas between.
-func list(words []string) string {
-	quoted := make([]string, 0, len(words))
-	for _, w := range words {
-		quoted = append(quoted, code(w))
-	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(parts, " ")
 }

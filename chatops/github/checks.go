@@ -19,11 +19,14 @@ type CheckTarget struct {
 	ExternalID   int64  // the run's id; 0: not known
 }
 
-const completed = "completed"
+const (
+	completed  = "completed"
+	maxActions = 3
+)
 
 // UpsertCheckRun makes the check run say what run says and returns its id. With ExternalID 0 it looks for a run of ours
-// with the key first. The id may differ from the one given: GitHub does not reopen a completed run, so a new one is
-// created when words come after it. ErrGone: call again with ExternalID 0.
+// with the key first. The id may differ from the one given: GitHub does not reopen a completed run and takes no
+// annotation back, so a new one is created when words come after it. ErrGone: call again with ExternalID 0.
 func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.CheckRun) (int64, error) {
 	doing := fmt.Sprintf("check run %q on %s", t.Name, t.Repo)
 	owner, repo, err := split(t.Repo)
@@ -33,10 +36,13 @@ func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.
 	if t.ExternalKey == "" || t.Head == "" || t.Name == "" {
 		return 0, fmt.Errorf("%s: want a key, a head and a name", doing)
 	}
-	w := checkWriter{owner: owner, repo: repo, target: t, run: run, app: c.cfg.AppID}
+	if len(run.Actions) > maxActions {
+		return 0, fmt.Errorf("%s: %d buttons: GitHub takes at most %d", doing, len(run.Actions), maxActions)
+	}
+	w := checkWriter{owner: owner, repo: repo, target: t, run: run, wanted: remarks(run.Annotations), app: c.cfg.AppID}
 	var id int64
-	err = c.change(ctx, t.Installation, func(client *gh.Client) error {
-		w.client = client
+	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+		w.client, w.leave = client, leave
 		id, err = w.write(ctx)
 		return err
 	})
@@ -48,9 +54,11 @@ func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.
 
 type checkWriter struct {
 	client      *gh.Client
+	leave       func() error
 	owner, repo string
 	target      CheckTarget
 	run         chatops.CheckRun
+	wanted      []chatops.Annotation
 	app         int64
 }
 
@@ -73,18 +81,21 @@ func (w *checkWriter) write(ctx context.Context) (int64, error) {
 	return w.create(ctx)
 }
 
-// update writes to an existing run and reports whether it now shows the wanted status. GitHub takes the words of an
-// update to a completed run but not its status.
+// update writes to an existing run and reports whether it now shows what is wanted. GitHub takes the words of an update
+// to a completed run but not its status, and adds annotations to those that are there.
 func (w *checkWriter) update(ctx context.Context, id int64) (shown bool, err error) {
-	opts := gh.UpdateCheckRunOptions{Name: w.target.Name, Status: gh.String(w.run.Status), Output: w.output()}
-	if w.run.Status == completed {
-		opts.Conclusion = gh.String(w.run.Conclusion)
+	missing, stale, err := w.compare(ctx, id)
+	if err != nil || stale {
+		return false, err
 	}
-	got, answer, err := w.client.Checks.UpdateCheckRun(ctx, w.owner, w.repo, id, opts)
+	got, err := w.send(ctx, id, firstOf(missing))
 	if err != nil {
-		return false, goneIf(answer, err)
+		return false, err
 	}
-	return got.GetStatus() == w.run.Status, nil
+	if got.GetStatus() != w.run.Status || got.GetOutput().GetAnnotationsCount() > 0 && len(w.wanted) == 0 {
+		return false, nil
+	}
+	return true, w.rest(ctx, id, missing)
 }
 
 // newest finds the last run of ours with the key on the head.
@@ -92,7 +103,7 @@ func (w *checkWriter) newest(ctx context.Context) (int64, error) {
 	var found int64
 	opts := &gh.ListCheckRunsOptions{
 		CheckName: gh.String(w.target.Name), Filter: gh.String("all"), AppID: gh.Int64(w.app),
-		ListOptions: gh.ListOptions{PerPage: 100},
+		ListOptions: gh.ListOptions{PerPage: pageSize},
 	}
 	for {
 		page, answer, err := w.client.Checks.ListCheckRunsForRef(ctx, w.owner, w.repo, w.target.Head, opts)
@@ -113,16 +124,64 @@ func (w *checkWriter) newest(ctx context.Context) (int64, error) {
 
 func (w *checkWriter) create(ctx context.Context) (int64, error) {
 	opts := gh.CreateCheckRunOptions{
-		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: gh.String(w.target.ExternalKey),
-		Status: gh.String(w.run.Status), Output: w.output(),
+		Name: w.target.Name, HeadSHA: w.target.Head, ExternalID: gh.String(w.target.ExternalKey), DetailsURL: given(w.run.DetailsURL),
+		Status: gh.String(w.run.Status), Output: w.output(firstOf(w.wanted)), Actions: w.buttons(),
 	}
 	if w.run.Status == completed {
 		opts.Conclusion = gh.String(w.run.Conclusion)
 	}
+	if err := w.leave(); err != nil {
+		return 0, err
+	}
 	got, _, err := w.client.Checks.CreateCheckRun(ctx, w.owner, w.repo, opts)
-	return got.GetID(), err
+	if err != nil {
+		return 0, err
+	}
+	return got.GetID(), w.rest(ctx, got.GetID(), w.wanted)
 }
 
-func (w *checkWriter) output() *gh.CheckRunOutput {
-	return &gh.CheckRunOutput{Title: gh.String(w.run.Title), Summary: gh.String(fit(w.run.Summary, maxBody-1))}
+// checkUpdate sends an empty list of buttons too: go-github leaves it out, and the old buttons would stay.
+type checkUpdate struct {
+	gh.UpdateCheckRunOptions
+	Actions []*gh.CheckRunAction `json:"actions"`
+}
+
+func (w *checkWriter) send(ctx context.Context, id int64, some []chatops.Annotation) (*gh.CheckRun, error) {
+	body := checkUpdate{Actions: w.buttons()}
+	body.Name, body.Status, body.Output, body.DetailsURL = w.target.Name, gh.String(w.run.Status), w.output(some), given(w.run.DetailsURL)
+	if w.run.Status == completed {
+		body.Conclusion = gh.String(w.run.Conclusion)
+	}
+	req, err := w.client.NewRequest("PATCH", fmt.Sprintf("repos/%s/%s/check-runs/%d", w.owner, w.repo, id), body)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.leave(); err != nil {
+		return nil, err
+	}
+	got := new(gh.CheckRun)
+	_, err = w.client.Do(ctx, req, got)
+	return got, goneIf(err)
+}
+
+func (w *checkWriter) output(some []chatops.Annotation) *gh.CheckRunOutput {
+	return &gh.CheckRunOutput{
+		Title: gh.String(w.run.Title), Summary: gh.String(fit(w.run.Summary, maxBody-1)), Annotations: annotations(some),
+	}
+}
+
+func (w *checkWriter) buttons() []*gh.CheckRunAction {
+	out := []*gh.CheckRunAction{}
+	for _, a := range w.run.Actions {
+		out = append(out, &gh.CheckRunAction{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
+	}
+	return out
+}
+
+// given is a text that is left out where it is empty.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -26,6 +26,8 @@ const (
 	defaultTimeout  = 10 * time.Second
 	defaultPace     = time.Second // GitHub asks for at least a second between calls that change something
 	defaultPatience = 10 * time.Second
+	defaultSettling = 5 * time.Second
+	firstLook       = 500 * time.Millisecond
 )
 
 // Config says which App this is and how to reach GitHub.
@@ -36,15 +38,23 @@ type Config struct {
 	HTTPTimeout time.Duration     // of one HTTP exchange; zero: 10 s
 	Pace        time.Duration     // least time between two changing calls of one installation; zero: 1 s, negative: none
 	Patience    time.Duration     // longest wait in line before RateLimited is answered; zero: 10 s
+	Settling    time.Duration     // how long a 404 of what may have been made just now is asked again; zero: 5 s, negative: not at all
 	Transport   http.RoundTripper // nil: http.DefaultTransport
 	Now         func() time.Time  // nil: time.Now
+
+	// Leave asks whether an installation may write now, for all processes together: zero is yes, else ask again after
+	// the wait. Nil: the pace above, in this process alone.
+	Leave func(ctx context.Context, installation int64) (wait time.Duration, err error)
+	// Limited is told that GitHub wants no calls of an installation for that long. Nil: nobody else is told.
+	Limited func(ctx context.Context, installation int64, wait time.Duration)
 }
 
 // Client speaks for the App in every installation. It is safe for concurrent use.
 type Client struct {
-	cfg  Config
-	base *url.URL
-	app  *gh.Client // as the App itself, by its JWT
+	cfg   Config
+	base  *url.URL
+	app   *gh.Client // as the App itself, by its JWT
+	files fileCache
 
 	mu            sync.Mutex
 	login         string // the App's own login, once asked
@@ -67,7 +77,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	transport.BaseURL = strings.TrimSuffix(base.String(), "/")
 	c := &Client{cfg: cfg, base: base, installations: map[int64]*installation{}}
-	c.app = c.client(transport)
+	c.app = c.client(transport, c.limits(0))
 	return c, nil
 }
 
@@ -84,6 +94,9 @@ func (c Config) withDefaults() Config {
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
 	}
+	if c.Settling == 0 {
+		c.Settling = defaultSettling
+	}
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
 	}
@@ -93,8 +106,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c *Client) client(transport http.RoundTripper) *gh.Client {
-	client := gh.NewClient(&http.Client{Transport: transport, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
+func (c *Client) client(transport http.RoundTripper, known *limits) *gh.Client {
+	client := gh.NewClient(&http.Client{Transport: gate{transport, known}, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
 	base := *c.base
 	client.BaseURL = &base
 	client.UserAgent = "ocpctl"
@@ -119,23 +132,28 @@ func (c *Client) installation(id int64) (*installation, error) {
 	if in, ok := c.installations[id]; ok {
 		return in, nil
 	}
-	client, err := c.forInstallation(id)
+	known := c.limits(id)
+	client, err := c.forInstallation(id, known)
 	if err != nil {
 		return nil, err
 	}
-	in := &installation{client: client, turn: make(chan struct{}, 1)}
+	in := &installation{client: client, limits: known, turn: make(chan struct{}, 1)}
 	c.installations[id] = in
 	return in, nil
 }
 
+func (c *Client) limits(id int64) *limits {
+	return &limits{installation: id, now: c.cfg.Now, tell: c.cfg.Limited, until: map[string]time.Time{}}
+}
+
 // forInstallation makes a client whose transport fetches the installation's token and renews it.
-func (c *Client) forInstallation(id int64) (*gh.Client, error) {
+func (c *Client) forInstallation(id int64, known *limits) (*gh.Client, error) {
 	transport, err := ghinstallation.New(c.cfg.Transport, c.cfg.AppID, id, c.cfg.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("prepare installation %d: %w", id, err)
 	}
 	transport.BaseURL = strings.TrimSuffix(c.base.String(), "/")
-	return c.client(transport), nil
+	return c.client(transport, known), nil
 }
 
 // call runs fn as an installation. GitHub may revoke a token before it expires; it answers 401 then and has done
@@ -146,18 +164,35 @@ func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) 
 		return err
 	}
 	used := in.get()
-	if err = fn(used); !unauthorized(err) || ctx.Err() != nil {
+	if err = fn(used); !answered(err, http.StatusUnauthorized) || ctx.Err() != nil {
 		return err
 	}
-	fresh, err := c.forInstallation(id)
+	fresh, err := c.forInstallation(id, in.limits)
 	if err != nil {
 		return err
 	}
 	return fn(in.replace(used, fresh))
 }
 
-// ownLogin is the name under which the App comments, "slug[bot]".
-func (c *Client) ownLogin(ctx context.Context) (string, error) {
+// settled asks again while the answer is 404, for as long as Config.Settling: a webhook may be here before every machine of
+// GitHub knows what it tells of.
+func (c *Client) settled(ctx context.Context, ask func() error) error {
+	left, wait := c.cfg.Settling, firstLook
+	for {
+		err := ask()
+		if !answered(err, http.StatusNotFound) || left <= 0 {
+			return err
+		}
+		wait = min(wait, left)
+		if err := sleep(ctx, wait); err != nil {
+			return err // not known is not absent
+		}
+		left, wait = left-wait, 3*wait
+	}
+}
+
+// OwnLogin is the name under which the App acts, "slug[bot]". It is asked once.
+func (c *Client) OwnLogin(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	login := c.login
 	c.mu.Unlock()

@@ -8,6 +8,8 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,7 +21,9 @@ import (
 
 func start(t *testing.T) (*house.Server, *Client) {
 	t.Helper()
-	server, err := house.Start(t.Context(), house.Config{})
+	key := filepath.Join(t.TempDir(), "key.pem") // the same each time: making one takes a while
+	require.NoError(t, os.WriteFile(key, anyKey(), 0o600))
+	server, err := house.Start(t.Context(), house.Config{KeyPath: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	return server, client(t, server.URL(), server.KeyPEM())
@@ -27,7 +31,7 @@ func start(t *testing.T) (*house.Server, *Client) {
 
 func client(t *testing.T, url string, key []byte) *Client {
 	t.Helper()
-	c, err := New(Config{AppID: house.AppID, PrivateKey: key, BaseURL: url, Pace: -1, HTTPTimeout: 5 * time.Second})
+	c, err := New(Config{AppID: house.AppID, PrivateKey: key, BaseURL: url, Pace: -1, Settling: -1, HTTPTimeout: 5 * time.Second})
 	require.NoError(t, err)
 	return c
 }
@@ -80,8 +84,8 @@ func TestAPullRequestIsReadAsItStands(t *testing.T) {
 	require.NoError(t, err)
 	want, _ := server.PullRequest(45)
 	require.Equal(t, PullRequest{
-		Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: house.ForkOwner,
-		Head: want.HeadSHA, Base: "main", UpdatedAt: want.UpdatedAt,
+		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: house.ForkOwner,
+		Head: want.HeadSHA, HeadRef: want.HeadRef, Base: "main", RepoID: house.RepoID, Association: "CONTRIBUTOR", UpdatedAt: want.UpdatedAt,
 	}, got)
 
 	got, err = c.PullRequest(t.Context(), house.Installation, house.Repo, 41)

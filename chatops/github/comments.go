@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -38,23 +37,26 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 	if t.Marker == "" {
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
-	login, err := c.ownLogin(ctx)
+	login, err := c.OwnLogin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	mark := marker(t.Marker)
 	text := &gh.IssueComment{Body: gh.String(fit(body, maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
-	err = c.change(ctx, t.Installation, func(client *gh.Client) error {
+	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		if id == 0 {
 			// Found and edited rather than found and left alone: the words may have changed since the crash.
 			if id, err = findComment(ctx, client, owner, repo, t.Number, login, mark); err != nil {
 				return err
 			}
 		}
+		if err := leave(); err != nil {
+			return err
+		}
 		if id != 0 {
-			_, answer, err := client.Issues.EditComment(ctx, owner, repo, id, text)
-			return goneIf(answer, err)
+			_, _, err := client.Issues.EditComment(ctx, owner, repo, id, text)
+			return goneIf(err)
 		}
 		posted, _, err := client.Issues.CreateComment(ctx, owner, repo, t.Number, text)
 		id = posted.GetID()
@@ -88,26 +90,25 @@ func findComment(ctx context.Context, client *gh.Client, owner, repo string, num
 	}
 }
 
-// React puts a reaction ("eyes", "+1" …) on a comment; doing it twice changes nothing. ErrGone: no such comment.
+// React puts a reaction ("eyes", "+1" …) on a comment; doing it twice changes nothing. ErrGone: there is no
+// such comment, nor was some seconds later.
 func (c *Client) React(ctx context.Context, installation int64, repo string, commentID int64, content string) error {
 	doing := fmt.Sprintf("react to comment %d of %s", commentID, repo)
 	owner, name, err := split(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return explain(doing, c.change(ctx, installation, func(client *gh.Client) error {
-		_, answer, err := client.Reactions.CreateIssueCommentReaction(ctx, owner, name, commentID, content)
-		return goneIf(answer, err)
-	}))
-}
-
-// goneIf tells a deleted thing from other failures of a change to it.
-func goneIf(answer *gh.Response, err error) error {
-	var refused *gh.ErrorResponse
-	if errors.As(err, &refused) && answer != nil && (answer.StatusCode == 404 || answer.StatusCode == 410) {
-		return fmt.Errorf("%w: %w", ErrGone, err)
-	}
-	return err
+	// Each try takes its own turn: others go on while this one waits.
+	err = c.settled(ctx, func() error {
+		return c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+			if err := leave(); err != nil {
+				return err
+			}
+			_, _, err := client.Reactions.CreateIssueCommentReaction(ctx, owner, name, commentID, content)
+			return err
+		})
+	})
+	return explain(doing, goneIf(err))
 }
 
 var plainMarker = regexp.MustCompile(`^[A-Za-z0-9_.:/#@]+(-[A-Za-z0-9_.:/#@]+)*$`)
@@ -134,7 +135,7 @@ var fullName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$`)
 func split(repo string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(repo, "/")
 	if !fullName.MatchString(repo) || name == "." || name == ".." {
-		return "", "", fmt.Errorf("repository %q: want owner/name", repo)
+		return "", "", fmt.Errorf("%w: repository %q: want owner/name", ErrRefused, repo) // as GitHub would
 	}
 	return owner, name, nil
 }

@@ -1,26 +1,29 @@
 package github
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"strconv"
+	"regexp"
 	"strings"
 	"time"
 
-	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
 )
 
 // The answers a caller tells apart.
 var (
-	// ErrGone says that the comment or check run to change is not there any more: post anew, with external id 0.
+	// ErrGone says that the comment, check run or deployment to change is not there any more: post anew, with external id 0.
 	ErrGone = errors.New("gone from GitHub")
-	// ErrNotFound says that the repository, pull request or installation is not there for us.
+	// ErrNotFound says that the repository, pull request, file or installation is not there for us.
 	ErrNotFound = errors.New("not found on GitHub")
 	// ErrRefused says that GitHub understood and will not do it (a locked conversation, a missing permission, a bad
-	// key): the same call will be refused again until a person changes something.
+	// key, a suspended installation): the same call will be refused again until a person changes something.
 	ErrRefused = errors.New("refused by GitHub")
+	// ErrSuspended is an ErrRefused, of the App as a whole: it may do nothing in an installation until an owner lifts that.
+	ErrSuspended = errors.New("the installation is suspended")
 )
 
 // RateLimited says that GitHub, or our own pace, wants this call later. Nothing was changed.
@@ -31,57 +34,48 @@ func (e RateLimited) Error() string {
 	return fmt.Sprintf("rate limited by GitHub, again in %s", e.RetryAfter.Round(time.Second))
 }
 
-// pause is what GitHub's documentation asks for when a limit names no time.
-const pause = time.Minute
-
 // explain turns what the client libraries answer into the errors above, with what was being done.
 func explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var ours RateLimited
-	if errors.As(err, &ours) || errors.Is(err, ErrGone) {
-		return fmt.Errorf("%s: %w", doing, err)
+	if reason := byStatus(response(err)); reason != nil && !sorted(err) {
+		err = fmt.Errorf("%w: %w", reason, err)
 	}
-	var primary *gh.RateLimitError
-	if errors.As(err, &primary) {
-		return fmt.Errorf("%s: %w", doing, RateLimited{atLeastASecond(time.Until(primary.Rate.Reset.Time))})
-	}
-	var secondary *gh.AbuseRateLimitError
-	if errors.As(err, &secondary) {
-		wait := pause
-		if secondary.RetryAfter != nil {
-			wait = *secondary.RetryAfter
-		}
-		return fmt.Errorf("%s: %w", doing, RateLimited{atLeastASecond(wait)})
-	}
-	if reason := byStatus(response(err), err.Error()); reason != nil {
-		return fmt.Errorf("%s: %w: %w", doing, reason, err)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	err = fmt.Errorf("%s: %w", doing, err)
+	return withoutTokens(err)
 }
 
-// byStatus sorts what go-github v66 leaves unsorted: 429, limits without its known documentation link, plain 4xx.
-func byStatus(r *http.Response, words string) error {
+// sorted reports whether an error says already which of the above it is.
+func sorted(err error) bool {
+	var limited RateLimited
+	return errors.As(err, &limited) || errors.Is(err, ErrGone) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrRefused)
+}
+
+// byStatus sorts the complaints that are no limits.
+func byStatus(r *http.Response) error {
 	if r == nil {
 		return nil
 	}
-	limited := r.StatusCode == http.StatusTooManyRequests ||
-		r.StatusCode == http.StatusForbidden && (r.Header.Get("Retry-After") != "" || strings.Contains(words, "rate limit"))
-	switch {
-	case limited:
-		wait := pause
-		if s, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil {
-			wait = time.Duration(s) * time.Second
-		}
-		return RateLimited{atLeastASecond(wait)}
-	case r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusGone:
+	switch r.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
 		return ErrNotFound
-	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden ||
-		r.StatusCode == http.StatusUnprocessableEntity || r.StatusCode == http.StatusUnavailableForLegalReasons:
+	case http.StatusForbidden:
+		return suspended(r)
+	case http.StatusUnauthorized, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUnavailableForLegalReasons:
 		return ErrRefused
 	}
 	return nil
+}
+
+// suspended says what to do about a suspended installation, which GitHub tells when a token is asked for.
+func suspended(r *http.Response) error {
+	var told struct{ Message string }
+	raw, _ := io.ReadAll(r.Body) // in memory, see peek
+	if err := json.Unmarshal(raw, &told); err == nil && strings.Contains(told.Message, "suspended") {
+		return fmt.Errorf("%w: %s; an owner of the organisation can lift that in its settings, under GitHub Apps", ErrRefused, told.Message)
+	}
+	return ErrRefused
 }
 
 // response finds the HTTP answer inside an error: of the call itself, or of the token fetched for it.
@@ -90,17 +84,39 @@ func response(err error) *http.Response {
 	if errors.As(err, &answer) {
 		return answer.Response
 	}
-	var token *ghinstallation.HTTPError
-	if errors.As(err, &token) && token.Response != nil {
-		_ = token.Response.Body.Close() // the library leaves it open for us
-		return token.Response
-	}
-	return nil
+	return tokenAnswer(err)
 }
 
-func unauthorized(err error) bool {
+func answered(err error, status int) bool {
 	var answer *gh.ErrorResponse
-	return errors.As(err, &answer) && answer.Response.StatusCode == http.StatusUnauthorized
+	return errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode == status
+}
+
+// goneIf tells a deleted thing from other failures of a change to it.
+func goneIf(err error) error {
+	if answered(err, http.StatusNotFound) || answered(err, http.StatusGone) {
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	return err
+}
+
+// tokens are the credentials that pass through here: an installation's token and the App's JWT.
+var tokens = regexp.MustCompile(`\b(gh[a-z]_|github_pat_)[A-Za-z0-9_]+|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
+
+// cleaned is an error whose words held a token: a proxy on the way may quote what it was sent.
+type cleaned struct {
+	words string
+	err   error
+}
+
+func (e cleaned) Error() string { return e.words }
+func (e cleaned) Unwrap() error { return e.err }
+
+func withoutTokens(err error) error {
+	if words := err.Error(); tokens.MatchString(words) {
+		return cleaned{tokens.ReplaceAllString(words, "***"), err}
+	}
+	return err
 }
 
 func atLeastASecond(d time.Duration) time.Duration { return max(d, time.Second) }

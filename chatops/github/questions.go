@@ -15,23 +15,29 @@ import (
 
 // PullRequest is a pull request as GitHub says it stands.
 type PullRequest struct {
-	Number     int
-	Open       bool
-	Fork       bool // its head lives in another repository, or in one that is gone
-	Labels     []string
-	Author     string
-	Head, Base string // SHA, branch
-	UpdatedAt  time.Time
+	Repo          string // owner/name as it is called now, which GitHub leads to from names before; empty: not told
+	Number        int
+	Open          bool
+	Draft, Merged bool
+	Fork          bool // its head lives in another repository, or in one that is gone
+	Labels        []string
+	Author        string
+	Association   string // of the author, in GitHub's spelling: NONE, FIRST_TIMER, CONTRIBUTOR, MEMBER …; empty: not told
+	Head, Base    string // SHA, branch
+	HeadRef       string // branch
+	RepoID        int64  // GitHub's number of the repository, which no renaming changes
+	UpdatedAt     time.Time
 }
 
 // Of reads a pull request out of go-github's struct, from an answer or from a webhook's payload.
 func Of(pr *gh.PullRequest) PullRequest {
 	head, base := pr.GetHead().GetRepo(), pr.GetBase().GetRepo()
 	out := PullRequest{
-		Number: pr.GetNumber(), Open: pr.GetState() == "open",
+		Repo: base.GetFullName(), Number: pr.GetNumber(), Open: pr.GetState() == "open", Draft: pr.GetDraft(), Merged: pr.GetMerged() || pr.MergedAt != nil,
 		Fork:   head == nil || head.GetID() != base.GetID() || head.GetFork() && head.GetFullName() != base.GetFullName(),
-		Author: pr.GetUser().GetLogin(), Head: pr.GetHead().GetSHA(), Base: pr.GetBase().GetRef(),
-		UpdatedAt: pr.GetUpdatedAt().UTC(),
+		Author: pr.GetUser().GetLogin(), Association: pr.GetAuthorAssociation(),
+		Head: pr.GetHead().GetSHA(), HeadRef: pr.GetHead().GetRef(), Base: pr.GetBase().GetRef(),
+		RepoID: base.GetID(), UpdatedAt: pr.GetUpdatedAt().UTC(),
 	}
 	for _, label := range pr.Labels {
 		out.Labels = append(out.Labels, label.GetName())
@@ -39,8 +45,8 @@ func Of(pr *gh.PullRequest) PullRequest {
 	return out
 }
 
-// PullRequest asks how a pull request stands now. ErrNotFound: it is not there for us; right after a pull request was
-// opened GitHub answers so for a moment, so ask again before believing it.
+// PullRequest asks how a pull request stands now. ErrNotFound: it is not there for us, nor was some seconds later; right
+// after a pull request was opened GitHub answers so for a moment.
 func (c *Client) PullRequest(ctx context.Context, installation int64, repo string, number int) (PullRequest, error) {
 	doing := fmt.Sprintf("ask for %s#%d", repo, number)
 	owner, name, err := split(repo)
@@ -48,12 +54,14 @@ func (c *Client) PullRequest(ctx context.Context, installation int64, repo strin
 		return PullRequest{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	var out PullRequest
-	err = c.call(ctx, installation, func(client *gh.Client) error {
-		pr, _, err := client.PullRequests.Get(ctx, owner, name, number)
-		if err == nil {
-			out = Of(pr)
-		}
-		return err
+	err = c.settled(ctx, func() error {
+		return c.call(ctx, installation, func(client *gh.Client) error {
+			pr, _, err := client.PullRequests.Get(ctx, owner, name, number)
+			if err == nil {
+				out = Of(pr)
+			}
+			return err
+		})
 	})
 	return out, explain(doing, err)
 }

@@ -1,0 +1,51 @@
+package chatops
+
+import "github.com/ocpctl/ocpctl/lifecycle"
+
+// Deployment is a cluster as a deployment of its commit, in words and in GitHub's states.
+type Deployment struct {
+	Environment    string // ocp/<name>
+	State          string // queued, in_progress, success, failure, error or inactive
+	Description    string // at most 140 characters
+	EnvironmentURL string // the console; empty until there is one, and after the end
+	LogURL         string // the cluster's page; empty: there is none
+}
+
+// maxDescription is how many characters GitHub takes.
+const maxDescription = 140
+
+// DeploymentOf writes the deployment of a cluster. Like Comment it depends on the card alone. It tells phases and no progress
+// within them: every status stays in the deployment's history, and takes from the budget of writes.
+func DeploymentOf(card lifecycle.Card, links Links) Deployment {
+	d := Deployment{Environment: LabelPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
+	words := card.Name + " " + faceOf(card).head
+	switch {
+	case card.Status == lifecycle.Ready:
+		words += " until " + moment(ending(card), life(card))
+	case neverReady(card) && card.FailMessage != "":
+		words += ": " + card.FailMessage
+	}
+	d.Description = cut(oneLine(words), maxDescription)
+	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {
+		d.EnvironmentURL = card.ConsoleURL
+	}
+	return d
+}
+
+// deploymentState maps a life to a deployment. A teardown that is stuck is an error: failure would say that it was never up.
+// What is gone is inactive, however it ended.
+func deploymentState(c lifecycle.Card) string {
+	switch {
+	case c.Phase == lifecycle.DestroyBlocked, c.Phase == lifecycle.Abandoned:
+		return "error"
+	case c.Status == lifecycle.Failed:
+		return "failure"
+	case c.Status == lifecycle.Pending && wanted(c):
+		return "queued"
+	case c.Status == lifecycle.Creating:
+		return "in_progress"
+	case c.Status == lifecycle.Ready && wanted(c):
+		return "success"
+	}
+	return "inactive"
+}

@@ -1,0 +1,84 @@
+package github
+
+import (
+	"context"
+	"slices"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops"
+)
+
+// What GitHub takes of annotations: so many a call, and so many characters of each.
+// https://docs.github.com/rest/checks/runs#update-a-check-run
+const (
+	batch      = 50
+	maxTitle   = 255
+	maxMessage = 16 << 10 // 64 KB in bytes, of up to four each
+)
+
+// remarks are annotations as GitHub will show them, each once.
+func remarks(all []chatops.Annotation) []chatops.Annotation {
+	var out []chatops.Annotation
+	for _, a := range all {
+		a.Title, a.Message, a.Line = fit(a.Title, maxTitle), fit(a.Message, maxMessage), max(a.Line, 1)
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func annotations(some []chatops.Annotation) []*gh.CheckRunAnnotation {
+	var out []*gh.CheckRunAnnotation
+	for _, a := range some {
+		out = append(out, &gh.CheckRunAnnotation{
+			Path: gh.String(a.Path), StartLine: gh.Int(a.Line), EndLine: gh.Int(a.Line),
+			AnnotationLevel: gh.String(a.Level), Title: given(a.Title), Message: gh.String(a.Message),
+		})
+	}
+	return out
+}
+
+func firstOf(all []chatops.Annotation) []chatops.Annotation { return all[:min(batch, len(all))] }
+
+// rest sends what did not fit into the first call.
+func (w *checkWriter) rest(ctx context.Context, id int64, all []chatops.Annotation) error {
+	for len(all) > batch {
+		all = all[batch:]
+		if _, err := w.send(ctx, id, firstOf(all)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare tells which wanted annotations a run does not have, after a crash between two calls or an answer that got lost,
+// and whether it has one that is not wanted any more.
+func (w *checkWriter) compare(ctx context.Context, id int64) (missing []chatops.Annotation, stale bool, err error) {
+	if len(w.wanted) == 0 {
+		return nil, false, nil // the answer to the update counts them
+	}
+	missing = slices.Clone(w.wanted)
+	opts := &gh.ListOptions{PerPage: pageSize}
+	for {
+		page, answer, err := w.client.Checks.ListCheckRunAnnotations(ctx, w.owner, w.repo, id, opts)
+		if err != nil {
+			return nil, false, goneIf(err)
+		}
+		for _, one := range page {
+			have := chatops.Annotation{
+				Path: one.GetPath(), Line: one.GetStartLine(), Level: one.GetAnnotationLevel(),
+				Title: one.GetTitle(), Message: one.GetMessage(),
+			}
+			if !slices.Contains(w.wanted, have) {
+				return nil, true, nil
+			}
+			missing = slices.DeleteFunc(missing, func(a chatops.Annotation) bool { return a == have })
+		}
+		if answer.NextPage == 0 {
+			return missing, false, nil
+		}
+		opts.Page = answer.NextPage
+	}
+}

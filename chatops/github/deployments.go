@@ -1,0 +1,179 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops"
+)
+
+// DeploymentTarget is a deployment that is there or should be.
+type DeploymentTarget struct {
+	Installation int64
+	Repo         string // owner/name
+	Head         string // SHA
+	ExternalKey  string // names the deployment for ever, e.g. the cluster's id
+	ExternalID   int64  // the deployment's id; 0: not known
+}
+
+const (
+	task           = "ocpctl" // not "deploy": workflows that wait for such a deployment are not ours to start
+	maxDescription = 140
+)
+
+// payload is what a deployment carries of ours; by it a retry finds what a crash left behind.
+type payload struct {
+	Key string `json:"ocpctl"`
+}
+
+// UpsertDeployment makes the deployment's newest status say what d says and returns its id. With ExternalID 0 it looks
+// for a deployment of ours with the key in the environment first. A status is added only where state, words or addresses
+// changed. ErrGone: somebody deleted the deployment. ErrRefused: the commit is not there any more, or another reason that
+// its words tell.
+func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d chatops.Deployment) (int64, error) {
+	doing := fmt.Sprintf("deployment %q on %s", d.Environment, t.Repo)
+	owner, repo, err := split(t.Repo)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	if t.ExternalKey == "" || t.Head == "" || d.Environment == "" || d.State == "" {
+		return 0, fmt.Errorf("%s: want a key, a head, an environment and a state", doing)
+	}
+	login, err := c.OwnLogin(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	d.Description = fitDescription(d.Description)
+	w := deploymentWriter{c: c, owner: owner, repo: repo, login: login, target: t, want: d}
+	var id int64
+	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+		w.client, w.leave = client, leave
+		id, err = w.write(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, explain(doing, err)
+	}
+	return id, nil
+}
+
+type deploymentWriter struct {
+	c                  *Client
+	client             *gh.Client
+	leave              func() error
+	owner, repo, login string
+	target             DeploymentTarget
+	want               chatops.Deployment
+}
+
+func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
+	id, err := w.target.ExternalID, error(nil)
+	if id == 0 {
+		if id, err = w.find(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if id == 0 {
+		if id, err = w.create(ctx); err != nil {
+			return 0, err
+		}
+		// It is there: what GitHub does not know yet must not be taken for deleted.
+		return id, w.c.settled(ctx, func() error { return w.tell(ctx, id) })
+	}
+	if told, err := w.told(ctx, id); err != nil || told {
+		return id, goneIf(err)
+	}
+	return id, goneIf(w.tell(ctx, id))
+}
+
+// find looks for the newest deployment of ours with the key.
+func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
+	var found int64
+	opts := &gh.DeploymentsListOptions{
+		Environment: w.want.Environment, Task: task, ListOptions: gh.ListOptions{PerPage: pageSize},
+	}
+	for {
+		page, answer, err := w.client.Repositories.ListDeployments(ctx, w.owner, w.repo, opts)
+		if err != nil {
+			return 0, err
+		}
+		for _, one := range page {
+			if strings.EqualFold(one.GetCreator().GetLogin(), w.login) && keyOf(one.Payload) == w.target.ExternalKey {
+				found = max(found, one.GetID())
+			}
+		}
+		if answer.NextPage == 0 {
+			return found, nil
+		}
+		opts.Page = answer.NextPage
+	}
+}
+
+// keyOf reads the key out of a payload. GitHub answers it as an object, or as text that holds one.
+func keyOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		raw = json.RawMessage(text)
+	}
+	var p payload
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return "" // somebody else's
+	}
+	return p.Key
+}
+
+func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
+	if err := w.leave(); err != nil {
+		return 0, err
+	}
+	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
+		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey},
+		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
+		// A cluster deploys no code: nothing is to be merged into the branch and no check has to pass first.
+		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},
+	})
+	if answered(err, http.StatusUnprocessableEntity) && strings.Contains(err.Error(), "No ref found") {
+		return 0, fmt.Errorf("%w: the commit %s is not in the repository any more, somebody may have force-pushed; a deployment can be made on the new head: %w", ErrRefused, w.target.Head, err)
+	}
+	return made.GetID(), err
+}
+
+// told reports whether the newest status says what is wanted.
+func (w *deploymentWriter) told(ctx context.Context, id int64) (bool, error) {
+	page, _, err := w.client.Repositories.ListDeploymentStatuses(ctx, w.owner, w.repo, id, &gh.ListOptions{PerPage: pageSize})
+	if err != nil {
+		return false, err
+	}
+	var newest *gh.DeploymentStatus // GitHub lists the newest first and does not promise it
+	for _, one := range page {
+		if one.GetID() > newest.GetID() {
+			newest = one
+		}
+	}
+	return newest.GetState() == w.want.State && newest.GetDescription() == w.want.Description &&
+		newest.GetEnvironmentURL() == w.want.EnvironmentURL && newest.GetLogURL() == w.want.LogURL, nil
+}
+
+func (w *deploymentWriter) tell(ctx context.Context, id int64) error {
+	if err := w.leave(); err != nil {
+		return err
+	}
+	_, _, err := w.client.Repositories.CreateDeploymentStatus(ctx, w.owner, w.repo, id, &gh.DeploymentStatusRequest{
+		State: &w.want.State, Description: &w.want.Description,
+		EnvironmentURL: given(w.want.EnvironmentURL), LogURL: given(w.want.LogURL),
+		AutoInactive: gh.Bool(false), // another cluster's end is its own to tell
+	})
+	return err
+}
+
+func fitDescription(text string) string {
+	if all := []rune(text); len(all) > maxDescription {
+		return string(all[:maxDescription-1]) + "…"
+	}
+	return text
+}

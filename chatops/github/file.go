@@ -1,0 +1,151 @@
+package github
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// ErrNotFile says that what is there cannot be read as a file: a directory, a submodule, a symbolic link out of the
+// repository, or more than 64 KiB. Its words say which; a person has to change it.
+var ErrNotFile = errors.New("no file that can be read")
+
+const (
+	maxFile   = 64 << 10
+	maxAnswer = 4 * maxFile // base64, line breaks and what is said beside it
+)
+
+// File is a file of a repository at a ref.
+type File struct {
+	Raw []byte
+	SHA string // of the blob
+}
+
+// File reads a file of at most 64 KiB at a ref. ErrNotFound: repository and ref are there and the file is not, which is
+// asked for apart, since GitHub answers the same for a repository that we may not see; that is ErrRefused. What did
+// not change since the last call costs nothing of the primary limit.
+func (c *Client) File(ctx context.Context, installation int64, repo, path, ref string) (File, error) {
+	doing := fmt.Sprintf("read %s of %s at %q", path, repo, ref)
+	owner, name, err := split(repo)
+	if err != nil {
+		return File{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	at, err := contentsURL(owner, name, path, ref)
+	if err != nil {
+		return File{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	var out File
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		out, err = c.read(ctx, client, fileKey{installation, at})
+		if !answered(err, http.StatusNotFound) {
+			return err
+		}
+		return missing(ctx, client, owner, name, ref, err)
+	})
+	return out, explain(doing, err)
+}
+
+// contentsURL is where a file is read. Its parts travel in the address, so each is escaped.
+func contentsURL(owner, name, path, ref string) (string, error) {
+	if ref == "" {
+		return "", errors.New("want a ref")
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if part == "" || part == "." || part == ".." {
+			return "", fmt.Errorf("path %q: want one inside the repository, without a slash at its start", path)
+		}
+		parts[i] = url.PathEscape(part)
+	}
+	return fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", owner, name, strings.Join(parts, "/"), url.QueryEscape(ref)), nil
+}
+
+func (c *Client) read(ctx context.Context, client *gh.Client, key fileKey) (File, error) {
+	req, err := client.NewRequest("GET", key.url, nil)
+	if err != nil {
+		return File{}, err
+	}
+	known, ok := c.files.get(key)
+	if ok {
+		req.Header.Set("If-None-Match", known.etag)
+	}
+	answer, err := client.BareDo(ctx, req)
+	if ok && answered(err, http.StatusNotModified) {
+		return known.file, nil
+	}
+	if err != nil {
+		return File{}, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err != nil {
+		return File{}, err
+	}
+	file, err := decode(raw)
+	if err == nil {
+		c.files.put(key, cachedFile{etag: answer.Header.Get("ETag"), file: file})
+	}
+	return file, err
+}
+
+// decode reads GitHub's answer about a path. A link to a file in the repository is answered as that file.
+// https://docs.github.com/rest/repos/contents#get-repository-content
+func decode(raw []byte) (File, error) {
+	if strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 64)])), "[") {
+		return File{}, fmt.Errorf("%w: it is a directory", ErrNotFile)
+	}
+	if len(raw) > maxAnswer {
+		return File{}, tooLarge()
+	}
+	var got gh.RepositoryContent
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return File{}, fmt.Errorf("read the answer: %w", err)
+	}
+	switch {
+	case got.GetType() == "submodule" || got.SubmoduleGitURL != nil:
+		return File{}, fmt.Errorf("%w: it is a submodule", ErrNotFile)
+	case got.GetType() == "symlink":
+		return File{}, fmt.Errorf("%w: it is a symbolic link to %q, which is no file of the repository", ErrNotFile, got.GetTarget())
+	case got.GetType() != "file":
+		return File{}, fmt.Errorf("%w: it is a %q", ErrNotFile, got.GetType())
+	case got.GetSize() > maxFile:
+		return File{}, tooLarge()
+	case got.GetEncoding() != "base64" && got.GetSize() > 0:
+		return File{}, fmt.Errorf("read the answer: encoding %q: want base64", got.GetEncoding())
+	}
+	text := ""
+	if got.Content != nil {
+		text = *got.Content
+	}
+	content, err := base64.StdEncoding.DecodeString(text) // passes over line breaks
+	if err != nil {
+		return File{}, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(content) > maxFile {
+		return File{}, tooLarge()
+	}
+	return File{Raw: content, SHA: got.GetSHA()}, nil
+}
+
+func tooLarge() error { return fmt.Errorf("%w: it is larger than %d KiB", ErrNotFile, maxFile>>10) }
+
+// missing finds out what a 404 for a file means. Only a repository that shows itself, at a ref it knows, lacks the file.
+func missing(ctx context.Context, client *gh.Client, owner, name, ref string, err error) error {
+	if strings.Contains(err.Error(), "No commit found") {
+		return fmt.Errorf("%w: the repository has no %q: %w", ErrRefused, ref, err)
+	}
+	if _, _, ask := client.Repositories.Get(ctx, owner, name); answered(ask, http.StatusNotFound) {
+		return fmt.Errorf("%w: the App cannot see %s/%s; is it installed there?: %w", ErrRefused, owner, name, ask)
+	} else if ask != nil {
+		return ask
+	}
+	return err
+}

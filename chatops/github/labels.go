@@ -1,0 +1,154 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ocpctl/ocpctl/chatops"
+)
+
+// AddLabel puts a label on a pull request; one that is there already changes nothing. ErrNotFound: no such pull request.
+func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
+	doing := fmt.Sprintf("put the label %q on %s#%d", label, repo, number)
+	owner, name, err := split(repo)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return explain(doing, c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+		if err := leave(); err != nil {
+			return err
+		}
+		// Made by hand: go-github sends a bare list, which GitHub's description of the call does not have any more.
+		req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/%s/issues/%d/labels", owner, name, number), map[string][]string{"labels": {label}})
+		if err != nil {
+			return err
+		}
+		_, err = client.Do(ctx, req, nil)
+		return err
+	}))
+}
+
+// RemoveLabel takes a label off a pull request. A label, or a pull request, that is not there is done.
+func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
+	doing := fmt.Sprintf("take the label %q off %s#%d", label, repo, number)
+	owner, name, err := split(repo)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+		if err := leave(); err != nil {
+			return err
+		}
+		_, err := client.Issues.RemoveLabelForIssue(ctx, owner, name, number, url.PathEscape(label))
+		return goneIf(err)
+	})
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
+	return explain(doing, err)
+}
+
+// EnsureLabels makes the labels be in the repository as they are given and leaves all others alone. It returns the names
+// it made and changed, those before an error too: asked again, it goes on where it stopped.
+func (c *Client) EnsureLabels(ctx context.Context, installation int64, repo string, labels []chatops.Label) (made, changed []string, err error) {
+	doing := "make the labels of " + repo
+	owner, name, err := split(repo)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	w := labelWriter{owner: owner, repo: name}
+	err = c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
+		w.client, w.leave = client, leave
+		return w.write(ctx, labels)
+	})
+	return w.made, w.changed, explain(doing, err)
+}
+
+type labelWriter struct {
+	client        *gh.Client
+	leave         func() error
+	owner, repo   string
+	made, changed []string
+}
+
+func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
+	have, err := w.have(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range labels {
+		known, ok := have[strings.ToLower(l.Name)]
+		switch {
+		case !ok:
+			err = w.make(ctx, l)
+		case !strings.EqualFold(known.GetColor(), l.Color) || known.GetDescription() != l.Description:
+			err = w.mend(ctx, known.GetName(), l)
+		}
+		if err != nil {
+			return fmt.Errorf("label %q: %w", l.Name, err)
+		}
+	}
+	return nil
+}
+
+// have reads the repository's labels, by their names in lower case: GitHub tells names apart without regard to it.
+func (w *labelWriter) have(ctx context.Context) (map[string]*gh.Label, error) {
+	out := map[string]*gh.Label{}
+	opts := &gh.ListOptions{PerPage: pageSize}
+	for {
+		page, answer, err := w.client.Issues.ListLabels(ctx, w.owner, w.repo, opts)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range page {
+			out[strings.ToLower(one.GetName())] = one
+		}
+		if answer.NextPage == 0 {
+			return out, nil
+		}
+		opts.Page = answer.NextPage
+	}
+}
+
+func (w *labelWriter) make(ctx context.Context, l chatops.Label) error {
+	if err := w.leave(); err != nil {
+		return err
+	}
+	_, _, err := w.client.Issues.CreateLabel(ctx, w.owner, w.repo, &gh.Label{Name: &l.Name, Color: &l.Color, Description: &l.Description})
+	if alreadyExists(err) {
+		return nil // somebody was faster; its colour is looked at the next time
+	}
+	if err == nil {
+		w.made = append(w.made, l.Name)
+	}
+	return err
+}
+
+func (w *labelWriter) mend(ctx context.Context, known string, l chatops.Label) error {
+	if err := w.leave(); err != nil {
+		return err
+	}
+	_, _, err := w.client.Issues.EditLabel(ctx, w.owner, w.repo, url.PathEscape(known), &gh.Label{Color: &l.Color, Description: &l.Description})
+	if err == nil {
+		w.changed = append(w.changed, l.Name)
+	}
+	return err
+}
+
+func alreadyExists(err error) bool {
+	var refused *gh.ErrorResponse
+	if !errors.As(err, &refused) {
+		return false
+	}
+	for _, e := range refused.Errors {
+		if e.Code == "already_exists" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+)
+
+const (
+	pause     = time.Minute     // what GitHub asks for when a limit names no time, doubled each time it is met again
+	longPause = time.Hour       // the longest that is believed: GitHub's limits are over within the hour, what says more is a clock or a proxy gone wrong
+	tellTime  = 5 * time.Second // for telling the other processes
+)
+
+// The budgets GitHub counts apart; a secondary limit is one for both.
+const (
+	rest    = "core"
+	graphQL = "graphql"
+	both    = ""
+)
+
+// limits is what GitHub has said about the calls of one installation, or of the App itself. While a limit lasts no call
+// is made: who goes on calling may be shut out.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+type limits struct {
+	installation int64 // 0: the App itself
+	now          func() time.Time
+	tell         func(ctx context.Context, installation int64, wait time.Duration) // may be nil
+
+	mu     sync.Mutex
+	until  map[string]time.Time // by budget
+	missed [2]int               // limits met in a row that named no time: by reads, by writes
+}
+
+// held says how long no call may be made.
+func (l *limits) held(budget string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := l.until[both]
+	if own := l.until[budget]; own.After(end) {
+		end = own
+	}
+	return end.Sub(l.now())
+}
+
+// met notes that a call ran into a limit and returns how long it lasts.
+func (l *limits) met(ctx context.Context, budget string, write bool, h http.Header) time.Duration {
+	wait, reach := l.term(budget, write, h)
+	wait = min(atLeastASecond(wait), longPause)
+	l.holdUntil(reach, l.now().Add(wait))
+	// What is written goes through REST alone, and the App itself writes nothing.
+	if l.tell != nil && l.installation != 0 && reach != graphQL {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+		defer cancel()
+		l.tell(ctx, l.installation, wait)
+	}
+	return wait
+}
+
+// holdUntil lets no call of a budget through before the end, or before a later one that is known.
+func (l *limits) holdUntil(budget string, end time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if latest := l.now().Add(longPause); end.After(latest) {
+		end = latest
+	}
+	if end.After(l.until[budget]) {
+		l.until[budget] = end
+	}
+}
+
+// term reads how long a limit lasts and which budget it is of.
+func (l *limits) term(budget string, write bool, h http.Header) (time.Duration, string) {
+	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
+		return time.Duration(min(s, int(longPause/time.Second))) * time.Second, both // a larger one would not fit
+	}
+	if reset, spent := spent(h); spent {
+		return reset.Sub(l.now()), budget
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := &l.missed[kind(write)]
+	wait := min(pause<<min(*n, 10), longPause)
+	*n++
+	return wait, both
+}
+
+// fine notes that a call went through.
+func (l *limits) fine(write bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.missed[kind(write)] = 0
+}
+
+func kind(write bool) int {
+	if write {
+		return 1
+	}
+	return 0
+}
+
+// spent tells that nothing is left of the primary limit, and until when.
+func spent(h http.Header) (reset time.Time, ok bool) {
+	at, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
+	return time.Unix(at, 0), err == nil && h.Get("X-Ratelimit-Remaining") == "0"
+}
+
+// gate is the transport that keeps the limits. It answers RateLimited itself: go-github v66 knows neither 429 nor a
+// limit that names no time, and would take the primary limit's reset for the end of a secondary one.
+type gate struct {
+	next http.RoundTripper
+	*limits
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	budget := rest
+	if strings.HasSuffix(req.URL.Path, "/graphql") {
+		budget = graphQL
+	}
+	write := budget == rest && req.Method != http.MethodGet
+	if wait := g.held(budget); wait > 0 {
+		if req.Body != nil {
+			_ = req.Body.Close() // nothing was read of it
+		}
+		return nil, RateLimited{RetryAfter: atLeastASecond(wait)}
+	}
+	answer, err := g.next.RoundTrip(req)
+	heard := answer
+	if err != nil {
+		if heard = tokenAnswer(err); heard == nil {
+			return nil, err
+		}
+	}
+	if heard.StatusCode < http.StatusBadRequest {
+		g.fine(write)
+		if reset, last := spent(heard.Header); last {
+			g.holdUntil(budget, reset)
+			heard.Header.Del("X-Ratelimit-Reset") // go-github would keep a limit of its own, which takes GraphQL's on a server for REST's
+		}
+		return answer, nil
+	}
+	if words := peek(heard); limiting(heard, words) {
+		return nil, RateLimited{RetryAfter: g.met(req.Context(), budget, write, heard.Header)}
+	}
+	return answer, err
+}
+
+// tokenAnswer is what GitHub answered when a token was asked for, where that is what went wrong.
+func tokenAnswer(err error) *http.Response {
+	var token *ghinstallation.HTTPError
+	if errors.As(err, &token) {
+		return token.Response
+	}
+	return nil
+}
+
+const maxComplaint = 64 << 10
+
+// peek reads the body of a complaint and leaves it to be read again.
+func peek(answer *http.Response) []byte {
+	words, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // what is missing of it is missing of the words
+	_ = answer.Body.Close()
+	answer.Body = io.NopCloser(bytes.NewReader(words))
+	return words
+}
+
+// limiting tells a limit from other complaints. A secondary one may come without a header, in words alone.
+func limiting(answer *http.Response, words []byte) bool {
+	switch answer.StatusCode {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusForbidden:
+		_, primary := spent(answer.Header)
+		return primary || answer.Header.Get("Retry-After") != "" || aboutLimits(string(words))
+	}
+	return false
+}
+
+func aboutLimits(words string) bool {
+	words = strings.ToLower(words)
+	return strings.Contains(words, "rate limit") || strings.Contains(words, "abuse detection")
+}

@@ -1,0 +1,49 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// TeamMember tells whether a person is in a team, or in one below it. Who was only invited is not; nor is anybody in a
+// team that is not there for us.
+func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, login string) (bool, error) {
+	doing := fmt.Sprintf("ask whether %q is in the team %s/%s", login, org, slug)
+	if !loginName.MatchString(login) {
+		return false, nil
+	}
+	if _, _, err := split(org + "/" + slug); err != nil {
+		return false, fmt.Errorf("%s: want org/team-slug", doing)
+	}
+	var member bool
+	err := c.call(ctx, installation, func(client *gh.Client) error {
+		got, answer, err := client.Teams.GetTeamMembershipBySlug(ctx, org, slug, url.PathEscape(login))
+		if answer != nil && answer.StatusCode == http.StatusNotFound {
+			return nil
+		}
+		member = got.GetState() == "active"
+		return err
+	})
+	return member, explain(doing, err)
+}
+
+// InstallationOf asks which installation of the App reaches a repository. ErrNotFound: none.
+func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error) {
+	doing := "ask for the App's installation in " + repo
+	owner, name, err := split(repo)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	got, _, err := c.app.Apps.FindRepositoryInstallation(ctx, owner, name)
+	if err != nil {
+		return 0, explain(doing, err)
+	}
+	if got.SuspendedAt != nil {
+		return 0, fmt.Errorf("%s: %w: %w; an owner of %s can lift that in its settings under GitHub Apps", doing, ErrRefused, ErrSuspended, owner)
+	}
+	return got.GetID(), nil
+}

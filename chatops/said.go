@@ -1,0 +1,88 @@
+package chatops
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Said makes an answer of a use case fit to be posted. Its words are ours, with code and bold in them, and they may hold what
+// others wrote somewhere else: a reason, a name. Nobody but the person who is answered is called by it, and no HTML, no link
+// and no entity of anybody's begins in it.
+func Said(text, actor string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return -1
+		}
+		return r
+	}, unmarked(strings.ToValidUTF8(text, "\uFFFD")))
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		saidLine(&b, line, actor)
+	}
+	return fit(b.String())
+}
+
+// saidLine leaves code alone that begins and ends in the line, as CommonMark finds it: nothing in it means anything. A run of
+// backticks that has no other like it is text.
+func saidLine(b *strings.Builder, line, actor string) {
+	for line != "" {
+		at := strings.IndexByte(line, '`')
+		if at < 0 {
+			at = len(line)
+		}
+		saidText(b, line[:at], actor)
+		if line = line[at:]; line == "" {
+			return
+		}
+		run := len(line) - len(strings.TrimLeft(line, "`"))
+		if end := closing(line[run:], run); end > 0 {
+			b.WriteString(line[:run+end])
+			line = line[run+end:]
+			continue
+		}
+		b.WriteString(strings.Repeat("\\`", run))
+		line = line[run:]
+	}
+}
+
+// closing is where a run of just so many backticks ends; 0: there is none.
+func closing(text string, run int) int {
+	for at := 0; at < len(text); {
+		if text[at] != '`' {
+			at++
+			continue
+		}
+		n := len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
+		if at += n; n == run {
+			return at
+		}
+	}
+	return 0
+}
+
+// saidText writes what is no code.
+func saidText(b *strings.Builder, text, actor string) {
+	for i, r := range text {
+		switch r {
+		case '\\', '<', '[', '&':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case '@':
+			b.WriteRune(r)
+			if !calls(text[i+1:], actor) {
+				b.WriteRune('\u200b')
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+}
+
+// calls says that a text begins with just that login.
+func calls(text, actor string) bool {
+	rest, ok := strings.CutPrefix(text, actor)
+	return ok && login.MatchString(actor) && (rest == "" || !strings.ContainsRune("-_/", rune(rest[0])) && !unicode.IsLetter(rune(rest[0])) && !unicode.IsDigit(rune(rest[0])))
+}

@@ -1,0 +1,105 @@
+// Package slack is the wire to Slack: it says words to one person, in the channel they asked in where that works, alone
+// where it does not. It acts as a Slack app's bot, in one workspace.
+//
+// It must never decide anything, never write words of its own, and never show one person's answer to others: what is posted
+// in a channel is ephemeral. Slack finds no message again by a mark of ours, so words whose answer was lost are said twice.
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+// DefaultBaseURL is Slack's own API.
+const DefaultBaseURL = api.APIURL
+
+const defaultTimeout = 10 * time.Second
+
+// Config says who we are and how to reach Slack.
+type Config struct {
+	Token       secret.Text       // the bot's, xoxb-…
+	BaseURL     string            // empty: DefaultBaseURL
+	HTTPTimeout time.Duration     // of one HTTP exchange; zero: 10 s
+	Transport   http.RoundTripper // nil: http.DefaultTransport
+}
+
+// Client speaks as the bot. It is safe for concurrent use.
+type Client struct{ api *api.Client }
+
+// New checks the configuration. It makes no call.
+func New(cfg Config) (*Client, error) {
+	if cfg.Token.Empty() {
+		return nil, errors.New("the Slack bot token is empty")
+	}
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	if cfg.HTTPTimeout == 0 {
+		cfg.HTTPTimeout = defaultTimeout
+	}
+	base, err := url.Parse(cfg.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fmt.Errorf("Slack base URL %q: want http(s)://host/api/", cfg.BaseURL)
+	}
+	http := &http.Client{Transport: cfg.Transport, Timeout: cfg.HTTPTimeout, CheckRedirect: nowhereElse}
+	return &Client{api.New(cfg.Token.Reveal(), api.OptionAPIURL(strings.TrimSuffix(cfg.BaseURL, "/")+"/"), api.OptionHTTPClient(http))}, nil
+}
+
+// nowhereElse takes no redirect: the token would travel along.
+func nowhereElse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Target is a person, and where they asked.
+type Target struct{ Channel, User string } // their ids
+
+// Tell says words, in Markdown as GitHub's, to one person, and returns the message's timestamp in microseconds.
+func (c *Client) Tell(ctx context.Context, to Target, markdown string) (int64, error) {
+	text := []api.MsgOption{api.MsgOptionText(Text(markdown), false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
+	stamp, err := c.api.PostEphemeralContext(ctx, to.Channel, to.User, text...)
+	if !slices.Contains(unseen, code(err)) {
+		return said("answer "+to.User+" in "+to.Channel, stamp, err)
+	}
+	alone, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{to.User}, ReturnIM: true})
+	if err != nil {
+		return 0, explain("open a conversation with "+to.User, err)
+	}
+	if alone == nil || alone.ID == "" {
+		return 0, fmt.Errorf("open a conversation with %s: Slack named none", to.User)
+	}
+	_, stamp, err = c.api.PostMessageContext(ctx, alone.ID, text...)
+	return said("answer "+to.User+" alone", stamp, err)
+}
+
+// said is the timestamp of what was posted.
+func said(doing, stamp string, err error) (int64, error) {
+	if err != nil {
+		return 0, explain(doing, err)
+	}
+	at, err := micros(stamp)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	return at, nil
+}
+
+// micros reads a message's timestamp, e.g. 1710000000.000100.
+func micros(stamp string) (int64, error) {
+	whole, part, ok := strings.Cut(stamp, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	rest, partErr := strconv.ParseInt(part, 10, 64)
+	if !ok || err != nil || partErr != nil || len(part) != 6 || rest < 0 || seconds <= 0 || seconds > math.MaxInt64/1_000_000-1 {
+		return 0, fmt.Errorf("%q is no timestamp of a message", stamp)
+	}
+	return seconds*1_000_000 + rest, nil
+}

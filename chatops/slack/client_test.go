@@ -1,0 +1,119 @@
+package slack_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	house "github.com/ocpctl/ocpctl/internal/house/slack"
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+const token = "demo-slack-bot-token"
+
+func wire(t *testing.T, given string) (*slack.Client, *house.Server) {
+	t.Helper()
+	s, err := house.Start(t.Context(), house.Config{Token: token})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	c, err := slack.New(slack.Config{Token: secret.New(given), BaseURL: s.API()})
+	require.NoError(t, err)
+	return c, s
+}
+
+var maya = slack.Target{Channel: house.Clusters, User: "U0DEMOMAYA"}
+
+func TestAnAnswerIsForThePersonAloneInTheirChannel(t *testing.T) {
+	c, s := wire(t, token)
+	at, err := c.Tell(t.Context(), maya, "**done**, see [it](https://ui/x)")
+	require.NoError(t, err)
+	said := s.Messages()
+	require.Len(t, said, 1)
+	require.Equal(t, []string{"ephemeral", house.Clusters, maya.User, "*done*, see <https://ui/x|it>"}, []string{said[0].Kind, said[0].Channel, said[0].To, said[0].Text})
+	require.WithinDuration(t, time.Now(), time.UnixMicro(at), time.Minute)
+	require.Equal(t, said[0].ID, at)
+}
+
+func TestWhereTheBotIsNotAnAnswerComesAlone(t *testing.T) {
+	for _, channel := range []string{house.Random, "C0PRIVATE", "D0SOMEBODY"} {
+		c, s := wire(t, token)
+		for range 2 {
+			_, err := c.Tell(t.Context(), slack.Target{Channel: channel, User: maya.User}, "done")
+			require.NoError(t, err, channel)
+		}
+		said := s.Messages()
+		require.Len(t, said, 2)
+		require.Equal(t, []string{"direct", maya.User, "done"}, []string{said[0].Kind, said[0].To, said[0].Text})
+	}
+}
+
+func TestSlacksErrorsAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		fault  house.Fault
+		is     error
+		words  string
+	}{
+		{"chat.postEphemeral", house.Fault{Code: "account_inactive"}, slack.ErrRefused, "the bot's account was switched off"},
+		{"chat.postEphemeral", house.Fault{Code: "invalid_auth"}, slack.ErrRefused, "the bot token is not valid"},
+		{"chat.postEphemeral", house.Fault{Code: "msg_too_long"}, slack.ErrNever, "msg_too_long"},
+		{"chat.postEphemeral", house.Fault{Code: "ratelimited"}, slack.RateLimited{RetryAfter: time.Minute}, "again in 1m0s"},
+		{"chat.postEphemeral", house.Fault{RetryAfter: 7}, slack.RateLimited{RetryAfter: 7 * time.Second}, "again in 7s"},
+		{"chat.postEphemeral", house.Fault{Code: "internal_error"}, nil, "internal_error"},
+		{"chat.postEphemeral", house.Fault{LoseAnswer: true}, nil, "EOF"},
+		{"conversations.open", house.Fault{Code: "user_disabled"}, slack.ErrNever, "open a conversation with U0DEMOMAYA"},
+		{"conversations.open", house.Fault{Code: "missing_scope"}, slack.ErrRefused, "the app lacks a scope"},
+		{"chat.postMessage", house.Fault{Code: "channel_not_found"}, slack.ErrNever, "alone"},
+		{"chat.postMessage", house.Fault{RetryAfter: 3}, slack.RateLimited{RetryAfter: 3 * time.Second}, "alone"},
+	} {
+		client, s := wire(t, token)
+		to := maya
+		if c.method != "chat.postEphemeral" {
+			to.Channel = house.Random
+		}
+		s.Break(c.method, c.fault)
+		_, err := client.Tell(t.Context(), to, "done")
+		require.ErrorContains(t, err, c.words)
+		require.NotContains(t, err.Error(), token)
+		var late slack.RateLimited
+		switch want := c.is.(type) {
+		case slack.RateLimited:
+			require.ErrorAs(t, err, &late)
+			require.Equal(t, want, late)
+		case nil:
+			require.False(t, errors.Is(err, slack.ErrNever) || errors.Is(err, slack.ErrRefused) || errors.As(err, &late), "it is tried again: %v", err)
+		default:
+			require.ErrorIs(t, err, want)
+		}
+		_, err = client.Tell(t.Context(), to, "done")
+		require.NoError(t, err, "the fault is over")
+	}
+}
+
+func TestATokenThatIsNotOursIsRefused(t *testing.T) {
+	c, s := wire(t, "demo-another")
+	_, err := c.Tell(t.Context(), maya, "done")
+	require.ErrorIs(t, err, slack.ErrRefused)
+	require.Empty(t, s.Messages())
+	_, err = slack.New(slack.Config{})
+	require.ErrorContains(t, err, "token is empty")
+	_, err = slack.New(slack.Config{Token: secret.New(token), BaseURL: "slack.com"})
+	require.ErrorContains(t, err, "want http(s)://host/api/")
+}
+
+func TestTheTokenGoesNowhereElse(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	t.Cleanup(other.Close)
+	here := httptest.NewServer(http.RedirectHandler(strings.Replace(other.URL, "127.0.0.1", "localhost", 1), http.StatusTemporaryRedirect))
+	t.Cleanup(here.Close)
+	c, err := slack.New(slack.Config{Token: secret.New(token), BaseURL: here.URL + "/api"})
+	require.NoError(t, err)
+	_, err = c.Tell(t.Context(), maya, "done")
+	require.ErrorContains(t, err, "307")
+}

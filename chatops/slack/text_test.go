@@ -1,0 +1,49 @@
+package slack
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMarkdownBecomesSlacksMarkup(t *testing.T) {
+	for given, want := range map[string]string{
+		"plain words\n":                          "plain words",
+		"**bold** and `code`":                    "*bold* and `code`",
+		"### 🟢 `shop` is ready":                  "*🟢 `shop` is ready*",
+		"- one\n  - two":                         "• one\n  • two",
+		"> quoted `line`":                        "> quoted `line`",
+		"[the page](https://ui/x?a=1&b=2)":       "<https://ui/x?a=1&amp;b=2|the page>",
+		"at <https://ui/links/x>, once":          "at <https://ui/links/x>, once",
+		"`a < b && c > d`":                       "`a &lt; b &amp;&amp; c &gt; d`",
+		"a & b <!channel> <@U1>":                 "a &amp; b &lt;!channel&gt; &lt;@U1&gt;",
+		`\<!here\> \[x\](http://evil)`:           "&lt;!here&gt; [x](http://evil)",
+		`no \*bold\* here`:                       "no \u2060*\u2060bold\u2060*\u2060 here",
+		"# **twice**":                            "*twice*",
+		"[a](javascript:alert(1))":               "[a](javascript:alert(1))",
+		"[a|b](https://ui)":                      "<https://ui|a/b>",
+		"#hash and 2 * 3":                        "#hash and 2 \u2060*\u2060 3",
+		"an @\u200bhere that was meant as words": "an @\u200bhere that was meant as words",
+	} {
+		require.Equal(t, want, Text(given), given)
+	}
+}
+
+func TestALongMessageIsCutAtALinesEnd(t *testing.T) {
+	got := Text(strings.Repeat("- **line** `of` words &\n", 1000))
+	require.LessOrEqual(t, utf8.RuneCountInString(got), maxText)
+	require.True(t, strings.HasSuffix(got, "words &amp;"+cut), got[len(got)-100:])
+	require.LessOrEqual(t, utf8.RuneCountInString(Text(strings.Repeat("x", 10000))), maxText)
+}
+
+func TestATimestampIsMicroseconds(t *testing.T) {
+	at, err := micros("1710000000.000100")
+	require.NoError(t, err)
+	require.EqualValues(t, 1710000000000100, at)
+	for _, bad := range []string{"", "1710000000", "x.000100", "1710000000.1", "1710000000.-00001", "0.000100", "99999999999999999.000000"} {
+		_, err := micros(bad)
+		require.Error(t, err, bad)
+	}
+}

@@ -1,0 +1,111 @@
+package chatops
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
+	for text, want := range map[string]SlackCommand{
+		"":                                 {Verb: VerbHelp},
+		"help me":                          {Verb: VerbHelp},
+		"Approvals":                        {Verb: VerbApprovals},
+		"approve apr_01J":                  {Verb: VerbApprove, Ref: "apr_01J"},
+		"approve `shop`, looks good to me": {Verb: VerbApprove, Ref: "shop", Why: "looks good to me"},
+		"refuse  shop\ttoo &lt;big&gt; &amp; long": {Verb: VerbRefuse, Ref: "shop", Why: "too <big> & long"},
+		"/ocp approve shop":                        {Verb: VerbApprove, Ref: "shop"},
+		"status":                                   {Verb: VerbStatus},
+		"status clu_1":                             {Verb: VerbStatus, Ref: "clu_1"},
+		"LINK":                                     {Verb: VerbLink},
+		"refuse shop " + strings.Repeat("x", 500): {Verb: VerbRefuse, Ref: "shop", Why: strings.Repeat("x", 500)},
+	} {
+		got, reply := ParseSlack(text)
+		require.Empty(t, reply, text)
+		require.Equal(t, want, *got, text)
+		require.Contains(t, SlackGot(text), "Got it: `/ocp "+string(want.Verb), text)
+	}
+}
+
+func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
+	for text, want := range map[string][]string{
+		"approve":     {"`/ocp approvals` lists what waits", "`/ocp approve <approval or cluster> [reason]`"},
+		"refuse":      {"an approval's id, or a cluster's name or id"},
+		"refuse shop": {"Say why", "`/ocp refuse <approval or cluster> <reason>`"},
+		"refuse shop " + strings.Repeat("x", 501): {"501 bytes", "up to 500"},
+		"status a b":  {"`b` is one word too many"},
+		"link me":     {"`me` is one word too many"},
+		"aprove shop": {"Did you mean `/ocp approve`?"},
+		"xyzzy":       {"There are: `approvals`, `approve`, `refuse`"},
+		"create":      {"not done from Slack", "A comment `/ocp create` on the pull request"},
+		"list":        {"`/ocp status` lists your clusters here"},
+		"logs shop":   {"`ocpctl logs CLUSTER -f`"},
+		"retry":       {"`ocpctl retry CLUSTER`"},
+	} {
+		got, reply := ParseSlack(text)
+		require.Nil(t, got, text)
+		for _, words := range want {
+			require.Contains(t, reply, words, text)
+		}
+		require.Contains(t, SlackGot(text), "not understood", text)
+		require.NotContains(t, SlackGot(text), reply, "the answer that follows says it, once")
+	}
+}
+
+func TestEveryWordOfTheCommandTableHasAnAnswerInSlack(t *testing.T) {
+	for _, e := range table {
+		c, reply := ParseSlack(string(e.verb) + " x because")
+		if c == nil {
+			require.NotContains(t, reply, "is not a command", e.verb)
+			require.NotContains(t, strings.ReplaceAll(reply, "A comment `/ocp "+string(e.verb), ""), "; `/ocp", "nothing in Slack leads to a comment without saying so")
+		}
+	}
+	for _, e := range slackTable {
+		require.Contains(t, SlackHelp(), "`"+e.usage()+"`")
+	}
+}
+
+func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	one := Waiting{ID: "apr_1", Cluster: "shop", Team: "platform", By: "github:maya", Why: []string{"it is *big*", "<!channel> look"}, Head: "6dcb09b5b578", Votes: 1, Needs: 2, Until: at}
+	two := Waiting{ID: "apr_2", Cluster: "mine", Team: "platform", By: "saml:me", Password: true, Why: []string{"lost"}, Needs: 1, Until: at, WhyNot: "you asked for it yourself"}
+	got := SlackWaiting([]Waiting{one, two}, true, Links{UI: "https://ui/"})
+	for _, words := range []string{
+		"`apr_1`: `shop` at `6dcb09b` of team platform, asked for by github:maya. It is \\*big\\*; \\<!channel\\> look.", "It has 1 of 2 votes.", "Until 2026-03-01 12:00 UTC.",
+		"`/ocp approve apr_1` or `/ocp refuse apr_1 <reason>`", "`apr_2`: the kubeadmin password of `mine`", "You asked for it yourself.", "There is more: <https://ui/approvals>",
+	} {
+		require.Contains(t, got, words)
+	}
+	require.NotContains(t, got, "approve apr_2", "nobody is offered what would be refused")
+	require.Contains(t, SlackWaiting(nil, false, Links{}), "Nothing that you may see")
+}
+
+func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
+	for _, c := range []struct {
+		a              Waiting
+		approved, over bool
+		want           string
+	}{
+		{Waiting{Cluster: "shop", Votes: 1, Needs: 2}, true, false, "You approved `shop`. It has 1 of the 2 votes it needs."},
+		{Waiting{Cluster: "shop", Head: "6dcb09b5b578"}, true, true, "You approved `shop` at `6dcb09b`. It begins now"},
+		{Waiting{Cluster: "shop"}, false, true, "You refused `shop`. It does not begin"},
+		{Waiting{Cluster: "shop", Password: true}, true, true, "You approved the kubeadmin password of `shop`. Whoever asked may look at it once."},
+		{Waiting{Cluster: "shop", Password: true}, false, true, "It is not shown."},
+	} {
+		require.Contains(t, SlackVoted(c.a, c.approved, c.over), c.want)
+	}
+}
+
+func TestStatusInSlackIsTheCardsOfAPullRequest(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var card lifecycle.Card
+	card.Name, card.Profile, card.Phase, card.Status = "shop", "aws-standard", lifecycle.PhaseReady, lifecycle.Ready
+	got := SlackStatus([]lifecycle.Card{card}, true, Links{UI: "https://ui"}, now)
+	require.Contains(t, got, statusLine(card, Links{UI: "https://ui"}, now))
+	require.Contains(t, got, "There is more: <https://ui/>")
+	require.Contains(t, SlackStatus(nil, false, Links{}, now), "no cluster that you may see")
+}

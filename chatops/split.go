@@ -1,0 +1,110 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// word is one word of a line, without its quotes.
+type word struct {
+	text  string
+	plain bool // it begins with neither a quote nor a backslash, so it may be an option
+}
+
+// blank says that a rune stands between words: white space of any script, and what takes no room at all.
+func blank(r rune) bool {
+	switch r {
+	case '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u180e', '\u200e', '\u200f':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
+
+// quotes are the marks that open quoted text, each with those that close it: phones and word processors curl them.
+var quotes = map[rune]string{'"': `"`, '\'': `'`, '“': `”“"`, '”': `”"`, '„': `“”"`, '‘': `’‘'`, '‚': `‘’'`, '«': `»`}
+
+// splitter is a line and the rune of it that is read next.
+type splitter struct {
+	line []rune
+	at   int
+}
+
+// split takes a line apart from a byte on, as a shell does: single quotes keep everything, double quotes and bare words know
+// the backslash. An apostrophe inside a word is one. problem says where a quote was opened that is never closed.
+func split(line string, from int) (words []word, problem string) {
+	s := splitter{line: []rune(line), at: len([]rune(line[:from]))}
+	for s.at < len(s.line) {
+		if blank(s.line[s.at]) {
+			s.at++
+			continue
+		}
+		w, problem := s.word()
+		if problem != "" {
+			return nil, problem
+		}
+		if w.text != "" || !w.plain && s.line[s.at-1] != '\\' { // a backslash at the line's end is Markdown's line break
+			words = append(words, w)
+		}
+	}
+	return words, ""
+}
+
+func (s *splitter) word() (w word, problem string) {
+	var b strings.Builder
+	begin := s.at
+	w.plain = true
+	for ; s.at < len(s.line) && !blank(s.line[s.at]); s.at++ {
+		r := s.line[s.at]
+		ends, quote := quotes[r]
+		if quote && apostrophe(r) && s.at > begin && letter(s.line[s.at-1]) {
+			quote = false
+		}
+		if s.at == begin {
+			w.plain = !quote && r != '\\'
+		}
+		switch {
+		case quote:
+			if problem := s.quoted(&b, ends); problem != "" {
+				return word{}, problem
+			}
+		case r == '\\' && s.at+1 < len(s.line):
+			s.at++
+			b.WriteRune(s.line[s.at])
+		case r == '\\': // at the line's end
+		default:
+			b.WriteRune(r)
+		}
+	}
+	w.text = b.String()
+	return w, ""
+}
+
+// quoted reads from an opening quote to its end, and stays on it.
+func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
+	open := s.at
+	raw := apostrophe(s.line[open])
+	for s.at++; s.at < len(s.line); s.at++ {
+		r := s.line[s.at]
+		switch {
+		case strings.ContainsRune(ends, r) && !(raw && s.within(open)):
+			return ""
+		case r == '\\' && !raw && s.at+1 < len(s.line) && (s.line[s.at+1] == '\\' || strings.ContainsRune(ends+"\"$`", s.line[s.at+1])):
+			s.at++
+			b.WriteRune(s.line[s.at])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return fmt.Sprintf("The quote that begins at character %d is never closed: %s. Close it, or write %s for a mark that quotes nothing.",
+		open+1, code(cut(string(s.line[open:]), 30)), code("\\"+string(s.line[open])))
+}
+
+// within says that the curled apostrophe here is one inside a word, as in ‘don’t’.
+func (s *splitter) within(open int) bool {
+	return s.line[open] != '\'' && s.at > open+1 && s.at+1 < len(s.line) && letter(s.line[s.at-1]) && letter(s.line[s.at+1])
+}
+
+func apostrophe(r rune) bool { return strings.ContainsRune("'‘’‚", r) }
+
+func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
