@@ -44,9 +44,10 @@ type attempt struct {
 	console  string            // URL, read from the log
 	heard    []string          // the last lines the installer printed (create)
 
-	oc         *installer.Tool // (scale)
+	oc         *installer.Tool // asks the cluster itself
 	kubeconfig string          // path
 	counted    *int            // workers that were ready at the last look; nil: none was taken
+	addons     []contract.AddonState
 
 	stuckOn []installer.Refused // what the destroyer does not know how to remove (destroy)
 }
@@ -69,7 +70,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindCreate:
 			var outputs *contract.Outputs
 			if outputs, err = a.create(ctx); err == nil {
-				return contract.Result{Outcome: succeeded, Outputs: outputs}
+				return contract.Result{Outcome: succeeded, Outputs: outputs, Addons: a.seen()}
 			}
 		case contract.KindDestroy:
 			if err = a.destroy(ctx); err == nil {
@@ -78,6 +79,10 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindScale:
 			if err = a.scale(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Workers: a.counted}
+			}
+		case contract.KindConfigure:
+			if err = a.configure(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Addons: a.seen()}
 			}
 		default:
 			err = failure{

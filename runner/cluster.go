@@ -17,25 +17,18 @@ var errRefusedByOC = errors.New("refused")
 // ask asks the cluster once, through oc. What it prints as JSON comes back; what else it says is the error's.
 func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 	var document, words []string
-	exit, err := a.oc.Run(ctx, installer.Command{
-		Args: append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...), Deadline: 2 * a.cfg.Timings.OC,
-		OnLine: func(line string) {
-			if len(document) == 0 && !strings.HasPrefix(line, "{") {
-				words = append(words, line)
-				return
-			}
-			document = append(document, line)
-		},
-	})
+	code, err := a.call(ctx, nil, func(line string) {
+		if len(document) == 0 && !strings.HasPrefix(line, "{") {
+			words = append(words, line)
+			return
+		}
+		document = append(document, line)
+	}, args...)
 	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil, err
-	case exit.TimedOut:
-		return nil, fmt.Errorf("oc %s: no answer within %s", args[0], 2*a.cfg.Timings.OC)
-	case exit.Code != 0:
-		last := fmt.Sprintf("exit code %d", exit.Code)
+	case code != 0:
+		last := fmt.Sprintf("exit code %d", code)
 		if said := append(words, document...); len(said) > 0 {
 			last = installer.Message(said[len(said)-1])
 		}
@@ -51,6 +44,23 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 		document = document[:end]
 	}
 	return []byte(strings.Join(document, "\n")), nil
+}
+
+// call runs oc on the cluster, as an argument list and through no shell. An error means that it did not end by itself.
+func (a *attempt) call(ctx context.Context, input []byte, hear func(string), args ...string) (code int, err error) {
+	exit, err := a.oc.Run(ctx, installer.Command{
+		Args:     append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...),
+		Deadline: 2 * a.cfg.Timings.OC, Input: input, OnLine: hear,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case err != nil:
+		return 0, err
+	case exit.TimedOut:
+		return 0, fmt.Errorf("oc %s: no answer within %s", args[0], 2*a.cfg.Timings.OC)
+	}
+	return exit.Code, nil
 }
 
 // refused reports an error of the API that stays: "Error from server (Forbidden): …", and what is not there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,9 @@ func crowded(w *world) []string {
 	}
 }
 
+// pipe is what a program reads from where it is given something.
+var pipe = regexp.MustCompile(`pipe:\[\d+\]`)
+
 // called is every program the attempt ran, in order, with its working directory, its standard input, the files it found
 // in its --dir, and last the one environment all of them had. What differs from run to run has a name instead.
 func (w *world) called(ccoName string) string {
@@ -40,6 +44,7 @@ func (w *world) called(ccoName string) string {
 	environ := strings.Split(strings.TrimSpace(readFile(w.t, filepath.Join(w.dir, "environ"))), "\n")
 	slices.Sort(environ)
 	text += "environment of each\n  " + strings.Join(slices.Compact(environ), "\n  ") + "\n"
+	text = pipe.ReplaceAllString(text, "pipe")
 	return strings.NewReplacer(w.cfg.WorkDir, "WORK", w.dir, "TEST", ccoName, "NAME").Replace(text)
 }
 
@@ -63,8 +68,13 @@ func TestProgramsAreRunExactlyAsAgreed(t *testing.T) {
 	require.NoError(t, scaled.run(t.Context()))
 	require.Equal(t, "succeeded", scaled.result().Outcome, scaled.result().Message)
 
+	configured := refreshed(t)
+	configured.cfg.Env = crowded(configured)
+	require.NoError(t, configured.run(t.Context()))
+	require.Equal(t, "succeeded", configured.result().Outcome, configured.result().Message)
+
 	name := record.Identity.CCOName
-	got := "# create\n" + created.called(name) + "\n# destroy\n" + destroyed.called(name) + "\n# scale\n" + scaled.called(name)
+	got := "# create\n" + created.called(name) + "\n# destroy\n" + destroyed.called(name) + "\n# scale\n" + scaled.called(name) + "\n# configure\n" + configured.called(name)
 	golden := filepath.Join("testdata", "contract.golden")
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))

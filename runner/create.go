@@ -33,8 +33,10 @@ func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	}
 	var outputs *contract.Outputs
 	err := a.begin(ctx, phase{"configuring", 96, "storing addresses and credentials", func(ctx context.Context) (err error) {
-		outputs, err = a.configuring(ctx)
-		return err
+		if outputs, err = a.configuring(ctx); err != nil {
+			return err
+		}
+		return a.furnish(ctx)
 	}})
 	return outputs, err
 }

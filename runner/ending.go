@@ -55,7 +55,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	}
 	return contract.Result{
 		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Whose: f.Whose, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
-		Workers: a.counted,
+		Workers: a.counted, Addons: a.seen(),
 	}
 }
 

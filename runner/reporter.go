@@ -33,7 +33,7 @@ type reporter struct {
 	mu      sync.Mutex
 	now     contract.Report   // phase, percent, step, account
 	news    bool              // now was not sent yet
-	facts   []contract.Report // passes, exits, snapshots, oldest first; each goes out with a report of its own
+	facts   []contract.Report // passes, exits, snapshots, add-ons, oldest first; each goes out with a report of its own
 	lines   bytes.Buffer
 	dropped int
 	seq     int
@@ -169,7 +169,7 @@ func (r *reporter) next(due bool) bool {
 	report.Seq, report.Log = r.seq, r.chunk()
 	if len(r.facts) > 0 {
 		fact := r.facts[0]
-		report.Pass, report.ToolExit, report.Snapshots = fact.Pass, fact.ToolExit, fact.Snapshots
+		report.Pass, report.ToolExit, report.Snapshots, report.Addons = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons
 		r.facts = r.facts[1:]
 	}
 	r.news, r.unsent = false, &report

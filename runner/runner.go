@@ -1,4 +1,4 @@
-// Package runner is the program in the pod: one try at creating, destroying or scaling one cluster.
+// Package runner is the program in the pod: one try at creating, destroying, scaling or furnishing one cluster.
 //
 // It claims its attempt from the Status API, works through the phases, one file each, and tells a result. It must
 // never change anything in a cloud before the server acknowledged the record of it, never go on once it was told to
@@ -77,6 +77,7 @@ type Timings struct {
 	Reach         time.Duration // how long its API may be away: 5 min
 	Scale         time.Duration // how long workers may take to come and go: 30 min
 	ScalePoll     time.Duration // the longest between two counts of them: 10 s
+	Addons        time.Duration // how long all add-ons together may take: 30 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 }
 
@@ -89,7 +90,7 @@ func (t Timings) orDefault() Timings {
 		{&t.ClaimPatience, 5 * time.Minute}, {&t.Flush, time.Second}, {&t.Farewell, 20 * time.Second},
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
 		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
-		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second},
+		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second}, {&t.Addons, 30 * time.Minute},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value

@@ -24,7 +24,7 @@ func (a *attempt) scale(ctx context.Context) error {
 		}
 	}
 	for _, p := range []phase{
-		{"restoring", 2, "fetching the way into the cluster", a.fetchKubeconfig},
+		{"restoring", 2, "fetching the way into the cluster", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.Scale.KubeconfigRef) }},
 		{"scaling", 10, fmt.Sprintf("asking the cluster for %s", workers(a.spec.Scale.Workers)), a.scaling},
 	} {
 		if err := a.begin(ctx, p); err != nil {
@@ -35,13 +35,12 @@ func (a *attempt) scale(ctx context.Context) error {
 }
 
 // fetchKubeconfig writes the cluster's kubeconfig where only oc reads it; the attempt's end removes it.
-func (a *attempt) fetchKubeconfig(ctx context.Context) (err error) {
+func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 	if a.oc, err = a.tools.OC(); err != nil {
 		return a.noTool(ctx, "oc", err)
 	}
-	ref := a.spec.Scale.KubeconfigRef
 	missing := failure{
-		Reason: "KubeconfigMissing", Whose: contract.WhoseOurs, Message: "no kubeconfig of the cluster was kept, so it cannot be scaled",
+		Reason: "KubeconfigMissing", Whose: contract.WhoseOurs, Message: "no kubeconfig of the cluster was kept, so there is no way into it",
 		Next: "an administrator of this installation looks at the artifact bucket below operate/, and at the runner's rights to it",
 	}
 	if ref == "" {

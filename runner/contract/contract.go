@@ -12,6 +12,8 @@ const (
 	KindCreate  = "create"
 	KindDestroy = "destroy"
 	KindScale   = "scale"
+	// KindConfigure brings a ready cluster's add-ons anew.
+	KindConfigure = "configure"
 )
 
 // Spec is the whole of what a runner is told, frozen when its attempt was opened.
@@ -51,6 +53,9 @@ type Spec struct {
 
 	Scale *Scale `json:"scale,omitempty"` // (scale)
 
+	Addons        []Addon `json:"addons,omitempty"`        // what the cluster gets beside OpenShift, in this order (create, configure)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure)
+
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
@@ -63,6 +68,31 @@ type Scale struct {
 	Workers       int    `json:"workers"`       // how many are wanted
 	Usual         int    `json:"usual"`         // the profile's; with 0 the control plane takes workloads anyway
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
+}
+
+// Addon is one thing a cluster gets beside OpenShift. It holds no secret.
+type Addon struct {
+	Name      string      `json:"name"`
+	Manifests string      `json:"manifests"` // a JSON List of Kubernetes objects
+	Waits     []AddonWait `json:"waits,omitempty"`
+}
+
+// AddonWait is one condition that an add-on is there by, as oc wait asks for it.
+type AddonWait struct {
+	Kind      string        `json:"kind"`
+	Name      string        `json:"name"`
+	Namespace string        `json:"namespace,omitempty"`
+	Condition string        `json:"condition"`
+	Timeout   time.Duration `json:"timeout"`
+}
+
+// AddonState tells what became of one add-on.
+type AddonState struct {
+	Name    string `json:"name"`
+	There   bool   `json:"there"`  // applied, and every condition seen
+	Reason  string `json:"reason"` // one word, e.g. Applied, ApplyRefused, NotReady
+	Message string `json:"message"`
+	Next    string `json:"next,omitempty"` // what to do about it
 }
 
 // Identity is what was acknowledged before anything was created under it. Written once.
@@ -156,6 +186,8 @@ type Report struct {
 	Snapshots []Snapshot `json:"snapshots,omitempty"`
 	Pass      *Pass      `json:"pass,omitempty"`
 	ToolExit  *ToolExit  `json:"toolExit,omitempty"`
+
+	Addons []AddonState `json:"addons,omitempty"` // what became of add-ons since the report before
 }
 
 // ToolExit tells that the installer's process ended; of a teardown, that the last of its tools did.
@@ -204,6 +236,7 @@ type Result struct {
 	Retryable bool     `json:"retryable,omitempty"`
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 	Workers   *int     `json:"workers,omitempty"` // of a scale, how many are ready, where it could count them
+	Addons    *int     `json:"addons,omitempty"`  // of a create or configure, how many add-ons are there
 }
 
 // Whose problem a failure is.

@@ -6,6 +6,7 @@
 package installer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,6 +42,7 @@ type Command struct {
 	Args     []string
 	Dir      string            // the working directory; empty: Home
 	Deadline time.Duration     // stop politely after this; zero: none
+	Input    []byte            // what it reads; nil: nothing
 	OnLine   func(line string) // each line of output, redacted, one at a time; nil: nobody looks
 }
 
@@ -70,6 +72,9 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	defer read.Close()
 	cmd := exec.Command(t.Binary, c.Args...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, cmp.Or(c.Dir, t.Home), write, write, processGroup() // Stdin nil: /dev/null
+	if c.Input != nil {
+		cmd.Stdin = bytes.NewReader(c.Input)
+	}
 	started, ended := make(chan error, 1), make(chan struct{})
 	var owned sync.WaitGroup
 	owned.Go(func() { defer close(ended); runOnOneThread(cmd, started) })

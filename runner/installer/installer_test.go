@@ -45,6 +45,19 @@ func TestARunTellsItsLinesAndItsExitCode(t *testing.T) {
 	require.ElementsMatch(t, []string{"level=info msg=one", "two", "three"}, out.lines)
 }
 
+func TestARunReadsWhatItIsGivenAndNothingElse(t *testing.T) {
+	out := listen()
+	exit, err := shell(t).Run(t.Context(), Command{Args: []string{"-c", `cat; echo; readlink /proc/self/fd/0`}, Input: []byte("kind: List"), OnLine: out.add})
+	require.NoError(t, err)
+	require.Zero(t, exit.Code)
+	require.Equal(t, "kind: List", out.lines[0])
+	require.Contains(t, out.lines[1], "pipe:")
+	large := []byte(strings.Repeat("x", 1<<20))
+	exit, err = shell(t).Run(t.Context(), Command{Args: []string{"-c", `exit 3`}, Input: large})
+	require.NoError(t, err)
+	require.Equal(t, 3, exit.Code, "who does not read keeps nobody waiting")
+}
+
 func TestTheInstallerHasNoTerminalAndItsOwnHome(t *testing.T) {
 	out := listen()
 	tool := shell(t, "HOME=/home/me", "AWS_REGION=us-east-1", "OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP=true", "DATABASE_URL=postgres://x", "OCPCTL_STANDIN_PACE=1ms")

@@ -1,0 +1,260 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+// configure brings a ready cluster's add-ons anew. It records nothing: what an add-on makes in the cloud, the cluster makes,
+// under its own name.
+func (a *attempt) configure(ctx context.Context) error {
+	for _, p := range []phase{
+		{"restoring", 2, "fetching the way into the cluster", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
+		{"configuring", 10, "bringing its add-ons", func(ctx context.Context) error { return a.bringAll(ctx, 10, 95) }},
+	} {
+		if err := a.begin(ctx, p); err != nil {
+			return err
+		}
+	}
+	return a.missing()
+}
+
+// furnish brings the add-ons to a cluster that was just installed. Whatever becomes of them the cluster is up: only one that
+// nobody wants any more, or who may not go on, ends the create otherwise. What is missing is tried again beside the ready cluster.
+func (a *attempt) furnish(ctx context.Context) error {
+	if len(a.spec.Addons) == 0 {
+		return nil
+	}
+	err := a.useOwnKubeconfig(ctx)
+	if err == nil {
+		err = a.bringAll(ctx, 97, 99)
+	}
+	var asked stopAsked
+	switch {
+	case ctx.Err() == nil && err != nil:
+		a.noneOf(err)
+		return nil
+	case errors.As(err, &asked), errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
+		return err
+	}
+	return nil // our host ends us: an install of an hour is not thrown away for its add-ons
+}
+
+// useOwnKubeconfig takes the way into the cluster that the installer wrote.
+func (a *attempt) useOwnKubeconfig(ctx context.Context) (err error) {
+	if a.oc, err = a.tools.OC(); err != nil {
+		return a.noTool(ctx, "oc", err)
+	}
+	raw, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeconfig"))
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if err := a.hideKeys(raw); err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	a.kubeconfig, err = a.secretFile("kubeconfig", secret.New(string(raw)))
+	return err
+}
+
+// noneOf tells of every add-on that there was no way to bring it.
+func (a *attempt) noneOf(err error) {
+	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "an administrator of this installation finds more in the runner's log"}
+	_ = errors.As(err, &f)
+	for _, addon := range a.spec.Addons {
+		a.tellOf(contract.AddonState{Name: addon.Name, Reason: f.Reason, Message: f.Message, Next: f.Next})
+	}
+}
+
+// bringAll brings every add-on in its order, and tells of each. One that fails keeps none of the others from coming. An error
+// means that the attempt was stopped.
+func (a *attempt) bringAll(ctx context.Context, from, to int) error {
+	until := time.Now().Add(a.cfg.Timings.Addons)
+	for i, addon := range a.spec.Addons {
+		a.say.Step(from+(to-from)*i/len(a.spec.Addons), fmt.Sprintf("bringing the add-on %s (%d of %d)", addon.Name, i+1, len(a.spec.Addons)))
+		state := a.bring(ctx, addon, until)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		a.tellOf(state)
+	}
+	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are there", a.there(), len(a.spec.Addons)))
+	return nil
+}
+
+// tellOf tells what became of an add-on, as a fact that must not be lost.
+func (a *attempt) tellOf(state contract.AddonState) {
+	state.Message, state.Next = a.cfg.Redact.Text(state.Message), a.cfg.Redact.Text(state.Next)
+	a.addons = append(a.addons, state)
+	a.note("add-on %s: %s: %s", state.Name, state.Reason, state.Message)
+	a.say.Fact(contract.Report{Addons: []contract.AddonState{state}})
+}
+
+// there counts the add-ons that are.
+func (a *attempt) there() (n int) {
+	for _, state := range a.addons {
+		if state.There {
+			n++
+		}
+	}
+	return n
+}
+
+// seen is the count for the result; nil: there was nothing to bring.
+func (a *attempt) seen() *int {
+	if len(a.spec.Addons) == 0 {
+		return nil
+	}
+	return new(a.there())
+}
+
+// missing is the failure of a refresh that did not bring everything.
+func (a *attempt) missing() error {
+	var words []string
+	f := failure{Reason: "AddonsMissing", Whose: contract.WhoseUser}
+	for _, state := range a.addons {
+		if state.There {
+			continue
+		}
+		words = append(words, state.Name+": "+state.Message)
+		f.Retryable = f.Retryable || state.Reason != addonRefused
+		if f.Next == "" {
+			f.Next = state.Next
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	f.Message = fmt.Sprintf("%d of %d add-ons are there; %s", a.there(), len(a.spec.Addons), strings.Join(words, "; "))
+	return f
+}
+
+// The reasons of an add-on's state.
+const (
+	addonThere   = "Applied"
+	addonRefused = "ApplyRefused"
+	addonFailed  = "ApplyFailed"
+	addonWaits   = "NotReady"
+)
+
+// bring applies one add-on and waits until it works.
+func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Time) contract.AddonState {
+	state := contract.AddonState{Name: addon.Name, Next: "look at what the reason names in the cluster, then have its add-ons tried again: ocpctl refresh " + a.spec.Name}
+	patience := earlier(until, time.Now().Add(a.cfg.Timings.Reach))
+	err := a.again(ctx, patience, func() error {
+		return a.tellOC(ctx, []byte(addon.Manifests), "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
+	})
+	switch {
+	case errors.Is(err, errRefusedByOC):
+		state.Reason, state.Message = addonRefused, fmt.Sprintf("the cluster refused it: %v", err)
+		return state
+	case err != nil:
+		state.Reason, state.Message = addonFailed, fmt.Sprintf("it could not be applied: %v", err)
+		return state
+	}
+	for _, w := range addon.Waits {
+		began := time.Now()
+		if err := a.await(ctx, w, earlier(until, began.Add(w.Timeout))); err != nil {
+			state.Reason = addonWaits
+			state.Message = fmt.Sprintf("%s is not %s after %s: %v", named(w), w.Condition, time.Since(began).Round(time.Second), err)
+			return state
+		}
+		a.note("add-on %s: %s is %s", addon.Name, named(w), w.Condition)
+	}
+	state.There, state.Reason, state.Message, state.Next = true, addonThere, "it is applied and works", ""
+	return state
+}
+
+// await waits for one condition. What oc waits for has to be there already, so whatever is not is asked for again: an operator
+// makes it in its own time.
+func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Time) error {
+	return a.again(ctx, until, func() error {
+		slice := min(a.cfg.Timings.OC/2, max(time.Until(until), time.Second))
+		args := []string{"wait", w.Kind + "/" + w.Name, "--for=condition=" + w.Condition, "--timeout=" + slice.Round(time.Second).String()}
+		if w.Namespace != "" {
+			args = append(args, "-n", w.Namespace)
+		}
+		return a.tellOC(ctx, nil, args...)
+	})
+}
+
+// again tries until it works, is refused for good, or patience is over.
+func (a *attempt) again(ctx context.Context, until time.Time, try func() error) error {
+	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
+		err := try()
+		if err == nil || ctx.Err() != nil || errors.Is(err, errRefusedByOC) || time.Now().Add(wait).After(until) {
+			return err
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// tellOC has oc do something to the cluster. Its lines go into the log; the last it complained with is the error's.
+func (a *attempt) tellOC(ctx context.Context, input []byte, args ...string) error {
+	last, complaint := "", ""
+	code, err := a.call(ctx, input, func(line string) {
+		a.line(line)
+		last = line
+		if complains(line) {
+			complaint = line
+		}
+	}, args...)
+	if err != nil || code == 0 {
+		return err
+	}
+	if complaint == "" {
+		complaint = last
+	}
+	if complaint == "" {
+		complaint = fmt.Sprintf("exit code %d", code)
+	}
+	complaint = installer.Message(complaint)
+	if denied(complaint) {
+		return fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, complaint)
+	}
+	return fmt.Errorf("oc %s: %s", args[0], complaint)
+}
+
+// complains reports a line that says what was wrong.
+func complains(line string) bool {
+	for _, sign := range []string{"error:", "Error from server", "Unable to connect", "The connection to the server"} {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// denied reports an answer that waiting does not change. What is not there may yet come: an operator brings its own kinds.
+func denied(words string) bool {
+	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "must be logged in"} {
+		if strings.Contains(words, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func named(w contract.AddonWait) string {
+	if w.Namespace == "" {
+		return w.Kind + " " + w.Name
+	}
+	return w.Kind + " " + w.Namespace + "/" + w.Name
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
