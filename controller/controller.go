@@ -37,10 +37,18 @@ type Dispatcher interface {
 	Forget(ctx context.Context, attempt string) error
 }
 
-// Poster shows words on GitHub.
-type Poster interface {
+// GitHub is the wire to GitHub: github.Client. All of its writes may be asked for twice.
+type GitHub interface {
 	UpsertComment(ctx context.Context, to github.CommentTarget, body string) (int64, error)
 	UpsertCheckRun(ctx context.Context, to github.CheckTarget, run chat.CheckRun) (int64, error)
+	UpsertDeployment(ctx context.Context, to github.DeploymentTarget, d chat.Deployment) (int64, error)
+	React(ctx context.Context, installation int64, repo string, comment int64, content string) error
+	AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error
+	RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error
+	EnsureLabels(ctx context.Context, installation int64, repo string, labels []chat.Label) (made, changed []string, err error)
+	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
+	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
+	InstallationOf(ctx context.Context, repo string) (int64, error)
 }
 
 // Spool holds the reports of runners that could not reach the Status API.
@@ -53,7 +61,9 @@ type Spool interface {
 type Config struct {
 	Store      *store.Store
 	Dispatcher Dispatcher
-	Poster     Poster
+	GitHub     GitHub
+	Teller     Teller // nil: nobody is answered in Slack
+	Catalogue  Catalogue
 	Spool      Spool
 	Signer     *token.Signer
 	Limits     lifecycle.Limits
@@ -64,7 +74,13 @@ type Config struct {
 	Sweep      time.Duration    // how often everything known is swept
 	Keep       time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
 	Now        func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
+
+	RepositoryFile string        // where a repository says what it wants
+	Pace           store.Pace    // of what is written on GitHub; the wire takes leave by the same
+	Settling       time.Duration // how long GitHub may not know of what was just made; zero: 5 s, negative: not at all
 }
+
+const defaultSettling = 5 * time.Second
 
 // Controller runs the engine room's jobs.
 type Controller struct{ Config }
@@ -77,6 +93,9 @@ func New(cfg Config) *Controller {
 	if cfg.Keep == 0 {
 		cfg.Keep = defaultKeep
 	}
+	if cfg.Settling == 0 {
+		cfg.Settling = defaultSettling
+	}
 	return &Controller{cfg}
 }
 
@@ -87,6 +106,7 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &stopWorker{c: c})
 	river.AddWorker(w, &publishWorker{c: c})
 	river.AddWorker(w, &replyWorker{c: c})
+	river.AddWorker(w, &effectWorker{c: c})
 	river.AddWorker(w, &lineWorker{c: c})
 	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})

@@ -25,6 +25,8 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&publishWorker{c: c}).Work(ctx, &river.Job[store.PublishArgs]{JobRow: row, Args: a})
 	case store.ReplyArgs:
 		return (&replyWorker{c: c}).Work(ctx, &river.Job[store.ReplyArgs]{JobRow: row, Args: a})
+	case store.EffectArgs:
+		return (&effectWorker{c: c}).Work(ctx, &river.Job[store.EffectArgs]{JobRow: row, Args: a})
 	case store.LineArgs:
 		return (&lineWorker{c: c}).Work(ctx, &river.Job[store.LineArgs]{JobRow: row, Args: a})
 	case store.TurnsArgs:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
@@ -98,8 +99,9 @@ func (y *yard) starts() []dispatch.Job {
 }
 
 // board is where words are posted. Like GitHub's it finds what is there by its marker, and completed check runs are not
-// opened again.
+// opened again. What else there is to a GitHub is no matter of those tests that use it: the others have the stand-in.
 type board struct {
+	controller.GitHub
 	mu       sync.Mutex
 	next     int64
 	comments map[int64]post
@@ -151,6 +153,16 @@ func (b *board) UpsertCheckRun(_ context.Context, to github.CheckTarget, run cha
 	}
 	b.checks[id] = check{to.ExternalKey, to.Head, to.Name, run}
 	return id, nil
+}
+
+func (b *board) UpsertDeployment(_ context.Context, to github.DeploymentTarget, _ chatops.Deployment) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if to.ExternalID == 0 {
+		b.next++
+		return b.next, nil
+	}
+	return to.ExternalID, nil
 }
 
 // withMarker returns the bodies of the comments that carry the marker.

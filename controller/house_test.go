@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
@@ -65,12 +66,12 @@ func newHouse(t testing.TB) *house {
 	require.NoError(t, err)
 	h.signer = token.NewSigner(key, time.Hour)
 	h.Controller = controller.New(controller.Config{
-		Store: h.store, Dispatcher: h.yard, Poster: h.board, Spool: h.bucket, Signer: h.signer, Limits: limits,
+		Store: h.store, Dispatcher: h.yard, GitHub: h.board, Spool: h.bucket, Signer: h.signer, Limits: limits,
 		Sweeps: lifecycle.SweepLimits{
 			MinAge: time.Hour, MinSights: 2, EndMargin: 10 * time.Minute, WakeMargin: 5 * time.Minute, StillFor: 3 * time.Hour,
 		},
 		Links: chatops.Links{UI: "https://ocpctl.example.com"}, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
-		Wake: time.Second, Sweep: time.Second, Now: h.now,
+		Wake: time.Second, Sweep: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
 	})
 	return h
 }

@@ -265,7 +265,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	row := h.scalable("shop")
-	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "github:maya"))
+	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
 	d := deed
 	d.Why = "a demo on Friday"
 	_, _, _, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)

@@ -2,34 +2,109 @@ package controller
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
-	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/riverqueue/river"
+
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// comment renders the cluster's one comment on its pull request.
-func (c *Controller) comment(sub store.Subscriber, row store.Row, now time.Time) shown {
-	body := chat.Comment(row.Card, c.Links, now)
-	return shown{hash: hashOf(body), post: orAnew(func(ctx context.Context, external int64) (int64, error) {
-		return c.Poster.UpsertComment(ctx, github.CommentTarget{
-			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
-			ExternalID: external, Marker: "cluster:" + row.ID,
-		}, body)
-	})}
+// catchUp shows the present state, and again as long as it changed meanwhile; newest is the version that was looked at last.
+// One job at a time works a place, so that two first posts never race; one that finds another at work leaves it to that one,
+// which looks once more after it has let go. Nothing is sent when the words did not change.
+func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int64, err error) {
+	for range rounds {
+		done := false
+		alone, err := c.Store.Alone(ctx, "show "+subscriber, func(ctx context.Context) (err error) {
+			newest, done, err = c.look(ctx, subscriber)
+			return err
+		})
+		if err != nil || !alone {
+			return newest, err
+		}
+		if done { // what came between the look and the letting go is seen now
+			sub, _, err := c.lags(ctx, subscriber)
+			if err != nil || sub.ID == "" {
+				return newest, err
+			}
+		}
+	}
+	return newest, river.JobSnooze(time.Second)
 }
 
-// check renders the cluster's check run on the commit it was asked for.
-func (c *Controller) check(sub store.Subscriber, row store.Row, now time.Time) shown {
-	run := chat.Check(row.Card, c.Links, now)
-	return shown{
-		hash: hashOf(run.Title, run.Summary, run.Status, run.Conclusion),
-		post: orAnew(func(ctx context.Context, external int64) (int64, error) {
-			return c.Poster.UpsertCheckRun(ctx, github.CheckTarget{
-				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head,
-				Name: "ocpctl/" + row.Profile, ExternalKey: row.ID, ExternalID: external,
-			}, run)
-		}),
+// lags returns a place and its cluster where the place shows an older version; else there is nothing to do, or no such place.
+func (c *Controller) lags(ctx context.Context, subscriber string) (sub store.Subscriber, row store.Row, err error) {
+	sub, row, err = c.Store.SubscriberToShow(ctx, subscriber)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Subscriber{}, store.Row{}, nil
 	}
+	if err != nil || sub.Muted || sub.ShownVersion >= row.Cluster.Version {
+		return store.Subscriber{}, row, err
+	}
+	return sub, row, nil
+}
+
+// look brings one place up to its cluster's version, if it lags behind; done says that it did not.
+func (c *Controller) look(ctx context.Context, subscriber string) (newest int64, done bool, err error) {
+	sub, row, err := c.lags(ctx, subscriber)
+	if err != nil || sub.ID == "" {
+		return row.Cluster.Version, true, err
+	}
+	done, err = c.show(ctx, sub, row)
+	return row.Cluster.Version, done, err
+}
+
+// show brings a place up to its cluster's version. done says that there is nothing to show there any more.
+func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.Row) (done bool, err error) {
+	if err := c.soon(ctx, sub, row); err != nil {
+		return false, err
+	}
+	what, err := c.render(ctx, sub, row)
+	if err != nil {
+		return false, fmt.Errorf("render %s for %s: %w", row.ID, sub.ID, err)
+	}
+	external := sub.ExternalID
+	if what.hash != sub.ShownBody {
+		if err := c.ahead(ctx, sub.Installation, canWait(sub, row)); err != nil {
+			return false, err
+		}
+		external, err = what.post(ctx, external)
+		if errors.Is(err, github.ErrGone) {
+			if external, err = c.missing(ctx, sub, what); err == nil && external == 0 {
+				return true, nil
+			}
+		}
+		if err != nil {
+			return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)
+		}
+	}
+	return false, c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, what.hash)
+}
+
+// missing sees to a place that GitHub does not know any more.
+//
+// A check run nobody can delete: where one is gone GitHub lost it, and it is posted anew. A comment, or a deployment, a person
+// or their workflow took away, and would again: it is left alone from then on. But a repository that we cannot see any more
+// hides all that is in it, and for a moment GitHub may not know what was made just now: both are ruled out before.
+func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
+	if sub.Kind == store.KindCheck {
+		return what.post(ctx, 0)
+	}
+	if _, err := c.GitHub.PullRequest(ctx, sub.Installation, sub.Repo, sub.Number); err != nil {
+		return 0, err
+	}
+	select {
+	case <-time.After(c.Settling):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	external, err = what.post(ctx, sub.ExternalID)
+	if !errors.Is(err, github.ErrGone) {
+		return external, err
+	}
+	c.Log.Info("left alone: somebody took it away", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
+	return 0, c.Store.Mute(ctx, sub.ID)
 }

@@ -37,8 +37,13 @@ func (h *house) publish(cluster, kind string) store.Subscriber {
 // report moves the runner's progress on and lets the heart look.
 func (h *house) report(open store.LaunchSpec, seq, percent int) {
 	h.t.Helper()
+	h.reportIn(lifecycle.Installing, open, seq, percent)
+}
+
+func (h *house) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, percent int) {
+	h.t.Helper()
 	_, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{
-		Seq: seq, Phase: lifecycle.Installing, Percent: percent, Step: fmt.Sprintf("step %d", percent),
+		Seq: seq, Phase: phase, Percent: percent, Step: fmt.Sprintf("step %d", percent),
 	})
 	require.NoError(h.t, err)
 	h.reconcile(open.Cluster)
@@ -72,18 +77,6 @@ func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
 	sub := h.publish(row.ID, store.KindComment)
 	require.Equal(t, calls, h.board.called(), "a new version with the same words")
 	require.Equal(t, h.cluster(row.ID).Version, sub.ShownVersion)
-}
-
-func TestADeletedCommentIsPostedAnew(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	row, open := h.installing("shop")
-	first := h.publish(row.ID, store.KindComment).ExternalID
-	delete(h.board.comments, first)
-	h.report(open, 1, 40)
-	second := h.publish(row.ID, store.KindComment).ExternalID
-	require.NotEqual(t, first, second)
-	require.Len(t, h.board.withMarker("cluster:"+row.ID), 1)
 }
 
 func TestACrashBetweenPostingAndRememberingPostsNoSecondComment(t *testing.T) {

@@ -1,0 +1,185 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/riverqueue/river"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Catalogue is what the catalogue in force has to say of repositories.
+type Catalogue interface {
+	// FileProblems are the remarks on what a repository's file says: failures where it cannot be read, else warnings of
+	// what in it has no effect.
+	FileProblems(raw []byte) []chat.Annotation
+	// OurLabels are those a repository is given.
+	OurLabels() []chat.Label
+}
+
+type effectWorker struct {
+	river.WorkerDefaults[store.EffectArgs]
+	c *Controller
+}
+
+// Work makes one change on GitHub beside the places that show a cluster. What GitHub refuses is tried again for as long as a
+// person may need to put it right, and then given up, in words: nobody waits for a reaction for days. Whoever asked for labels
+// looks at what becomes of it, and is told at once.
+func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs]) error {
+	var e store.Effect
+	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
+		found, done, err := w.c.Store.Effect(ctx, job.Args.Effect)
+		if e = found; err != nil || done {
+			return err
+		}
+		note, err := w.c.make(ctx, e)
+		asked := e.Kind == store.EffectEnsureLabels
+		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
+			w.c.Log.Error("change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
+			note, err = "given up: "+err.Error(), nil
+		}
+		if err != nil {
+			return err
+		}
+		return w.c.Store.EffectDone(ctx, e.ID, note)
+	})
+	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
+		w.c.waits(err, wait, "effect", e.Kind, "cause", e.Cause)
+		return river.JobSnooze(wait)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("make %s: %w", job.Args.Effect, err)
+	}
+	return nil
+}
+
+// make makes one change and says what came of it. All of them may be made twice. Who asked where nobody asks GitHub anything
+// knew no installation.
+func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {
+	if e.Installation == 0 {
+		if e.Installation, err = c.GitHub.InstallationOf(ctx, e.Repo); err != nil {
+			return "", err
+		}
+	}
+	if err := c.ahead(ctx, e.Installation, false); err != nil {
+		return "", err
+	}
+	switch e.Kind {
+	case store.EffectReact:
+		return c.react(ctx, e)
+	case store.EffectAddLabel, store.EffectRemoveLabel:
+		return c.relabel(ctx, e)
+	case store.EffectEnsureLabels:
+		return c.ensureLabels(ctx, e)
+	case store.EffectCheckConfig:
+		return c.checkConfig(ctx, e)
+	}
+	return "", fmt.Errorf("nobody knows how to make a change of the kind %q", e.Kind)
+}
+
+func (c *Controller) react(ctx context.Context, e store.Effect) (string, error) {
+	err := c.GitHub.React(ctx, e.Installation, e.Repo, e.Target, e.Content)
+	if errors.Is(err, github.ErrGone) {
+		return "the comment is not there any more", nil
+	}
+	return "reacted", err
+}
+
+// relabel puts a label on or takes it off, unless what stands since says otherwise.
+func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error) {
+	stands, err := c.stands(ctx, e)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Kind == store.EffectRemoveLabel && stands:
+		return "left on: a cluster stands for it", nil
+	case e.Kind == store.EffectRemoveLabel:
+		return "taken off", c.GitHub.RemoveLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
+	case !stands:
+		return "left off: no cluster stands for it", nil
+	}
+	return "put on", c.GitHub.AddLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
+}
+
+// stands says whether a label of ours stands for a cluster that was asked for by it, and that nobody takes back.
+func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
+	profile, ours := strings.CutPrefix(e.Content, chat.LabelPrefix)
+	if !ours {
+		return false, nil
+	}
+	row, err := c.Store.ClusterForPR(ctx, e.Repo, e.Number, profile)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || row.Wish != lifecycle.Present || !row.Ends.LabelRemoved.IsZero() {
+		return false, err
+	}
+	subs, err := c.Store.Subscribers(ctx, row.ID)
+	for _, sub := range subs {
+		if sub.Kind == store.KindLabel {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {
+	labels := c.Catalogue.OurLabels()
+	made, changed, err := c.GitHub.EnsureLabels(ctx, e.Installation, e.Repo, labels)
+	if len(made)+len(changed) > 0 {
+		c.Log.Info("labels made", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)
+	}
+	return labelsNote(labels, made, changed), err
+}
+
+// labelsNote says which labels were made, changed or fine, for whoever asked for them.
+func labelsNote(labels []chat.Label, made, changed []string) string {
+	var fine []string
+	for _, l := range labels {
+		if !slices.Contains(made, l.Name) && !slices.Contains(changed, l.Name) {
+			fine = append(fine, l.Name)
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		word  string
+		names []string
+	}{{"made", made}, {"changed", changed}, {"fine", fine}} {
+		if len(part.names) > 0 {
+			parts = append(parts, part.word+": "+strings.Join(part.names, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// checkConfig shows what the repository's file would mean, on the commit that changes it.
+func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, error) {
+	run, err := c.configRun(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	_, err = c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
+		Installation: e.Installation, Repo: e.Repo, Head: e.Content, Name: chat.ConfigCheckName, ExternalKey: fmt.Sprintf("config:%d", e.Number),
+	}, run)
+	return run.Title, err
+}
+
+func (c *Controller) configRun(ctx context.Context, e store.Effect) (chat.CheckRun, error) {
+	file, err := c.GitHub.File(ctx, e.Installation, e.Repo, c.RepositoryFile, e.Content)
+	switch {
+	case errors.Is(err, github.ErrNotFound):
+		return chat.ConfigGone(c.RepositoryFile), nil
+	case errors.Is(err, github.ErrNotFile):
+		return chat.ConfigCheck(c.RepositoryFile, []chat.Annotation{{Line: 1, Level: "failure", Title: "no file", Message: err.Error()}}), nil
+	case err != nil:
+		return chat.CheckRun{}, err
+	}
+	return chat.ConfigCheck(c.RepositoryFile, c.Catalogue.FileProblems(file.Raw)), nil
+}

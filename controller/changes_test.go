@@ -1,0 +1,165 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	hub "github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// catalogue is one that remarks on a file's length, and has two labels.
+type catalogue struct{}
+
+func (catalogue) FileProblems(raw []byte) (out []chatops.Annotation) {
+	for i, line := range strings.Split(string(raw), "\n") {
+		if level, _, found := strings.Cut(line, "!"); found {
+			out = append(out, chatops.Annotation{Line: i + 1, Level: level, Title: "ttl", Message: "too long"})
+		}
+	}
+	return out
+}
+
+func (catalogue) OurLabels() []chatops.Label {
+	return []chatops.Label{{Name: "ocp/aws-minimal-test", Color: "1d76db", Description: "A cluster"}, {Name: chatops.KeepLabel, Color: "fbca04", Description: "Keeps it"}}
+}
+
+func TestAReactionIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	comment, err := f.hub.Comment(41, "/ocp status", "maya")
+	require.NoError(t, err)
+	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/reactions"})
+	id := f.effect(store.Effect{Cause: "react:1", Kind: store.EffectReact, Number: 41, Target: comment, Content: "eyes"})
+	f.settle()
+	require.Equal(t, map[string][]string{"eyes": {hub.Bot}}, f.hub.Comments(41)[0].Reactions)
+	require.Equal(t, "reacted", f.note(id))
+	calls := len(f.hub.Calls())
+	f.work(store.EffectArgs{Effect: id})
+	require.Len(t, f.hub.Calls(), calls, "what is done is done")
+
+	gone := f.effect(store.Effect{Cause: "react:2", Kind: store.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
+	f.settle()
+	require.Equal(t, "the comment is not there any more", f.note(gone))
+}
+
+func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	has := func() bool {
+		pr, _ := f.hub.PullRequest(41)
+		return pr.Has("ocp/aws-minimal-test")
+	}
+	change := func(cause string, kind store.EffectKind) string {
+		id := f.effect(store.Effect{Cause: cause, Kind: kind, Number: 41, Content: "ocp/aws-minimal-test"})
+		f.settle()
+		return f.note(id)
+	}
+	require.NoError(t, f.hub.Label(41, "ocp/aws-minimal-test", "rita"))
+	require.Equal(t, "taken off", change("refused", store.EffectRemoveLabel))
+	require.False(t, has())
+	require.Equal(t, "left off: no cluster stands for it", change("nobody's", store.EffectAddLabel))
+	require.False(t, has())
+
+	row := f.asked("shop", 41)
+	require.Equal(t, "left on: a cluster stands for it", change("refused before", store.EffectRemoveLabel))
+	require.True(t, has())
+	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", hub.Bot))
+	require.Equal(t, "put on", change("ours", store.EffectAddLabel))
+	require.True(t, has())
+
+	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", "maya"))
+	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, store.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
+	require.Equal(t, "left off: no cluster stands for it", change("a person's", store.EffectAddLabel))
+	require.False(t, has(), "a person took it off since")
+}
+
+func TestARepositoryGetsAllLabels(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	e := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels}
+	id := f.effect(e)
+	_, err := f.store.Pool().Exec(f.ctx, `UPDATE effects SET installation = 0 WHERE id = $1`, id)
+	require.NoError(t, err, "as where nobody asked GitHub for it")
+	f.settle()
+	require.Equal(t, "made: ocp/keep; changed: ocp/aws-minimal-test", f.note(id))
+	colors := map[string]string{}
+	for _, l := range f.hub.Labels() {
+		colors[l.Name] = l.Color
+	}
+	require.Equal(t, []string{"1d76db", "fbca04"}, []string{colors["ocp/aws-minimal-test"], colors[chatops.KeepLabel]})
+}
+
+func TestWhoAskedForLabelsIsToldAtOnceWhatGitHubRefuses(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(f *front){
+		"the App is not installed": func(f *front) { require.NoError(t, f.hub.Uninstall("maya")) },
+		"it may not write issues": func(f *front) {
+			m := hub.Registered()
+			m.Permissions["issues"] = "read"
+			f.hub.SetManifest(m)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFront(t, quick)
+			refuse(f)
+			id := f.effect(store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels})
+			f.settle()
+			state, err := f.store.EffectState(f.ctx, id)
+			require.NoError(t, err)
+			require.True(t, state.GivenUp(), state.Note)
+		})
+	}
+}
+
+func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, conclusion, title, level string }{
+		"fine":       {"ttl: 4h\n", "success", "is fine", ""},
+		"of no use":  {"version: 1\nwarning!\n", "neutral", "has a problem", "warning"},
+		"wrong":      {"version: 1\nfailure!\n", "failure", "has a problem", "failure"},
+		"taken away": {"", "neutral", "is taken away", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFront(t, quick)
+			if c.file != "" {
+				require.NoError(t, f.hub.PushFile(41, profiles.RepositoryFilePath, c.file, "maya"))
+			}
+			pr, _ := f.hub.PullRequest(41)
+			f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/check-runs"})
+			id := f.effect(store.Effect{Cause: "check:1", Kind: store.EffectCheckConfig, Number: 41, Content: pr.HeadSHA})
+			f.settle()
+			runs := f.hub.ChecksOf(pr.HeadSHA)
+			require.Len(t, runs, 1, "killed between posting and remembering, and still one")
+			require.Equal(t, []string{chatops.ConfigCheckName, "completed", c.conclusion}, []string{runs[0].Name, runs[0].Status, runs[0].Conclusion})
+			require.Equal(t, profiles.RepositoryFilePath+" "+c.title, f.note(id))
+			if c.level == "" {
+				require.Empty(t, runs[0].Annotations)
+				return
+			}
+			got := runs[0].Annotations[0]
+			require.Equal(t, []any{profiles.RepositoryFilePath, 2, c.level, "too long"}, []any{got.Path, got.StartLine, got.Level, got.Message})
+		})
+	}
+}
+
+func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	id := f.effect(store.Effect{Cause: "check:1", Kind: store.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
+	job := store.EffectArgs{Effect: id}
+	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
+	require.Equal(t, 59*time.Minute, f.snoozes(job, f.now().Add(-59*time.Minute)))
+	require.Empty(t, f.note(id))
+	require.NoError(t, f.Work(f.ctx, job, f.now().Add(-time.Hour)))
+	require.Contains(t, f.note(id), "given up: ")
+	require.Contains(t, f.note(id), "refused by GitHub")
+	require.NoError(t, f.Work(f.ctx, store.EffectArgs{Effect: "eff_none"}, f.now()))
+}

@@ -1,0 +1,383 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	hub "github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// quick is a pace at which nothing waits.
+var quick = store.Pace{}
+
+func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	f.shown(row)
+	body := f.ours(41)[0]
+	require.Contains(t, body, "**Timeline**")
+	require.Contains(t, body, "**Ready** False")
+	require.NotContains(t, body, "github:maya", "nobody who made a move is named")
+	require.Equal(t, "in_progress", f.hub.Checks(41)[0].Status)
+	require.NotEmpty(t, f.hub.Checks(41)[0].Actions)
+	deployment := f.hub.Deployments()[0]
+	require.Equal(t, []string{"ocp/shop", "in_progress"}, []string{deployment.Environment, deployment.State()})
+
+	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+		ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
+	f.settle()
+	f.shown(row)
+	deployment = f.hub.Deployments()[0]
+	require.Equal(t, "success", deployment.State())
+	require.Equal(t, "https://console.example.com", deployment.Statuses[len(deployment.Statuses)-1].EnvironmentURL)
+	pr, _ := f.hub.PullRequest(41)
+	require.True(t, pr.Has("ocp/aws-minimal-test"), "it tells the truth")
+
+	_, err := f.store.Destroy(f.ctx, row.ID, deed)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	f.shown(row)
+	require.Equal(t, "inactive", f.hub.Deployments()[0].State())
+	pr, _ = f.hub.PullRequest(41)
+	require.False(t, pr.Has("ocp/aws-minimal-test"), "it can be set again")
+	require.Len(t, f.ours(41), 1)
+	require.Len(t, f.hub.Deployments(), 1)
+}
+
+func TestALineOfALogIsNoReasonToEditAComment(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	calls := f.content()
+	_, err := f.store.Report(f.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Log: "level=info msg=Waiting\n"})
+	require.NoError(t, err)
+	bumped(f, row.ID)
+	f.settle()
+	require.Equal(t, calls, f.content())
+	f.report(open, 2, 40)
+	f.settle()
+	require.Contains(t, f.ours(41)[0], "level=info msg=Waiting", "it comes along with what is news")
+}
+
+// bumped makes a new version of a cluster in which nothing changed, and asks for it to be shown.
+func bumped(f *front, id string) {
+	f.t.Helper()
+	_, err := f.store.Pool().Exec(f.ctx, `UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, id)
+	require.NoError(f.t, err)
+	_, err = f.store.Pool().Exec(f.ctx, `UPDATE subscribers SET wanted_version = (SELECT row_version FROM clusters WHERE id = $1), nudge_at = $2
+		WHERE cluster_id = $1`, id, f.now())
+	require.NoError(f.t, err)
+	_, err = f.store.WakeDue(f.ctx, 100)
+	require.NoError(f.t, err)
+}
+
+func TestWhatAPersonTookAwayIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	require.NoError(t, f.hub.DeleteComment(f.place(row.ID, store.KindComment).ExternalID, "maya"))
+	f.report(open, 1, 40)
+	f.settle()
+	require.Empty(t, f.ours(41))
+	require.True(t, f.place(row.ID, store.KindComment).Muted)
+	calls := f.content()
+	f.reportIn(lifecycle.Configuring, open, 2, 95)
+	require.NotContains(t, strings.Join(f.house.jobs("publish"), " "), f.place(row.ID, store.KindComment).ID, "it is never due")
+	f.work(store.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
+	f.settle()
+	require.Empty(t, f.ours(41))
+	require.Equal(t, calls+2, f.content(), "check and deployment still tell")
+}
+
+// A repository that the App may not see any more answers as if all in it were deleted.
+func TestWhatCannotBeSeenIsNotTakenForDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	require.NoError(t, f.hub.SetAccess(false, "maya"))
+	f.report(open, 1, 40)
+	job := store.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version}
+	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
+	require.False(t, f.place(row.ID, store.KindComment).Muted)
+	require.NoError(t, f.hub.SetAccess(true, "maya"))
+	f.settle()
+	f.shown(row)
+	require.Contains(t, f.ours(41)[0], "Step 40")
+}
+
+func TestWhatGitHubDoesNotKnowYetIsNotTakenForDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	f.hub.FailNext(1, hub.APIFault{Status: 404, Message: "Not Found", Method: "PATCH", Path: "/issues/comments/"})
+	f.report(open, 1, 40)
+	f.settle()
+	f.shown(row)
+	require.False(t, f.place(row.ID, store.KindComment).Muted)
+	require.Contains(t, f.ours(41)[0], "Step 40")
+}
+
+func TestADeploymentThatIsGoneIsLeftAloneAndACheckIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	f.hub.FailNext(2, hub.APIFault{Status: 404, Message: "Not Found", Method: "GET", Path: "/statuses"})
+	f.hub.FailNext(1, hub.APIFault{Status: 404, Message: "Not Found", Method: "PATCH", Path: "/check-runs/"})
+	f.reportIn(lifecycle.Configuring, open, 1, 40)
+	f.settle()
+	require.True(t, f.place(row.ID, store.KindDeployment).Muted)
+	require.Len(t, f.hub.Deployments(), 1, "none is made in its place")
+	require.False(t, f.place(row.ID, store.KindCheck).Muted)
+	require.Len(t, f.hub.Checks(41), 1)
+	require.Contains(t, f.hub.Checks(41)[0].Title, "40 %")
+}
+
+func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	before, _ := f.hub.PullRequest(41)
+	require.NoError(t, f.hub.Push(41, "maya"))
+	after, _ := f.hub.PullRequest(41)
+	require.NoError(t, f.store.FollowHead(f.ctx, hub.Repo, 41, after.HeadSHA))
+	f.settle()
+	left, now := f.hub.ChecksOf(before.HeadSHA), f.hub.ChecksOf(after.HeadSHA)
+	require.Len(t, left, 1)
+	require.Equal(t, []string{"completed", "neutral"}, []string{left[0].Status, left[0].Conclusion})
+	require.Contains(t, left[0].Summary, after.HeadSHA[:7])
+	require.Equal(t, "in_progress", now[0].Status)
+	f.report(open, 1, 40)
+	f.settle()
+	require.Equal(t, left, f.hub.ChecksOf(before.HeadSHA), "never again")
+	require.Contains(t, f.hub.ChecksOf(after.HeadSHA)[0].Title, "40 %")
+	require.Equal(t, f.cluster(row.ID).Version, f.place(row.ID, store.KindComment).ShownVersion)
+}
+
+func TestALabelOfANewerClusterIsLeftOn(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row := f.asked("shop", 41)
+	f.settle()
+	_, err := f.store.Destroy(f.ctx, row.ID, deed)
+	require.NoError(t, err)
+	f.acceptAs("shop-2", func(a *store.Acceptance) {
+		a.Row.PR, a.Row.Generation = row.PR, 2
+	})
+	f.reconcile(row.ID)
+	f.settle()
+	pr, _ := f.hub.PullRequest(41)
+	require.True(t, pr.Has("ocp/aws-minimal-test"))
+}
+
+func TestALabelIsTakenOffOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row := f.asked("shop", 41)
+	_, err := f.store.Destroy(f.ctx, row.ID, deed)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	require.NoError(t, f.hub.Label(41, "ocp/aws-minimal-test", "maya"))
+	bumped(f, row.ID)
+	f.settle()
+	pr, _ := f.hub.PullRequest(41)
+	require.True(t, pr.Has("ocp/aws-minimal-test"), "somebody asked again, and was not heard yet")
+}
+
+// killed are the writes after which a process dies: GitHub has what was sent, and nobody here knows.
+func TestAProcessKilledBetweenSendingAndRememberingDoublesNothing(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{
+		"the comment": "/issues/41/comments", "the check": "/check-runs", "the deployment": "/deployments", "its status": "/statuses",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFront(t, quick)
+			row := f.asked("shop", 41)
+			f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: path})
+			f.settle()
+			f.shown(row)
+			require.Len(t, f.ours(41), 1)
+			require.Len(t, f.hub.Checks(41), 1)
+			require.Len(t, f.hub.Deployments(), 1)
+			require.Len(t, f.hub.Deployments()[0].Statuses, 1)
+		})
+	}
+	t.Run("the label", func(t *testing.T) {
+		t.Parallel()
+		f := newFront(t, quick)
+		row := f.asked("shop", 41)
+		f.settle()
+		f.hub.FailNext(1, hub.APIFault{After: true, Method: "DELETE", Path: "/labels/"})
+		_, err := f.store.Destroy(f.ctx, row.ID, deed)
+		require.NoError(t, err)
+		f.reconcile(row.ID)
+		f.settle()
+		f.shown(row)
+		pr, _ := f.hub.PullRequest(41)
+		require.False(t, pr.Has("ocp/aws-minimal-test"))
+	})
+	t.Run("an edit", func(t *testing.T) {
+		t.Parallel()
+		f := newFront(t, quick)
+		row, open := f.install(f.asked("shop", 41))
+		f.settle()
+		f.hub.FailNext(2, hub.APIFault{After: true, Method: "PATCH"})
+		f.report(open, 1, 40)
+		f.settle()
+		f.shown(row)
+		require.Len(t, f.ours(41), 1)
+		require.Contains(t, f.ours(41)[0], "Step 40")
+		require.Len(t, f.hub.Checks(41), 1)
+	})
+}
+
+func TestRetryAfterIsHonouredByEveryController(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, documented)
+	one, two := f.asked("shop", 41), f.asked("cart", 42)
+	f.hub.FailNext(1, hub.APIFault{Status: 403, RetryAfter: "90", Message: "You have exceeded a secondary rate limit.", Method: "POST", Path: "/comments"})
+	first := store.PublishArgs{Subscriber: f.place(one.ID, store.KindComment).ID, Version: 1}
+	require.Equal(t, 90*time.Second, f.snoozes(first, f.now()))
+	calls := len(f.hub.Calls())
+	f.Controller = f.another()
+	second := store.PublishArgs{Subscriber: f.place(two.ID, store.KindComment).ID, Version: 1}
+	require.GreaterOrEqual(t, f.snoozes(second, f.now()), time.Minute)
+	f.pass(80 * time.Second)
+	f.snoozes(second, f.now())
+	require.Len(t, f.hub.Calls(), calls, "nothing at all was asked meanwhile")
+	f.pass(10 * time.Second)
+	f.work(second)
+	require.Len(t, f.ours(42), 1)
+}
+
+func TestAThousandChangesInAMinuteAreFewCalls(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, documented)
+	row, open := f.install(f.asked("shop", 41))
+	f.until(f.now().Add(10 * time.Second))
+	before, start := f.content(), f.now()
+	for i := range 1000 {
+		_, err := f.store.Report(f.ctx, open.Attempt, open.Token, store.ReportRow{
+			Seq: i + 1, Phase: lifecycle.Installing, Percent: 1 + i%99, Step: fmt.Sprintf("step %d", i),
+		})
+		require.NoError(t, err)
+		f.reconcile(row.ID)
+		if i%5 == 4 {
+			f.until(start.Add(time.Duration(i+1) * 60 * time.Millisecond))
+		}
+	}
+	storm := f.content() - before
+	require.LessOrEqual(t, storm, 3*7, "three places, each every ten seconds at most")
+	f.settle()
+	f.shown(row)
+	f.keepsThePace()
+	require.Contains(t, f.ours(41)[0], "Step 999")
+	require.Contains(t, f.hub.Checks(41)[0].Title, "10 %")
+	statuses := f.hub.Deployments()[0].Statuses
+	require.Contains(t, statuses[len(statuses)-1].Description, "installing")
+	require.LessOrEqual(t, f.now().Sub(start), 90*time.Second)
+	t.Logf("1,000 changes: %d calls that write in their minute, %d until all was shown", storm, f.content()-before)
+}
+
+func TestTwoHundredClustersAtOnceAllGetTheirFirstWords(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, documented)
+	var rows []store.Row
+	for i := range 200 {
+		number, err := f.hub.Open(fmt.Sprintf("Change number %d", i), "maya")
+		require.NoError(t, err)
+		rows = append(rows, f.asked(fmt.Sprintf("c%d", i), number))
+	}
+	start := f.now()
+	spoken := func() (n int) {
+		for _, row := range rows {
+			n += len(f.ours(row.PR.Number))
+		}
+		return n
+	}
+	for spoken() < len(rows) {
+		f.until(f.now().Add(15 * time.Second))
+		require.Less(t, f.now().Sub(start), 10*time.Minute, "%d have their first words", spoken())
+	}
+	for _, row := range rows {
+		require.Len(t, f.ours(row.PR.Number), 1)
+	}
+	f.keepsThePace()
+	t.Logf("200 clusters had their first words after %s and %d writes; %v", f.now().Sub(start), len(f.writes), f.hub.CallsByRoute())
+	reads := len(f.hub.Calls()) - f.content()
+	require.Less(t, reads, 1000, "who waits reads nothing: GitHub's primary limit is 5,000 an hour")
+}
+
+func TestWhatAClusterCameToIsNotHeldUpByProgress(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, store.Pace{PerHour: 100}) // fifty at once
+	row, open := f.install(f.asked("shop", 41))
+	f.settle()
+	for len(f.writes) < 42 {
+		wait, err := f.store.TakePace(f.ctx, hub.Installation, f.pace)
+		require.NoError(t, err)
+		require.Zero(t, wait)
+		f.writes = append(f.writes, f.now())
+	}
+	calls := f.content()
+	f.report(open, 1, 40)
+	f.until(f.now().Add(30 * time.Second))
+	require.Equal(t, calls, f.content(), "less than a fifth of the hour is left, and progress can wait")
+	require.NoError(t, f.store.SaveReply(f.ctx, store.Reply{Cause: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "pong"}))
+	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
+	f.until(f.now().Add(time.Second))
+	require.Len(t, f.ours(41), 2, "an answer does not wait")
+	f.shown(row)
+	require.Equal(t, "success", f.hub.Checks(41)[0].Conclusion)
+}
+
+// Each line's answer is written down with what it did, and all of them stand in one comment.
+func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	say := func(cause, body string) {
+		require.NoError(t, f.store.SaveReply(f.ctx, store.Reply{
+			Cause: cause, Thread: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: body,
+		}))
+	}
+	say("comment:7:0", "one")
+	f.settle()
+	say("comment:7:1", "two")
+	say("comment:7:2", "three")
+	f.settle()
+	require.Len(t, f.ours(41), 1)
+	require.Contains(t, f.ours(41)[0], "one\n\n---\n\ntwo\n\n---\n\nthree")
+
+	calls := f.content()
+	_, err := f.store.Pool().Exec(f.ctx, `UPDATE replies SET external_id = 0`) // killed before it was remembered
+	require.NoError(t, err)
+	all, err := f.store.Thread(f.ctx, "comment:7")
+	require.NoError(t, err)
+	for _, r := range all {
+		f.work(store.ReplyArgs{Reply: r.ID})
+	}
+	require.Len(t, f.ours(41), 1)
+	require.Equal(t, calls+1, f.content(), "found by its marker, and what the others ask for is done with that")
+
+	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[0].ID, "maya"))
+	say("comment:7:3", "four")
+	f.settle()
+	require.Empty(t, f.ours(41), "what a person took away is left alone")
+	require.Empty(t, f.house.jobs("reply"))
+}

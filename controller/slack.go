@@ -1,0 +1,36 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Teller says words to a person in Slack.
+type Teller interface {
+	Tell(ctx context.Context, to slack.Target, markdown string) (int64, error)
+}
+
+// errNoSlack is a person's to put right.
+var errNoSlack = fmt.Errorf("%w: this process has no bot token; set slack.bot_token_ref", slack.ErrRefused)
+
+// inSlack posts an answer to the person in Slack who asked. Slack finds nothing again by a mark: after a crash between posting and
+// remembering the same words are said twice, to the same person; what they tell of was done once. What can never be said is
+// given up, with a line in the log.
+func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
+	if c.Teller == nil {
+		return errNoSlack
+	}
+	id, err := c.Teller.Tell(ctx, slack.Target{Channel: r.Channel, User: r.Person}, r.Body)
+	if errors.Is(err, slack.ErrNever) {
+		c.Log.Error("answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
+		return c.Store.GiveUpReply(ctx, r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Store.Replied(ctx, r.ID, id)
+}

@@ -1,0 +1,91 @@
+package controller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	wire "github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/house/slack"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// withSlack is a house that answers in the stand-in Slack, and an answer to post there.
+func withSlack(t *testing.T, channel, person string) (*house, *slack.Server, store.ReplyArgs) {
+	h := newHouse(t)
+	s, err := slack.Start(t.Context(), slack.Config{Token: "demo-token"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	h.Teller, err = wire.New(wire.Config{Token: secret.New("demo-token"), BaseURL: s.API()})
+	require.NoError(t, err)
+	require.NoError(t, h.store.SaveReply(h.ctx, store.Reply{Cause: "slack:T1:1.2", Workspace: slack.Workspace, Channel: channel, Person: person, Body: "**done**"}))
+	var id string
+	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies`).Scan(&id))
+	return h, s, store.ReplyArgs{Reply: id}
+}
+
+func (h *house) external(id string) int64 {
+	h.t.Helper()
+	r, err := h.store.Reply(h.ctx, id)
+	require.NoError(h.t, err)
+	return r.ExternalID
+}
+
+func TestAnAnswerInSlackIsSaidOnceAndRemembered(t *testing.T) {
+	t.Parallel()
+	h, s, job := withSlack(t, slack.Clusters, "U0DEMOMAYA")
+	h.work(job)
+	h.work(job)
+	said := s.Messages()
+	require.Len(t, said, 1)
+	require.Equal(t, "*done*", said[0].Text)
+	require.Equal(t, said[0].ID, h.external(job.Reply), "the timestamp in microseconds")
+	require.Zero(t, h.board.called(), "nobody asks GitHub")
+}
+
+func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {
+	t.Parallel()
+	h, s, job := withSlack(t, slack.Clusters, "U0DEMOMAYA")
+	s.Break("chat.postEphemeral", slack.Fault{RetryAfter: 7})
+	require.Equal(t, 7*time.Second, h.snoozes(job, h.now()))
+	s.Break("chat.postEphemeral", slack.Fault{Code: "account_inactive", Times: 2})
+	require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
+	require.Equal(t, time.Hour, h.snoozes(job, h.now().Add(-48*time.Hour)))
+	require.Contains(t, h.log.lines(t, "words wait")[1]["err"], "the bot's account was switched off")
+	s.Break("chat.postEphemeral", slack.Fault{Code: "internal_error"})
+	require.ErrorContains(t, h.Work(h.ctx, job, h.now()), "internal_error", "it is tried again soon")
+	require.Zero(t, h.external(job.Reply))
+	h.work(job)
+	require.Equal(t, []string{"*done*"}, s.Seen("maya"))
+	h.Teller = nil
+	_, err := h.store.Pool().Exec(h.ctx, `UPDATE replies SET external_id = 0`)
+	require.NoError(t, err)
+	require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
+	waits := h.log.lines(t, "words wait")
+	require.Contains(t, waits[len(waits)-1]["err"], "set slack.bot_token_ref")
+}
+
+// Slack finds nothing again by a mark of ours: whoever lost the answer says it again, to the same person.
+func TestAnAnswerInSlackThatWasLostIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	h, s, job := withSlack(t, slack.Random, "U0DEMOMAYA")
+	s.Break("chat.postMessage", slack.Fault{LoseAnswer: true})
+	require.Error(t, h.Work(h.ctx, job, h.now()))
+	h.work(job)
+	require.Equal(t, []string{"*done*", "*done*"}, s.Seen("maya"))
+	require.Equal(t, s.Messages()[1].ID, h.external(job.Reply))
+}
+
+func TestWhatCanNeverBeSaidInSlackIsGivenUpInWords(t *testing.T) {
+	t.Parallel()
+	h, s, job := withSlack(t, "C0GONE", "U0NOBODY")
+	h.work(job)
+	given := h.log.lines(t, "answer given up: this person cannot be reached in Slack")
+	require.Len(t, given, 1)
+	require.Contains(t, given[0]["err"], "user_not_found")
+	require.EqualValues(t, -1, h.external(job.Reply))
+	h.work(job)
+	require.Empty(t, s.Messages())
+}
