@@ -142,7 +142,8 @@ func seatless() error {
 // doing is what an act is called in a sentence.
 var doing = map[policy.Act]string{
 	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
-	policy.ActRetry: "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
+	policy.ActRefresh: "have its add-ons refreshed",
+	policy.ActRetry:   "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
 	policy.ActTransfer: "give it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActBreakGlass: "ask for its kubeadmin password",
 }
 

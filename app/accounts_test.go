@@ -97,7 +97,7 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	require.True(t, h.seated(desk, 2, 77, "ada"))
 
 	require.False(t, h.seated(desk, 3, 99, "ada"), "another account of the same name")
-	require.Equal(t, []string{"GitHub's account 77 bore this name then, and account 99 bears it now"},
+	require.Equal(t, []string{"account 77 bore this name then, and account 99 bears it now"},
 		h.query(`SELECT metadata->>'why' FROM audit_events WHERE action = 'account_unlinked'`))
 	accounts, err := desk.Accounts(t.Context(), ada)
 	require.NoError(t, err)

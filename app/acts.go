@@ -189,7 +189,7 @@ func scalable(row store.Row, replicas int) error {
 		return fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
 			"Of another profile, one with bounds for its workers, it can be done.", row.Name, row.Profile)
 	case replicas < *least || replicas > *most:
-		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers.", row.Name, *least, *most), Fields: []Field{
+		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
 			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
 		}}
 	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:

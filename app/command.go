@@ -19,10 +19,6 @@ func (d *Desk) statusByComment(ctx context.Context, c command) (reply, note stri
 	if err != nil {
 		return "", "", fmt.Errorf("list clusters: %w", err)
 	}
-	return d.status(ctx, c, rows)
-}
-
-func (d *Desk) status(ctx context.Context, c command, rows []store.Row) (reply, note string, err error) {
 	now, err := d.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
@@ -47,7 +43,12 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 	if err != nil {
 		return "", "", err
 	}
-	if err := c.mayChange(row, policy.ActExtend); err != nil {
+	return d.extend(ctx, c, row)
+}
+
+// extend adds to a cluster's end what the command says, once, and answers.
+func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	if err := mayChange(c.request, row, policy.ActExtend); err != nil {
 		return "", "", err
 	}
 	if row.Wish != lifecycle.Present {
@@ -55,7 +56,7 @@ func (d *Desk) extendByComment(ctx context.Context, c command) (reply, note stri
 			row.Name, quoted(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
-	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed(""), c.cause,
+	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed("").by(c.request.Principal), c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
 			return c.reply(extended(c.event.Author, row, before, after, capped))
 		})
@@ -77,8 +78,11 @@ func extended(actor string, row store.Row, before, after lifecycle.Ends, capped 
 	if capped {
 		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
 	}
-	if end := after.DestroyAt(); end.Before(after.TTL) {
+	switch end := after.DestroyAt(); {
+	case end.Before(after.TTL):
 		words += fmt.Sprintf(" It still ends %s: %s.", when(end), after.Reason())
+	case end.After(after.TTL):
+		words += fmt.Sprintf(" That is without its hold, which keeps it until %s.", when(end))
 	}
 	return words
 }
@@ -88,15 +92,23 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	if err := c.mayChange(row, policy.ActDestroy); err != nil {
+	return d.destroy(ctx, c, row)
+}
+
+// destroy takes a cluster down, once, and answers.
+func (d *Desk) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	if err := mayChange(c.request, row, policy.ActDestroy); err != nil {
 		return "", "", err
 	}
 	if row.Wish != lifecycle.Present {
 		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
 			c.event.Author, row.Name, quoted(row.WishWhy)), "already going", nil
 	}
-	why := "@" + c.event.Author + " asked for it in a comment"
-	err = d.store.DestroyOnce(ctx, row.ID, c.deed(why), c.cause, func(job string) store.Reply {
+	why := "@" + c.event.Author + " asked for it " + c.how()
+	if c.Reason != "" {
+		why = "@" + c.event.Author + ": " + c.Reason
+	}
+	err = d.store.DestroyOnce(ctx, row.ID, c.deed(why).by(c.request.Principal), c.cause, func(job string) store.Reply {
 		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
 			c.event.Author, row.Name, job))
 	})
@@ -108,19 +120,29 @@ func (d *Desk) destroyByComment(ctx context.Context, c command) (reply, note str
 
 // mayChange refuses what only the permission on the repository would allow: a cluster that is another team's, because it was
 // given or asked for that way, is for those of that team and for who asked for it. Where the repository left the table the
-// permission alone decides, so that what is there comes to its end.
-func (c command) mayChange(row store.Row, act policy.Act) error {
-	p, entry := c.request.Principal, c.request.Ownership.Team
-	if entry == "" || row.Team == entry || row.RequestedBy == p.ID || p.May(act, row.Team) {
+// permission alone takes it down, so that what is there comes to its end, and does nothing else.
+func mayChange(r policy.Request, row store.Row, act policy.Act) error {
+	p, entry := r.Principal, r.Ownership.Team
+	switch {
+	case entry == "" && act == policy.ActDestroy, entry != "" && row.Team == entry, row.RequestedBy == p.ID, p.May(act, row.Team):
 		return nil
+	case entry == "":
+		return fail(Denied, "@%s, `%s` is team %s's, and this repository is in nobody's entry of the server's table any more: to %s takes a role in that team. "+
+			"Ask someone there, or a platform admin.", p.Name, row.Name, row.Team, doing[act])
 	}
 	return fail(Denied, "@%s, `%s` is team %s's, and this repository's is team %s: to %s takes a role in that team. Ask someone there, or a platform admin.",
-		c.event.Author, row.Name, row.Team, entry, doing[act])
+		p.Name, row.Name, row.Team, entry, doing[act])
 }
 
-// deed is what the trail says of a command.
-func (c command) deed(why string) store.Deed {
-	return store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: why}
+// deed is how a command asks for something.
+func (c command) deed(why string) Deed { return Deed{Door: policy.DoorComment, Why: why} }
+
+// how says in words by what the command was given.
+func (c command) how() string {
+	if c.by == "" {
+		return "in a comment"
+	}
+	return c.by
 }
 
 // one finds the cluster a command means: the named profile's newest that is not released, or the only one there is.
@@ -141,12 +163,20 @@ func (d *Desk) one(ctx context.Context, c command) (store.Row, error) {
 	case 1:
 		return rows[0], nil
 	}
+	return store.Row{}, d.which(c, rows)
+}
+
+// which asks for the one of several that a command means.
+func (d *Desk) which(c command, rows []store.Row) error {
+	typed := chatops.Prefix + " " + string(c.Verb)
+	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
+		typed = c.Line // what else was said is said again: /ocp extend 4h aws-standard
+	}
 	var names []string
 	for _, row := range rows {
-		names = append(names, "`/ocp "+string(c.Verb)+" "+row.Profile+"`")
+		names = append(names, "`"+typed+" "+row.Profile+"`")
 	}
-	return store.Row{}, fail(Invalid, "@%s, this pull request has %s. Which one? %s",
-		c.event.Author, count(len(rows)), strings.Join(names, " or "))
+	return fail(Invalid, "@%s, this pull request has %s. Which one? %s", c.event.Author, count(len(rows)), strings.Join(names, " or "))
 }
 
 func (d *Desk) none(c command) error {
@@ -175,6 +205,11 @@ func count(n int) string {
 
 // quoted shows as code what a person typed or a program said, whatever it holds: nobody is mentioned in code.
 func quoted(word string) string { return "`" + strings.Map(noTick, word) + "`" }
+
+// brief is quoted for what may be of any length.
+func brief(word string) string {
+	return quoted(fmt.Sprintf("%.60s", strings.ToValidUTF8(word, "\uFFFD")))
+}
 
 func noTick(r rune) rune {
 	if r == '`' || r < ' ' {

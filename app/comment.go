@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -24,6 +26,7 @@ type CommentEvent struct {
 	Bot          bool
 	Action       string // created, edited, deleted
 	Body         string
+	At           time.Time // when it was written, by GitHub's clock; zero: not told
 }
 
 // Comment does what the commands in a comment ask for and answers in words, once per comment and line. Bots, edited
@@ -39,7 +42,13 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	if len(lines) == 0 {
 		return "no command", nil
 	}
-	pr, err := d.pullRequest(ctx, e)
+	if note, err := d.unanswered(ctx, e); note != "" || err != nil {
+		return note, err
+	}
+	if err := d.react(ctx, e, "seen", "eyes"); err != nil {
+		return "", err
+	}
+	pr, err := d.pullRequest(ctx, e, slices.ContainsFunc(lines, present))
 	if err != nil {
 		return "", err
 	}
@@ -47,16 +56,58 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	if err != nil {
 		return "", err
 	}
+	d.answering(e, request, len(lines)+2)
 	var notes []string
 	for i, line := range lines {
-		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line)}
+		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
 		said, err := d.run(ctx, c, line)
 		if err != nil {
 			return "", err
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), nil
+	return strings.Join(notes, "; "), d.react(ctx, e, outcome, "+1") // nothing where a line was not done: that reacted already
+}
+
+// CommentGivenUp tells the author of a comment with commands that they are not tried any more. What was done of them before
+// has its answer.
+func (d *Desk) CommentGivenUp(ctx context.Context, e CommentEvent) error {
+	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
+		return nil
+	}
+	words := fmt.Sprintf("@%s, this could not be done, and it is not tried any more: GitHub, or a part of ocpctl, gave no answer for too long. "+
+		"What was done of it has its answer here. Type the rest again; `/ocp status` tells how things are.", e.Author)
+	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
+	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), words); err != nil {
+		return err
+	}
+	return d.react(ctx, e, outcome, "confused")
+}
+
+// present says whether a line is about the pull request as it is now, not as it was told of last: what is created or approved
+// is of its newest commit.
+func present(line chatops.Parsed) bool {
+	c := line.Command
+	return c != nil && slices.Contains([]chatops.Verb{chatops.VerbCreate, chatops.VerbApprove, chatops.VerbRetry}, c.Verb)
+}
+
+// outcome is the reaction that tells how it went: a comment gets one.
+const outcome = "outcome"
+
+// react has a comment get a reaction, the first of its kind.
+func (d *Desk) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
+	err := d.store.SaveEffect(ctx, e.reaction(kind, reaction))
+	if err != nil {
+		return fmt.Errorf("react: %w", err)
+	}
+	return nil
+}
+
+func (e CommentEvent) reaction(kind, reaction string) store.Effect {
+	return store.Effect{
+		Cause: fmt.Sprintf("react:%s:comment:%d", kind, e.ID), Kind: store.EffectReact,
+		Installation: e.Installation, Repo: e.Repo, Number: e.Number, Target: e.ID, Content: reaction,
+	}
 }
 
 // cause names one line of one comment: read again it is the same, and another line never counts as it.
@@ -65,32 +116,53 @@ func cause(e CommentEvent, i int, line string) string {
 	return fmt.Sprintf("comment:%d:%d:%x", e.ID, i, sum[:4])
 }
 
-// command is one line of a comment on its way through the desk.
+// command is one line of a comment, a click or a workflow's word on its way through the desk.
 type command struct {
-	event   CommentEvent
+	event   CommentEvent // ID is 0 where it is no comment
 	pr      store.PullRequest
 	request policy.Request
 	cause   string
+	by      string // what it was given by, in words; empty: in a comment
 	chatops.Command
 }
 
-// run does one command. What people did wrong becomes an answer; only what may pass by itself is an error. A command that
-// got its answer is done: the comment is read again where its process died between two of its lines.
-func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string, error) {
+// declined is what was refused with more to it than words.
+type declined struct{ reply, note string }
+
+func (d declined) Error() string { return d.note }
+
+// run does one line of a comment.
+func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
+	return d.once(ctx, c, func(c command) (string, string, error) {
+		if line.Command == nil {
+			return "", "", declined{line.Reply, "answered"}
+		}
+		c.Command = line.Command.For(d.profiles())
+		return d.dispatch(ctx, c)
+	})
+}
+
+// once does a command and has its answer posted. What people did wrong becomes an answer; only what may pass by itself is an
+// error. A command that got its answer is done: the comment is read again where its process died between two of its lines.
+func (d *Desk) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
 	done, err := d.store.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "answered before", err
 	}
-	c.Line = line.Line
-	body, note := line.Reply, "answered"
-	if line.Command != nil {
-		c.Command = *line.Command
-		body, note, err = d.dispatch(ctx, c)
-		var said *Error
-		if errors.As(err, &said) {
-			body, note = said.Message, string(c.Verb)+": "+said.Message
-		} else if err != nil {
-			return "", fmt.Errorf("%s: %w", c.Verb, err)
+	body, note, err := do(c)
+	var said *Error
+	var no declined
+	switch {
+	case errors.As(err, &said):
+		body, note = chatops.Said(said.Message, c.event.Author), string(c.Verb)+": "+said.Message
+	case errors.As(err, &no):
+		body, note = no.reply, no.note
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", c.Verb, err)
+	}
+	if err != nil && c.event.ID != 0 {
+		if err := d.react(ctx, c.event, outcome, "confused"); err != nil {
+			return "", err
 		}
 	}
 	if body == "" {
@@ -105,88 +177,113 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (string,
 // reply answers the command with words, once.
 func (c command) reply(body string) store.Reply {
 	return store.Reply{
-		Cause: c.cause, Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
+		Cause: c.cause, Thread: c.thread(), Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
 		Body: chatops.Answer(c.Line, body),
 	}
+}
+
+// thread is where the answer stands: with those to the comment's other lines, but for one that holds a link, which is
+// forgotten once it was said and could not be said again with the next line's.
+func (c command) thread() string {
+	if c.Verb == chatops.VerbLink || c.Verb == chatops.VerbKubeconfig {
+		return ""
+	}
+	return fmt.Sprintf("comment:%d", c.event.ID)
 }
 
 // dispatch picks the use case. It returns the answer for the pull request (empty: the cluster's own comment says it)
 // and a note for the delivery.
 func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err error) {
-	if c.Verb == chatops.VerbCreate {
-		return d.createByComment(ctx, c)
-	}
 	switch c.Verb {
+	case chatops.VerbCreate:
+		return d.createByComment(ctx, c)
 	case chatops.VerbHelp:
 		return chatops.Help(d.profiles()...), "help", nil
 	case chatops.VerbLink:
 		return d.linkByComment(ctx, c)
 	}
 	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
-		return chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict), nil
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
-	switch c.Verb {
-	case chatops.VerbStatus, chatops.VerbList:
-		return d.statusByComment(ctx, c)
-	case chatops.VerbExtend:
-		return d.extendByComment(ctx, c)
-	case chatops.VerbDestroy:
-		return d.destroyByComment(ctx, c)
-	case chatops.VerbApprove:
-		return d.approveByComment(ctx, c)
+	if do, ok := map[chatops.Verb]func(context.Context, command) (string, string, error){
+		chatops.VerbStatus: d.statusByComment, chatops.VerbList: d.statusByComment,
+		chatops.VerbExtend: d.extendByComment, chatops.VerbDestroy: d.destroyByComment,
+		chatops.VerbApprove: d.voteByComment, chatops.VerbRefuse: d.voteByComment,
+		chatops.VerbLogs: d.logsByComment, chatops.VerbKubeconfig: d.kubeconfigByComment,
+		chatops.VerbScale: d.scaleByComment, chatops.VerbRefresh: d.refreshByComment, chatops.VerbHold: d.holdByComment,
+		chatops.VerbShare: d.shareByComment, chatops.VerbRetry: d.retryByComment,
+	}[c.Verb]; ok {
+		return do(ctx, c)
 	}
-	return "", "", fail(Invalid, "`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.Help(d.profiles()...))
+	return "", "", declined{fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.Help(d.profiles()...)), "nothing"}
 }
 
 func (d *Desk) createByComment(ctx context.Context, c command) (reply, note string, err error) {
-	r := c.request
-	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
-	if r.Profile == "" {
-		r.Profile = d.defaultProfile()
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return "", "", err
 	}
+	r := &w.request
+	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
+	if r.TTL == 0 {
+		r.TTL = labelled(c.pr.Labels)
+	}
+	if r.Profile == "" {
+		r.Profile = d.profileOf(r.File)
+	}
+	return d.createOnce(ctx, c, w)
+}
+
+// createOnce asks for the cluster of a profile unless the pull request has it.
+func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note string, err error) {
+	profile := w.request.Profile
 	if !c.pr.Open {
 		return "", "", fail(Conflict, "%s#%d is closed, and clusters are created for open pull requests only. "+
 			"Reopen it first.", c.pr.Repo, c.pr.Number)
 	}
-	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, r.Profile)
+	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", "", fmt.Errorf("look for the cluster of %s: %w", r.Profile, err)
+		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
-		made, err := d.store.Made(ctx, r.Principal.ID, c.cause)
+		made, err := d.store.Made(ctx, w.request.Principal.ID, c.cause)
 		if err != nil || made == newest.ID { // by this very comment, whose process died before it was done
 			return "", "accepted before as " + made, err
 		}
+		if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed { // asking for another is no way to be told how this one is
+			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+		}
 		return d.exists(ctx, c, newest)
 	}
-	r.Generation = newest.Generation + 1
-	made, err := d.create(ctx, wish{request: r, pr: c.pr, actor: c.event.Author, key: c.cause, cause: c.cause, line: c.Line})
+	w.request.Generation = newest.Generation + 1
+	w.actor, w.key, w.cause, w.thread, w.line = c.event.Author, c.cause, c.cause, c.thread(), c.Line
+	if c.event.ID != 0 {
+		w.refused = []store.Effect{c.event.reaction(outcome, "confused")}
+	}
+	made, err := d.create(ctx, w)
 	if err != nil {
 		return "", "", err
 	}
 	if made.Row.ID == "" {
-		return "", refusedNote(r.Profile, made.Verdict), nil
+		return "", "", declined{note: refusedNote(profile, made.Verdict)}
 	}
 	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
 		return "", "", err
 	}
-	return "", fmt.Sprintf("accepted %s as %s", r.Profile, made.Row.ID), nil
+	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, c.pr, w.request.Principal, made.Row)
 }
 
-// pullRequest is the comment's pull request as last seen; one never seen is asked from GitHub.
-func (d *Desk) pullRequest(ctx context.Context, e CommentEvent) (store.PullRequest, error) {
+// pullRequest is the comment's pull request as last seen, or as it is now; one never seen is asked from GitHub.
+func (d *Desk) pullRequest(ctx context.Context, e CommentEvent, now bool) (store.PullRequest, error) {
 	pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
-	if err == nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		pr = store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
+	case err != nil:
+		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
+	case !now:
 		return pr, nil
 	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
-	}
-	if pr, err = d.github.PullRequest(ctx, e.Installation, e.Repo, e.Number); err != nil {
-		return store.PullRequest{}, fmt.Errorf("ask pull request %s#%d: %w", e.Repo, e.Number, err)
-	}
-	if _, err := d.store.SeePullRequest(ctx, pr, false); err != nil {
-		return store.PullRequest{}, fmt.Errorf("remember pull request: %w", err)
-	}
-	return pr, nil
+	pr.Installation = e.Installation
+	return d.truth(ctx, pr)
 }

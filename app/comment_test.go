@@ -43,6 +43,14 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	require.Contains(t, h.replies()[3], "cannot be extended")
 }
 
+func TestAnExtensionOfWhatIsHeldLongerSaysSo(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create aws-standard --ttl 2h")
+	h.comment(2, "will", "/ocp hold 30h")
+	h.comment(3, "will", "/ocp extend 4h")
+	require.Contains(t, h.replies()[1], "That is without its hold, which keeps it until")
+}
+
 func TestTheSameCommentTwiceChangesNothing(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create")
@@ -143,8 +151,7 @@ func TestAPullRequestNeverSeenIsAskedFromGitHub(t *testing.T) {
 	pr.Fork = true
 	h.github.prs = map[int]store.PullRequest{41: pr}
 	h.comment(1, "maya", "/ocp create")
-	require.Empty(t, h.clusters())
-	require.Len(t, h.replies(), 1)
+	require.True(t, h.only().NeedsApproval, "so it is known that it comes from a fork")
 	require.Contains(t, h.replies()[0], "fork")
 }
 
@@ -175,7 +182,11 @@ func TestWhichOfTwoClustersIsAsked(t *testing.T) {
 	h.comment(1, "will", "/ocp create aws-minimal-test\n/ocp create aws-standard")
 	require.Len(t, h.clusters(), 2)
 	h.comment(2, "will", "/ocp destroy")
-	require.Contains(t, h.replies()[0], "Which one?")
+	require.Contains(t, h.replies()[0], "Which one? `/ocp destroy aws-")
+	h.comment(4, "will", "/ocp extend 4h")
+	require.Contains(t, h.replies()[1], "`/ocp extend 4h aws-standard`", "what else was typed is said again")
+	h.comment(5, "will", "/ocp hold 4h --reason `demo`")
+	require.Contains(t, h.replies()[2], "`/ocp hold aws-standard`", "but nothing that would end the quote")
 	h.comment(3, "will", "/ocp destroy aws-standard")
 	for _, row := range h.clusters() {
 		require.Equal(t, row.Profile == "aws-standard", row.Wish == lifecycle.Absent, row.Profile)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,15 @@ type Deed struct {
 	Door    policy.Door
 	Why     string // in the caller's words; required where the use case says so
 	Version int64  // of the cluster as the caller saw it; 0: whichever it is now
+	Once    string // the caller's key: what is asked for with it again is done once; empty: each asking is for itself
+}
+
+// once names what is asked for once, by whom.
+func (d Deed) once(p policy.Principal) string {
+	if d.Once == "" {
+		return store.NewID("ask")
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
 
 // by is the deed as the store keeps it.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -10,12 +11,28 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// ErrUnreadable says that GitHub answered and what is asked for cannot be read there, whoever asks again: a person has to put
+// that right.
+var ErrUnreadable = errors.New("it cannot be read")
+
+// ErrNoPullRequest says that GitHub answered and has no such pull request for us.
+var ErrNoPullRequest = errors.New("no such pull request")
+
 // GitHub is what the desk asks GitHub at the moment it decides.
 type GitHub interface {
 	// Permission is the login's permission on the repository: admin, maintain, write, triage, read or none.
 	Permission(ctx context.Context, installation int64, repo, login string) (string, error)
-	// PullRequest is the pull request as it stands now.
+	// PullRequest is the pull request as it stands now, or ErrNoPullRequest.
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error)
+	// RepositoryFile is .github/ocpctl.yaml at a branch or commit; found is false where there is none. ErrUnreadable: it is no
+	// file, or that place is not to be seen.
+	RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error)
+	// Teams are those of the named teams (org/slug) that the login is in.
+	Teams(ctx context.Context, installation int64, login string, teams []string) ([]string, error)
+	// OwnLogin is what the App itself is called where it acts, e.g. ocpctl[bot].
+	OwnLogin(ctx context.Context) (string, error)
+	// InstallationOf is the App's installation on a repository; 0: it is not installed there.
+	InstallationOf(ctx context.Context, repo string) (int64, error)
 }
 
 // Artifacts reads one object by its reference, e.g. s3://bucket/key.
@@ -67,6 +84,7 @@ type Desk struct {
 	ui        string
 	log       *slog.Logger
 	since     time.Time
+	strangers *strangers
 }
 
 // New wires a desk.
@@ -81,6 +99,7 @@ func New(c Config) *Desk {
 	return &Desk{
 		store: c.Store, book: c.Book, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
 		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log, since: time.Now(),
+		strangers: newStrangers(time.Now),
 	}
 }
 

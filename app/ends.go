@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -22,35 +24,103 @@ func (d *Desk) live(ctx context.Context, repo string, number int) ([]store.Row, 
 }
 
 // syncEnds sets or lifts the reversible ends of one cluster.
-func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent) ([]string, error) {
-	labelGone := row.Door == string(policy.DoorLabel) && !slices.Contains(e.PR.Labels, chatops.LabelPrefix+row.Profile)
-	var notes []string
+func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, noDrafts bool) (notes []string, err error) {
+	unlabeled, err := d.unlabeled(ctx, row, e)
+	if err != nil {
+		return nil, err
+	}
 	for _, end := range []struct {
 		kind   store.EndKind
 		wanted bool
 		set    time.Time
 		why    string
 	}{
-		{store.EndPRClosed, !e.PR.Open, row.Ends.PRClosed, "the pull request is closed"},
-		{store.EndLabelRemoved, labelGone, row.Ends.LabelRemoved, "its label is gone"},
+		{store.EndPRClosed, !e.PR.Open || noDrafts, row.Ends.PRClosed, closedWhy(e, row)},
+		{store.EndLabelRemoved, unlabeled, row.Ends.LabelRemoved, "its label was removed"},
 	} {
-		if end.wanted == !end.set.IsZero() {
+		blind := end.kind == store.EndPRClosed && !end.wanted && e.Action == ActionSeen && strings.HasSuffix(row.Ends.PRWhy, archived)
+		if end.wanted == !end.set.IsZero() || blind {
 			continue
 		}
-		var at *time.Time
-		note := fmt.Sprintf("%s goes on: no longer true that %s", row.Name, end.why)
-		if end.wanted {
-			now, err := d.store.Now(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("read the clock: %w", err)
-			}
-			t := now.Add(row.Spec.Grace)
-			at, note = &t, fmt.Sprintf("%s ends %s: %s", row.Name, t.UTC().Format(time.RFC3339), end.why)
+		said, err := d.move(ctx, row, end.kind, end.wanted, seenBySomebody(end.why, e.Why), e)
+		if err != nil {
+			return nil, err
 		}
-		if err := d.store.SetEnd(ctx, row.ID, end.kind, at, principalID(e.Actor)); err != nil {
-			return nil, fmt.Errorf("set end of %s: %w", row.ID, err)
-		}
-		notes = append(notes, note)
+		notes = append(notes, said)
 	}
 	return notes, nil
+}
+
+// unlabeled says whether somebody took off the label that a cluster was asked for by. What we took off ourselves counts for
+// nothing: it comes back, and until it is there again nobody but who takes it off anew takes it back.
+func (d *Desk) unlabeled(ctx context.Context, row store.Row, e PullRequestEvent) (bool, error) {
+	label := chatops.LabelPrefix + row.Profile
+	switch {
+	case row.Door != string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label):
+		return false, nil
+	case e.Action == ActionUnlabeled && e.Label == label:
+		return !e.own, nil
+	case !row.Ends.LabelRemoved.IsZero():
+		return true, nil
+	}
+	comes, err := d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, label)
+	return !comes, err
+}
+
+// closedWhy says why the pull request counts as closed, or did.
+func closedWhy(e PullRequestEvent, row store.Row) string {
+	switch {
+	case e.PR.Open && e.PR.Draft:
+		return "the pull request became a draft"
+	case e.PR.Open:
+		return cmp.Or(row.Ends.PRWhy, "the pull request was closed")
+	case e.PR.Merged:
+		return "the pull request was merged"
+	}
+	return "the pull request was closed"
+}
+
+// seenBySomebody adds how something became known where nobody told.
+func seenBySomebody(why, how string) string {
+	if how == "" {
+		return why
+	}
+	return why + ", " + how
+}
+
+// move sets an end or lifts it.
+func (d *Desk) move(ctx context.Context, row store.Row, kind store.EndKind, set bool, why string, e PullRequestEvent) (note string, err error) {
+	if set {
+		return d.setEnd(ctx, row, kind, why, e.Actor)
+	}
+	return row.Name + " goes on: no longer so: " + why, d.liftEnd(ctx, row, kind, e.Why, e.Actor)
+}
+
+// setEnd sets a reversible end after the cluster's grace. why says what came about.
+func (d *Desk) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) (note string, err error) {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the clock: %w", err)
+	}
+	at := now.Add(row.Spec.Grace)
+	if err := d.store.SetEnd(ctx, row.ID, kind, &at, why, whose(actor)); err != nil {
+		return "", fmt.Errorf("set end of %s: %w", row.ID, err)
+	}
+	return fmt.Sprintf("%s ends %s: %s", row.Name, at.UTC().Format(time.RFC3339), why), nil
+}
+
+// liftEnd lifts a reversible end. why says what is so now; empty: what ended it is no longer so.
+func (d *Desk) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) error {
+	if err := d.store.SetEnd(ctx, row.ID, kind, nil, why, whose(actor)); err != nil {
+		return fmt.Errorf("lift end of %s: %w", row.ID, err)
+	}
+	return nil
+}
+
+// whose is who did something on GitHub, as the trail names them; the control plane itself where nobody is known.
+func whose(login string) string {
+	if login == "" {
+		return store.Lifecycle
+	}
+	return principalID(login)
 }

@@ -39,6 +39,13 @@ func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Exp
 		return Explanation{}, err
 	}
 	out := Explanation{Row: row, Why: whys(row), Next: nexts(p, row)}
+	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
+		conditions, err := d.store.Conditions(ctx, row.ID)
+		if err != nil {
+			return Explanation{}, fmt.Errorf("read the conditions: %w", err)
+		}
+		out.Why = append(out.Why, missingAddons(row, conditions)...)
+	}
 	if row.Wish == lifecycle.Present { // of one that goes no other end matters
 		out.Ends = ends(row.Ends)
 	}
@@ -79,6 +86,7 @@ func whys(row store.Row) []string {
 		add(live, "In the way: %s", b)
 	}
 	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", when(row.RetryAt))
+	add(row.AddonsWanted > row.AddonsDone, "Its add-ons are being brought anew: %s.", strings.Join(row.Addons, ", "))
 	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
 	add(row.HoldWhy != "", "It is held until %s: %s.", when(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
 	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", when(row.DestroyAt), row.Ends.Reason())
@@ -133,6 +141,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + command("extend", "4h")},
 		{policy.ActHold, present, hold + command("hold", "8h --reason …")},
 		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost), "Scale its workers" + command("scale-workers", "--replicas 2")},
+		{policy.ActRefresh, present && unrefreshable(row) == "", "Have its add-ons brought anew" + command("refresh", "")},
 		{policy.ActShare, present, "Share it with another team or person" + command("share", "--team …")},
 		{policy.ActTransfer, present, "Give it to another team" + command("transfer", "--team …")},
 		{policy.ActDestroy, present, "Take it down" + command("destroy", "")},

@@ -3,7 +3,9 @@ package app_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,15 +26,21 @@ const (
 	profile = "aws-minimal-test"
 	label   = "ocp/" + profile
 	grace   = 10 * time.Minute
+	own     = "ocpctl[bot]"
 )
 
 // people answers for GitHub: who may do what, and how pull requests stand.
 type people struct {
 	permission map[string]string
-	prs        map[int]store.PullRequest
+	prs        map[int]store.PullRequest // how they stand, whatever was told
+	mu         sync.Mutex
+	told       map[int]store.PullRequest // of the others: as they were told of last
 	asked      atomic.Int64
 	down       atomic.Bool
-	meanwhile  func() // happens once, while GitHub is asked; nil: nothing
+	files      map[string]string   // of the repository, by branch or commit
+	teams      map[string][]string // by login
+	installed  map[string]int64    // by repository
+	meanwhile  func()              // happens once, while GitHub is asked; nil: nothing
 }
 
 var errDown = errors.New("GitHub does not answer")
@@ -56,7 +64,49 @@ func (p *people) PullRequest(_ context.Context, _ int64, _ string, number int) (
 	if p.down.Load() {
 		return store.PullRequest{}, errDown
 	}
-	return p.prs[number], nil
+	if pr, ok := p.prs[number]; ok {
+		return pr, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pr, ok := p.told[number]; ok {
+		return pr, nil
+	}
+	return store.PullRequest{}, fmt.Errorf("%w: pull request %d", app.ErrNoPullRequest, number)
+}
+
+// stands makes a state what GitHub says of a pull request, unless it said a newer one.
+func (p *people) stands(pr store.PullRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !pr.UpdatedAt.Before(p.told[pr.Number].UpdatedAt) {
+		p.told[pr.Number] = pr
+	}
+}
+
+func (p *people) RepositoryFile(_ context.Context, _ int64, _, ref string) ([]byte, bool, error) {
+	if p.down.Load() {
+		return nil, false, errDown
+	}
+	raw, found := p.files[ref]
+	return []byte(raw), found, nil
+}
+
+func (p *people) Teams(_ context.Context, _ int64, login string, teams []string) ([]string, error) {
+	p.asked.Add(1)
+	if p.down.Load() {
+		return nil, errDown
+	}
+	return slices.DeleteFunc(slices.Clone(teams), func(t string) bool { return !slices.Contains(p.teams[login], t) }), nil
+}
+
+func (p *people) OwnLogin(context.Context) (string, error) { return own, nil }
+
+func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
+	if p.down.Load() {
+		return 0, errDown
+	}
+	return p.installed[repo], nil
 }
 
 // shelf is a bucket of one test.
@@ -91,7 +141,7 @@ func newHouse(t *testing.T) *house {
 func houseWith(t *testing.T, terms book.Book) *house {
 	h := &house{
 		T: t, url: pgtest.New(t), shelf: shelf{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second).UTC(),
-		github: &people{permission: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"}},
+		github: &people{told: map[int]store.PullRequest{}, permission: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"}},
 	}
 	s, err := store.Open(t.Context(), h.url, store.Options{
 		Limits: lifecycle.Limits{
@@ -127,6 +177,7 @@ func (h *house) pr(open bool, labels ...string) store.PullRequest {
 
 func (h *house) sync(e app.PullRequestEvent) string {
 	h.Helper()
+	h.github.stands(e.PR)
 	note, err := h.desk.SyncPullRequest(h.Context(), e)
 	require.NoError(h, err)
 	return note
@@ -179,4 +230,22 @@ func (h *house) query(sql string, args ...any) []string {
 func (h *house) replies() []string {
 	h.Helper()
 	return h.query(`SELECT body FROM replies ORDER BY id`)
+}
+
+// effects are the changes to make on GitHub beside what shows a cluster, oldest first.
+func (h *house) effects() []string {
+	h.Helper()
+	return h.query(`SELECT kind || ' ' || content FROM effects ORDER BY created_at, id`)
+}
+
+// event is something that happens to pull request 41, a second after the event before.
+func (h *house) event(action, actor string, open bool, labels ...string) app.PullRequestEvent {
+	return app.PullRequestEvent{PR: h.pr(open, labels...), Actor: actor, Action: action}
+}
+
+// destroyed takes a cluster down by hand.
+func (h *house) destroyed(row store.Row) {
+	h.Helper()
+	_, err := h.store.Destroy(h.Context(), row.ID, store.Deed{Actor: "github:will", Why: "by hand"})
+	require.NoError(h, err)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -12,84 +14,156 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// syncLabel ensures the cluster a label asks for.
-func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
-	name, ours := strings.CutPrefix(label, chatops.LabelPrefix)
-	if !ours {
+// syncLabels does what the pull request's labels ask for, and looks again where a wish was written.
+func (d *Desk) syncLabels(ctx context.Context, e PullRequestEvent) (notes []string, err error) {
+	if !e.PR.Open {
 		return nil, nil
 	}
+	for _, label := range e.PR.Labels {
+		said, err := d.syncLabel(ctx, e, label)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, said...)
+	}
+	if len(notes) == 0 {
+		return nil, nil
+	}
+	settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
+	return append(notes, settled...), err
+}
+
+func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
+	switch name, profile := strings.CutPrefix(label, chatops.LabelPrefix); {
+	case label == chatops.KeepLabel:
+		return d.keep(ctx, e)
+	case strings.HasPrefix(label, chatops.TTLLabelPrefix):
+		return d.lengthen(ctx, e, label)
+	case profile:
+		return d.wishByLabel(ctx, e, label, name)
+	}
+	return nil, nil
+}
+
+// wishByLabel ensures the cluster a label asks for, in the name of whoever set it and of nobody else.
+func (d *Desk) wishByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
 	profile, known := d.book().Get(name)
 	if !known {
-		reply := store.Reply{
-			Cause:        fmt.Sprintf("label:%s#%d:%s", e.PR.Repo, e.PR.Number, label),
-			Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number,
-			Body: chatops.UnknownLabel(label, d.profiles()),
-		}
-		if err := d.store.SaveReply(ctx, reply); err != nil {
-			return nil, fmt.Errorf("answer label %s: %w", label, err)
-		}
-		return []string{"no profile is called " + name}, nil
+		return []string{"no profile is called " + name}, d.answerLabel(ctx, e.PR, "label", label, chatops.UnknownLabel(label, d.profiles()))
 	}
 	newest, err := d.store.ClusterForPR(ctx, e.PR.Repo, e.PR.Number, profile.Name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("look for the cluster of %s: %w", label, err)
 	}
-	if !wanted(newest, e, label) {
-		return nil, nil
-	}
-	if !deed(e, label) && newest.ID == "" {
-		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name)
-		if err != nil || refused {
+	switch {
+	case newest.ID != "" && newest.Wish == lifecycle.Present:
+		if newest.Door == string(policy.DoorLabel) {
+			return nil, nil
+		}
+		return nil, d.store.ShowByLabel(ctx, newest.ID) // it must not outlast the cluster
+	case !deed(e, label):
+		return d.unasked(ctx, e, label)
+	case e.late:
+		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		if err != nil || refused { // whose label stands now was answered
 			return nil, err
 		}
 	}
-	note, err := d.createForLabel(ctx, e, profile.Name, newest.Generation+1)
-	if err != nil {
+	note, err := d.createForLabel(ctx, e, label, profile.Name, newest.Generation+1)
+	if err != nil || note == "" {
 		return nil, err
 	}
 	return []string{note}, nil
 }
 
-// deed says whether the event is somebody's act on this label. After a refusal only a deed asks again: else the next push
-// of a person who may would create, in that person's name, what a person who may not had asked for.
+// deed says whether the event is somebody's act on this label: they set it, or opened or reopened what had it then. Only a deed
+// asks: else the next push of a person who may would create, in that person's name, what a person who may not had asked for.
 func deed(e PullRequestEvent, label string) bool {
-	return e.Action == ActionReopened || e.Action == ActionOpened || e.Action == ActionLabeled && e.Label == label
+	opens := (e.Action == ActionReopened || e.Action == ActionOpened) && slices.Contains(e.as.Labels, label)
+	return !e.own && e.Actor != "" && (opens || e.Action == ActionLabeled && e.Label == label)
 }
 
-// wanted says whether a standing label asks for one more cluster. A cluster that ended by its time or by command stays
-// ended until somebody labels or reopens again; one that ended because the pull request was closed or the label was
-// gone comes back as soon as that is seen to be undone, even if the event that told so was lost.
-func wanted(newest store.Row, e PullRequestEvent, label string) bool {
-	switch {
-	case newest.ID == "":
-		return true
-	case newest.Wish == lifecycle.Present:
-		return false
-	case deed(e, label):
-		return true
+// quiet is how long a pull request is left in peace before a label on it counts as one that nobody will be told of any more.
+const quiet = 10 * time.Minute
+
+// unasked takes off a label that stands for nothing: one that we set back too late, and one of which the sweep sees that
+// GitHub never told who set it, or when it came back.
+func (d *Desk) unasked(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
+	switch now, err := d.store.Now(ctx); {
+	case err != nil:
+		return nil, fmt.Errorf("read the clock: %w", err)
+	case e.own && e.Action == ActionLabeled && e.Label == label:
+		return []string{label + " stands for nothing any more"}, d.store.SaveEffect(ctx, unlabel(e.PR, label, "back:"+e.at))
+	case e.Action != ActionSeen || now.Sub(e.PR.UpdatedAt) < quiet:
+		return nil, nil
 	}
-	first := newest.Ends.DestroyAt()
-	undone := first.Equal(newest.Ends.PRClosed) || first.Equal(newest.Ends.LabelRemoved)
-	return newest.Teardown == lifecycle.JobJanitorDestroy && undone
+	words := fmt.Sprintf("The label %s stands here, and there is no cluster for it: GitHub never told who set it, and nobody asks in another's name. "+
+		"It is taken off; set it again to ask for one.", quoted(label))
+	if err := d.answerLabel(ctx, e.PR, "unasked:"+e.at, label, words); err != nil {
+		return nil, err
+	}
+	return []string{label + " was set by nobody we know"}, d.store.SaveEffect(ctx, unlabel(e.PR, label, "unasked:"+e.at))
 }
 
-func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, profile string, generation int) (string, error) {
-	key := fmt.Sprintf("label:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, profile, e.Action, e.PR.UpdatedAt.Unix())
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, label, profile string, generation int) (string, error) {
+	pr, err := d.truth(ctx, e.PR)
 	if err != nil {
 		return "", err
 	}
-	request.Profile, request.Generation = profile, generation
-	made, err := d.create(ctx, wish{request: request, pr: e.PR, actor: e.Actor, key: key, cause: key})
+	if !pr.Open || !slices.Contains(pr.Labels, label) {
+		return "", nil // it was taken back before anything began
+	}
+	key := fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
+	request, err := d.request(ctx, policy.DoorLabel, pr, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return "", err
+	}
+	if d.overlooked(e, request) {
+		return notTold(e, label), nil
+	}
+	w, err := d.asked(ctx, request, pr)
+	if err != nil {
+		return "", err
+	}
+	w.request.Profile, w.request.Generation, w.request.TTL = profile, generation, labelled(pr.Labels)
+	w.actor, w.key, w.cause = e.Actor, key, key
+	w.label, w.refused = label, []store.Effect{unlabel(pr, label, key)}
+	made, err := d.create(ctx, w)
 	switch {
 	case KindOf(err) == Conflict:
-		return d.sayConflict(ctx, e.PR, key, err)
+		if err := d.store.SaveEffect(ctx, w.refused[0]); err != nil {
+			return "", fmt.Errorf("take the label off: %w", err)
+		}
+		return err.Error(), d.say(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
 		return refusedNote(profile, made.Verdict), nil
 	}
-	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), nil
+	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request.Principal, made.Row)
+}
+
+// labelledAgain puts back a label that we took off while somebody asked by it for a cluster that stands.
+func (d *Desk) labelledAgain(ctx context.Context, e PullRequestEvent, live []store.Row) ([]string, error) {
+	stands := slices.IndexFunc(live, func(r store.Row) bool {
+		return r.Door == string(policy.DoorLabel) && e.Label == chatops.LabelPrefix+r.Profile
+	})
+	if !e.own || e.Action != ActionUnlabeled || stands < 0 || slices.Contains(e.PR.Labels, e.Label) {
+		return nil, nil
+	}
+	err := d.store.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, e.Label, e.at), Kind: store.EffectAddLabel,
+		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.Label,
+	})
+	return []string{e.Label + " comes back: " + live[stands].Name + " stands for it"}, err
+}
+
+// unlabel is a label to be taken off, once for its cause.
+func unlabel(pr store.PullRequest, label, cause string) store.Effect {
+	return store.Effect{
+		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: store.EffectRemoveLabel,
+		Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Content: label,
+	}
 }
 
 // request is what every wish from a pull request has in common; the actor's permission is asked now, not believed.
@@ -99,7 +173,7 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", by.login, pr.Repo, err)
 	}
 	own := d.ownership(pr.Repo)
-	who, err := d.onGitHub(ctx, by, door, permission, pr.Repo, own.Team)
+	who, err := d.onGitHub(ctx, by, door, permission, pr, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}
@@ -107,19 +181,23 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		Principal: who, Door: door, Permission: permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
-			Labels: pr.Labels,
+			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
 		},
 	}, nil
 }
 
-func (d *Desk) sayConflict(ctx context.Context, pr store.PullRequest, cause string, conflict error) (string, error) {
-	err := d.store.SaveReply(ctx, store.Reply{
-		Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: conflict.Error(),
-	})
+// answerLabel says something of a label, once for its cause.
+func (d *Desk) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {
+	return d.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), words)
+}
+
+// say answers on a pull request, once for its cause.
+func (d *Desk) say(ctx context.Context, pr store.PullRequest, cause, words string) error {
+	err := d.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: words})
 	if err != nil {
-		return "", fmt.Errorf("answer: %w", err)
+		return fmt.Errorf("answer: %w", err)
 	}
-	return conflict.Error(), nil
+	return nil
 }
 
 func refusedNote(profile string, v policy.Verdict) string {

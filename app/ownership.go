@@ -13,10 +13,16 @@ type Repository struct {
 	Ownership policy.Ownership
 }
 
+// Holds says whether the line is about a repository.
+func (r Repository) Holds(repo string) bool {
+	ok, _ := path.Match(strings.ToLower(r.Match), strings.ToLower(repo))
+	return ok
+}
+
 // ownership finds the first line that matches the repository; the zero value when none does, which policy refuses.
 func (d *Desk) ownership(repo string) policy.Ownership {
 	for _, line := range d.repos {
-		if ok, _ := path.Match(strings.ToLower(line.Match), strings.ToLower(repo)); ok {
+		if line.Holds(repo) {
 			return line.Ownership
 		}
 	}

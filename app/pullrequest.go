@@ -13,70 +13,193 @@ import (
 
 // The actions of GitHub that the desk tells apart.
 const (
-	ActionOpened    = "opened"
-	ActionReopened  = "reopened"
-	ActionLabeled   = "labeled"
-	ActionUnlabeled = "unlabeled"
+	ActionOpened      = "opened"
+	ActionReopened    = "reopened"
+	ActionLabeled     = "labeled"
+	ActionUnlabeled   = "unlabeled"
+	ActionSynchronize = "synchronize"
+	ActionEdited      = "edited"
+	ActionSeen        = "seen" // ours: the sweep looked at it
 )
 
 // PullRequestEvent is one thing that happened to a pull request, or a look at it (any other action).
 type PullRequestEvent struct {
 	PR      store.PullRequest
-	Actor   string // login of who did it
+	Actor   string // login of who did it; empty: not known
 	ActorID int64  // GitHub's own number of them
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
+	Why     string // how it became known where nobody told, e.g. "seen by the sweep"; empty: GitHub told
+
+	at   string            // what tells it from another of its kind: when it happened, by GitHub's clock
+	as   store.PullRequest // how the pull request stood then, whatever is known by now
+	late bool              // newer things were seen before
+	own  bool              // we did it ourselves
 }
 
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state. It is level-triggered: the
-// same event twice, or an older one late, changes nothing. The note says in words what was done.
+// same event twice, or an older one late, changes nothing but what somebody asked for by it. The note says in words what was
+// done.
 func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	e.Label, e.PR.Labels = spelt(e.Label), each(e.PR.Labels, spelt)
-	if e.PR, err = d.merged(ctx, e); err != nil {
+	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
+	e.as = e.PR
+	if e, err = d.stands(ctx, e); err != nil {
 		return "", err
+	}
+	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
+		return "of a repository that had this name before", nil
+	}
+	if e.late && !e.asks() {
+		return older, nil
+	}
+	if e.own, err = d.ourselves(ctx, e); err != nil {
+		return "", err
+	}
+	steps := []func(context.Context, PullRequestEvent) ([]string, error){d.syncLive, d.syncHead, d.syncLabels, d.checkFile}
+	var notes []string
+	for _, step := range steps {
+		said, err := step(ctx, e)
+		if err != nil {
+			return "", err
+		}
+		notes = append(notes, said...)
+	}
+	switch {
+	case len(notes) > 0:
+		return strings.Join(notes, "; "), nil
+	case e.late:
+		return older, nil
+	}
+	return "nothing to change", nil
+}
+
+const older = "older than what was already seen; nothing changed"
+
+// asks says whether somebody may have asked for something by the event, which counts however late it comes, if what they
+// asked for still stands.
+func (e PullRequestEvent) asks() bool {
+	return slices.Contains([]string{ActionOpened, ActionReopened, ActionLabeled, ActionSynchronize}, e.Action)
+}
+
+// ourselves says whether a label was set or taken off by us.
+func (d *Desk) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
+	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) {
+		return false, nil
+	}
+	login, err := d.github.OwnLogin(ctx)
+	if err != nil {
+		return false, fmt.Errorf("ask what we are called: %w", err)
+	}
+	return strings.EqualFold(login, e.Actor), nil
+}
+
+// stands finds out how the pull request stands: of two states the newer counts. GitHub's clock has whole seconds, so of two
+// that differ within one neither is newer, and GitHub is asked.
+func (d *Desk) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+	if found, err := d.renamed(ctx, &e); found || err != nil {
+		return e, err
+	}
+	seen, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return e, fmt.Errorf("read pull request: %w", err)
+	case err == nil && e.PR.UpdatedAt.Before(seen.UpdatedAt):
+		e.PR, e.late = seen, true
+		return e, nil
+	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && differ(seen, e.PR):
+		e.PR, err = d.truth(ctx, e.PR)
+		return e, err
 	}
 	fresh, err := d.store.SeePullRequest(ctx, e.PR, e.Action == ActionReopened)
 	if err != nil {
-		return "", fmt.Errorf("remember pull request: %w", err)
+		return e, fmt.Errorf("remember pull request: %w", err)
 	}
-	if !fresh {
-		return "older than what was already seen; nothing changed", nil
+	if !fresh { // somebody saw a newer one in between
+		e.late = true
 	}
-	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if e.PR, err = d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
+		return e, fmt.Errorf("read pull request again: %w", err)
+	}
+	return e, nil
+}
+
+// renamed finds out how the pull request stands where its repository is known under another name. Which of the two names is
+// the newer one no payload tells: GitHub is asked, by both.
+func (d *Desk) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
+	known, err := d.store.PullRequestElsewhere(ctx, e.PR)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	var notes []string
+	told := e.PR
+	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another's
+		e.PR, err = d.truth(ctx, known)
+	}
+	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
+	return true, err
+}
+
+// differ says whether two states of one second are two.
+func differ(a, b store.PullRequest) bool {
+	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
+	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
+}
+
+// truth asks GitHub how a pull request stands now. What it answers counts unless it lags behind what it told itself.
+func (d *Desk) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
+	pr, err := d.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
+	if err != nil {
+		return pr, fmt.Errorf("ask pull request %s#%d: %w", known.Repo, known.Number, err)
+	}
+	pr.Labels = each(pr.Labels, spelt)
+	if _, err := d.store.SeePullRequest(ctx, pr, true); err != nil {
+		return pr, fmt.Errorf("remember pull request: %w", err)
+	}
+	if pr, err = d.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+		return pr, fmt.Errorf("read pull request again: %w", err)
+	}
+	return pr, nil
+}
+
+// syncLive brings what lives of the pull request up to how it stands: its ends, its approvals and what holds it.
+func (d *Desk) syncLive(ctx context.Context, e PullRequestEvent) ([]string, error) {
+	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil || len(live) == 0 {
+		return nil, err
+	}
+	notes, err := d.bring(ctx, live, e)
+	if err != nil {
+		return nil, err
+	}
+	said, err := d.labelledAgain(ctx, e, live)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, said...)
+	said, err = d.unkeep(ctx, e, live)
+	return append(notes, said...), err
+}
+
+// bring moves ends and approvals of clusters to where the pull request has them.
+func (d *Desk) bring(ctx context.Context, live []store.Row, e PullRequestEvent) (notes []string, err error) {
+	noDrafts, err := d.noDrafts(ctx, e.PR)
+	if err != nil {
+		return nil, err
+	}
 	for _, row := range live {
-		moved, err := d.syncEnds(ctx, row, e)
+		said, err := d.syncEnds(ctx, row, e, noDrafts)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		notes = append(notes, moved...)
-		moved, err = d.rebind(ctx, row, e.PR.Head)
-		if err != nil {
-			return "", err
+		notes = append(notes, said...)
+		if said, err = d.rebind(ctx, row, e.PR.Head); err != nil {
+			return nil, err
 		}
-		notes = append(notes, moved...)
+		notes = append(notes, said...)
 	}
-	if e.PR.Open {
-		for _, label := range e.PR.Labels {
-			said, err := d.syncLabel(ctx, e, label)
-			if err != nil {
-				return "", err
-			}
-			notes = append(notes, said...)
-		}
-		settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
-		if err != nil {
-			return "", err
-		}
-		notes = append(notes, settled...)
-	}
-	if len(notes) == 0 {
-		return "nothing to change", nil
-	}
-	return strings.Join(notes, "; "), nil
+	return notes, nil
 }
 
 // settle looks at the pull request once more after a wish was written. An event that closed it, took the label off or pushed
@@ -87,52 +210,21 @@ func (d *Desk) settle(ctx context.Context, repo string, number int, actor string
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
 	}
-	rows, err := d.live(ctx, repo, number)
-	if err != nil {
+	live, err := d.live(ctx, repo, number)
+	if err != nil || len(live) == 0 {
 		return nil, err
 	}
-	var notes []string
-	for _, row := range rows {
-		moved, err := d.syncEnds(ctx, row, PullRequestEvent{PR: pr, Actor: actor})
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, moved...)
-		if moved, err = d.rebind(ctx, row, pr.Head); err != nil {
-			return nil, err
-		}
-		notes = append(notes, moved...)
-	}
-	return notes, nil
+	return d.bring(ctx, live, PullRequestEvent{PR: pr, Actor: actor})
 }
 
-// merged guards against two label events of one second arriving in the wrong order: updated_at has whole seconds, so
-// of two payloads with the same one neither is newer, and only the label the event is about may change.
-func (d *Desk) merged(ctx context.Context, e PullRequestEvent) (store.PullRequest, error) {
-	if e.Action != ActionLabeled && e.Action != ActionUnlabeled {
-		return e.PR, nil
-	}
-	seen, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
-	if errors.Is(err, store.ErrNotFound) {
-		return e.PR, nil
-	}
-	if err != nil {
-		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
-	}
-	if !seen.UpdatedAt.Equal(e.PR.UpdatedAt) {
-		return e.PR, nil
-	}
-	labels := slices.DeleteFunc(slices.Clone(seen.Labels), func(l string) bool { return l == e.Label })
-	if e.Action == ActionLabeled {
-		labels = append(labels, e.Label)
-	}
-	e.PR.Labels = labels
-	return e.PR, nil
+// ours says whether a label means something here.
+func ours(label string) bool {
+	return strings.HasPrefix(label, chatops.LabelPrefix) || strings.HasPrefix(label, chatops.TTLLabelPrefix)
 }
 
 // spelt gives a label of ours the one spelling we compare by; GitHub's labels do not differ by case alone.
 func spelt(label string) string {
-	if lower := strings.ToLower(label); strings.HasPrefix(lower, chatops.LabelPrefix) {
+	if lower := strings.ToLower(label); ours(lower) {
 		return lower
 	}
 	return label

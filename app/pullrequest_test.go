@@ -100,6 +100,7 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	first := h.pr(true, label)
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
+	h.github.prs = map[int]store.PullRequest{41: second}
 	h.sync(app.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
 	h.sync(app.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
 	rows := h.clusters()
@@ -116,10 +117,28 @@ func TestALabelIsOursInWhateverCase(t *testing.T) {
 	require.True(t, h.only().Ends.LabelRemoved.IsZero())
 }
 
-func TestALostLabelEventIsMadeUpForByTheNextOne(t *testing.T) {
+func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 	h := newHouse(t)
+	labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
 	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
-	require.Equal(t, "github:will", h.only().RequestedBy)
+	require.Empty(t, h.clusters(), "he pushed, and asked for nothing")
+	h.sync(labeled)
+	require.Equal(t, "github:maya", h.only().RequestedBy, "it came late, and counts: what she asked for stands")
+}
+
+func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
+	h := newHouse(t)
+	seen := app.PullRequestEvent{PR: h.pr(true, label), Action: app.ActionSeen, Why: "seen by the sweep"}
+	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
+	require.Equal(t, "nothing to change", h.sync(seen), "who set it may be told any moment")
+	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)
+	seen.PR.Number = 42
+	h.sync(seen)
+	h.sync(seen)
+	require.Empty(t, h.clusters())
+	require.Len(t, h.replies(), 1)
+	require.Contains(t, h.replies()[0], "GitHub never told who set it")
+	require.Equal(t, []string{"remove_label " + label}, h.effects())
 }
 
 func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
@@ -142,19 +161,15 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		actor string
 		label string
-		fork  bool
 		words string
 	}{
-		"a reader":           {"rita", label, false, "write"},
-		"a stranger":         {"zoe", label, false, "write"},
-		"a fork":             {"maya", label, true, "fork"},
-		"a disabled profile": {"maya", "ocp/ibm-standard", false, "not enabled"},
+		"a reader":           {"rita", label, "write"},
+		"a stranger":         {"zoe", label, "write"},
+		"a disabled profile": {"maya", "ocp/ibm-standard", "not enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			pr := h.pr(true, c.label)
-			pr.Fork = c.fork
-			e := app.PullRequestEvent{PR: pr, Actor: c.actor, Action: "labeled", Label: c.label}
+			e := app.PullRequestEvent{PR: h.pr(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
 			require.Contains(t, h.sync(e), "refused")
 			h.sync(e)
 			require.Empty(t, h.clusters())
@@ -248,7 +263,11 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 		labeled.PR.Number, closed.PR.Number = number, number
 		var both errgroup.Group
 		for _, e := range []app.PullRequestEvent{labeled, closed} {
-			both.Go(func() error { _, err := h.desk.SyncPullRequest(t.Context(), e); return err })
+			both.Go(func() error {
+				h.github.stands(e.PR)
+				_, err := h.desk.SyncPullRequest(t.Context(), e)
+				return err
+			})
 		}
 		require.NoError(t, both.Wait())
 	}
@@ -264,6 +283,7 @@ func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 		e.PR.Number = number
 		opened := e
 		opened.Action, opened.Actor = "opened", "maya"
+		h.github.stands(e.PR)
 		var both errgroup.Group
 		for _, one := range []app.PullRequestEvent{e, opened} {
 			both.Go(func() error {

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/store"
@@ -15,9 +17,9 @@ func Told(e store.Event) string {
 	if why == e.Actor+" asked for it" || why == "approved by "+e.Actor {
 		why = ""
 	}
-	changed := changedTo(e.Action, e.Meta)
-	if changed == "" || why == "" {
-		return changed + why
+	changed := changedTo(e.Action, e.Meta, why)
+	if changed == "" || why == "" || strings.HasPrefix(changed, why) {
+		return cmp.Or(changed, why)
 	}
 	return changed + ": " + why
 }
@@ -34,13 +36,13 @@ type change struct {
 var counted = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d agreed, before it was %s"}
 
 // changedTo reads the change, whatever kind of line it is.
-func changedTo(action string, meta json.RawMessage) string {
+func changedTo(action string, meta json.RawMessage, why string) string {
 	var c change
 	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
 		return ""
 	}
 	if c.End != "" {
-		return c.ends()
+		return c.ends(why)
 	}
 	var number *int
 	if form := counted[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
@@ -68,8 +70,8 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// ends says which end moved, and why that is one.
-func (c change) ends() string {
+// ends says which end moved, and why that is one: as it was told, or as such ends come about.
+func (c change) ends(why string) string {
 	because := map[string]string{
 		"pr_closed": "the pull request was closed", "label_removed": "its label was removed", "run_finished": "its workflow run finished",
 	}[c.End]
@@ -84,8 +86,10 @@ func (c change) ends() string {
 		return "it ends at " + when(*c.At)
 	case because == "":
 		return ""
+	case c.At == nil && why != "":
+		return why + ", so it goes on"
 	case c.At == nil:
 		return "no longer so: " + because
 	}
-	return fmt.Sprintf("%s, so it ends at %s", because, when(*c.At))
+	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, because), when(*c.At))
 }

@@ -24,10 +24,13 @@ type wish struct {
 	notes   []policy.Check // what a person should know beside what policy says
 	sshKey  string         // public, for the nodes; empty: the installation's
 	pr      store.PullRequest
-	actor   string // login
-	key     string // what makes two wishes one: a label and its generation, a comment
-	cause   string // what a refusal answers; empty: nobody is answered
-	line    string // the command as typed; empty: not typed
+	actor   string         // login
+	key     string         // what makes two wishes one: a label and its generation, a comment
+	cause   string         // what a refusal answers; empty: nobody is answered
+	thread  string         // where the answer stands together with others; empty: alone
+	line    string         // the command as typed; empty: not typed
+	label   string         // that a refusal takes off; empty: none
+	refused []store.Effect // what a refusal changes on GitHub
 
 	once   *store.Once // a request that may be sent again; nil: it is not
 	answer func(Created) (store.Answer, error)
@@ -108,6 +111,9 @@ func nameTaken(w wish, g policy.Grant) error {
 func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
 	v := policy.Evaluate(w.request, u, w.book.Terms(now), d.policy)
 	v.Checks = append(v.Checks, w.notes...)
+	if slices.ContainsFunc(w.notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
+		v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
+	}
 	return v
 }
 
@@ -151,20 +157,27 @@ func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u st
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v)}}, nil
+		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v), Effects: w.refused}}, nil
 	}
 	row, err := d.draft(w, v.Grant, u.At)
 	if err != nil {
 		return store.Judgement{}, err
 	}
+	addons, err := frozen(w.book, v.Grant.Addons)
+	if err != nil {
+		return store.Judgement{}, err
+	}
 	return store.Judgement{Accept: &store.Acceptance{
-		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said,
+		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said, Addons: addons,
 		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)), Reply: w.accepted(v),
 	}}, nil
 }
 
 // refusal is the answer to post; nil where nobody waits for one.
 func (w wish) refusal(v policy.Verdict) *store.Reply {
+	if w.label != "" {
+		return w.answered(chatops.LabelRefusal(w.actor, w.label, v))
+	}
 	return w.answered(chatops.Refusal(w.actor, v))
 }
 
@@ -178,7 +191,7 @@ func (w wish) answered(words string) *store.Reply {
 		return nil
 	}
 	return &store.Reply{
-		Cause: w.cause, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Body: chatops.Answer(w.line, words),
+		Cause: w.cause, Thread: w.thread, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Body: chatops.Answer(w.line, words),
 	}
 }
 
@@ -206,6 +219,9 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 			CloudCredsRef: d.runs.CloudCredsRef, Account: d.runs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
+	}
+	if f := w.request.File; f != nil {
+		row.Spec.Mention = f.Notify.Mention
 	}
 	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
@@ -123,6 +124,21 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		job, words = row.JobID, fmt.Sprintf("%s has %d workers already.", row.Name, said.Replicas)
 	}
 	s.begun(w, row, job, words)
+}
+
+// RefreshCluster implements POST /api/v1/clusters/{id}/refresh.
+func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, params RefreshClusterParams) {
+	d, err := deed(params.IfMatch, "")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.Desk.Refresh(r.Context(), principal(r), id, d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.begun(w, row, job, fmt.Sprintf("%s gets its add-ons anew: %s.", row.Name, strings.Join(row.Addons, ", ")))
 }
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.

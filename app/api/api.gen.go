@@ -65,14 +65,17 @@ func (e ApprovalState) Valid() bool {
 
 // Defines values for AttemptKind.
 const (
-	AttemptKindCreate  AttemptKind = "create"
-	AttemptKindDestroy AttemptKind = "destroy"
-	AttemptKindScale   AttemptKind = "scale"
+	AttemptKindConfigure AttemptKind = "configure"
+	AttemptKindCreate    AttemptKind = "create"
+	AttemptKindDestroy   AttemptKind = "destroy"
+	AttemptKindScale     AttemptKind = "scale"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
 func (e AttemptKind) Valid() bool {
 	switch e {
+	case AttemptKindConfigure:
+		return true
 	case AttemptKindCreate:
 		return true
 	case AttemptKindDestroy:
@@ -152,19 +155,19 @@ func (e ConditionStatus) Valid() bool {
 
 // Defines values for DeliveryState.
 const (
-	Done     DeliveryState = "done"
-	Failed   DeliveryState = "failed"
-	Received DeliveryState = "received"
+	DeliveryStateDone     DeliveryState = "done"
+	DeliveryStateFailed   DeliveryState = "failed"
+	DeliveryStateReceived DeliveryState = "received"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryState enum.
 func (e DeliveryState) Valid() bool {
 	switch e {
-	case Done:
+	case DeliveryStateDone:
 		return true
-	case Failed:
+	case DeliveryStateFailed:
 		return true
-	case Received:
+	case DeliveryStateReceived:
 		return true
 	default:
 		return false
@@ -189,6 +192,27 @@ func (e FindingKind) Valid() bool {
 	case Overdue:
 		return true
 	case Stuck:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LabelsState.
+const (
+	LabelsStateDone    LabelsState = "done"
+	LabelsStateFailed  LabelsState = "failed"
+	LabelsStateWaiting LabelsState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the LabelsState enum.
+func (e LabelsState) Valid() bool {
+	switch e {
+	case LabelsStateDone:
+		return true
+	case LabelsStateFailed:
+		return true
+	case LabelsStateWaiting:
 		return true
 	default:
 		return false
@@ -636,6 +660,9 @@ type Claimed = contract.Claimed
 // Cluster defines model for Cluster.
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
+
+	// Addons What it gets beside OpenShift, as it was accepted; whether each is there, its conditions AddonApplied/<name> say.
+	Addons     []string  `json:"addons,omitempty,omitzero"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
 	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
@@ -694,9 +721,12 @@ type Cluster struct {
 	Progress    Progress    `json:"progress"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
 	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero"`
-	Region      string      `json:"region"`
-	ReleasedAt  time.Time   `json:"releasedAt,omitempty,omitzero"`
-	RequestedBy string      `json:"requestedBy"`
+
+	// Refreshing Its add-ons are being brought anew.
+	Refreshing  bool      `json:"refreshing,omitempty,omitzero"`
+	Region      string    `json:"region"`
+	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
+	RequestedBy string    `json:"requestedBy"`
 
 	// RetryAt When the next attempt is due.
 	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
@@ -960,6 +990,34 @@ type JobDetail struct {
 type JobPage struct {
 	Items      []Job  `json:"items"`
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// Labels defines model for Labels.
+type Labels struct {
+	AskedAt time.Time `json:"askedAt"`
+	DoneAt  time.Time `json:"doneAt,omitempty,omitzero"`
+	ID      string    `json:"id"`
+
+	// Note What came of it: which labels were made, changed or fine.
+	Note       string `json:"note,omitempty,omitzero"`
+	Repository string `json:"repository"`
+
+	// State `failed`: GitHub refused; the note says what.
+	State LabelsState `json:"state"`
+}
+
+// LabelsState `failed`: GitHub refused; the note says what.
+type LabelsState string
+
+// LabelsRequest defines model for LabelsRequest.
+type LabelsRequest struct {
+	// Reason For the audit trail, if there is one to tell; at most 500 bytes.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Repository One of the server's table of repositories.
+	//
+	// Example: acme/shop
+	Repository string `json:"repository"`
 }
 
 // Leftover defines model for Leftover.
@@ -1513,6 +1571,12 @@ type GetLogsParams struct {
 	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
+// RefreshClusterParams defines parameters for RefreshCluster.
+type RefreshClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
 // ScaleWorkersParams defines parameters for ScaleWorkers.
 type ScaleWorkersParams struct {
 	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
@@ -1571,7 +1635,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -1606,6 +1670,12 @@ type ReportUsageParams struct {
 
 	// To Before; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// EnsureLabelsParams defines parameters for EnsureLabels.
+type EnsureLabelsParams struct {
+	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // WatchClustersParams defines parameters for WatchClusters.
@@ -1664,6 +1734,9 @@ type DryRunJSONRequestBody = CreateRequest
 
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
+
+// EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
+type EnsureLabelsJSONRequestBody = LabelsRequest
 
 // ClaimAttemptJSONRequestBody defines body for ClaimAttempt for application/json ContentType.
 type ClaimAttemptJSONRequestBody = Claim
@@ -1760,6 +1833,9 @@ type ServerInterface interface {
 	// GetOutputs Where a ready cluster is. Credentials are references, never values.
 	// (GET /api/v1/clusters/{id}/outputs)
 	GetOutputs(w http.ResponseWriter, r *http.Request, id ID)
+	// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	// (POST /api/v1/clusters/{id}/refresh)
+	RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, params RefreshClusterParams)
 	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
 	// (POST /api/v1/clusters/{id}/retry)
 	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
@@ -1823,6 +1899,12 @@ type ServerInterface interface {
 	// ReportUsage Hours and spend by list prices, by team or tag. An estimate, not an invoice.
 	// (GET /api/v1/reports/usage)
 	ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams)
+	// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// (POST /api/v1/repositories/labels)
+	EnsureLabels(w http.ResponseWriter, r *http.Request, params EnsureLabelsParams)
+	// GetLabels How the making of a repository's labels stands.
+	// (GET /api/v1/repositories/labels/{id})
+	GetLabels(w http.ResponseWriter, r *http.Request, id ID)
 	// ClaimAttempt Take the attempt. The first pod wins; any other is answered 409 and must end.
 	// (POST /api/v1/status/attempts/{id}/claim)
 	ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID)
@@ -2929,6 +3011,56 @@ func (siw *ServerInterfaceWrapper) GetOutputs(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// RefreshCluster operation middleware
+func (siw *ServerInterfaceWrapper) RefreshCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RefreshClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RefreshCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // RetryTeardown operation middleware
 func (siw *ServerInterfaceWrapper) RetryTeardown(w http.ResponseWriter, r *http.Request) {
 
@@ -3711,6 +3843,77 @@ func (siw *ServerInterfaceWrapper) ReportUsage(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// EnsureLabels operation middleware
+func (siw *ServerInterfaceWrapper) EnsureLabels(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EnsureLabelsParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	} else {
+		err := fmt.Errorf("Header parameter Idempotency-Key is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "Idempotency-Key", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EnsureLabels(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLabels operation middleware
+func (siw *ServerInterfaceWrapper) GetLabels(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLabels(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ClaimAttempt operation middleware
 func (siw *ServerInterfaceWrapper) ClaimAttempt(w http.ResponseWriter, r *http.Request) {
 
@@ -4029,6 +4232,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.ShareCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/transfer", wrapper.TransferCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/scale-workers", wrapper.ScaleWorkers)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/refresh", wrapper.RefreshCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig-links", wrapper.LinkKubeconfig)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/break-glass", wrapper.BreakGlass)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeadmin-links", wrapper.LinkKubeadmin)
@@ -4055,6 +4259,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/deliveries", wrapper.ListDeliveries)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/deliveries/{id}", wrapper.GetDelivery)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/deliveries/{id}/replay", wrapper.ReplayDelivery)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/repositories/labels", wrapper.EnsureLabels)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/repositories/labels/{id}", wrapper.GetLabels)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/usage", wrapper.ReportUsage)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -34,7 +35,7 @@ type place struct {
 
 func open20(b *testing.B, terms book.Book) *place {
 	b.Helper()
-	p := &place{B: b, store: openStore(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
+	p := &place{B: b, store: desktest.Store(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
 	issuer, err := oidc.Start(b.Context(), oidc.Config{})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, issuer.Stop()) })

@@ -2,17 +2,15 @@ package api
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/policy/book"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -27,20 +25,9 @@ var (
 // scoped is the program's own catalogue with admins and auditors of single teams.
 func scoped(t testing.TB) book.Book {
 	t.Helper()
-	files := fstest.MapFS{"identities/scoped.yaml": {Data: []byte("identities:\n" +
+	return desktest.Catalogue(t, map[string]string{"identities/scoped.yaml": "identities:\n" +
 		"  - {name: heads, source: oidc, match: {ocpctl_role: [team_admin]}, role: platform_admin, teams: [\"{groups}\"]}\n" +
-		"  - {name: eyes, source: oidc, match: {ocpctl_role: [team_auditor]}, role: auditor, teams: [\"{groups}\"]}\n")}}
-	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
-		files[path] = &fstest.MapFile{Data: body}
-		return err
-	}))
-	b, err := book.Load(files)
-	require.NoError(t, err)
-	return b
+		"  - {name: eyes, source: oidc, match: {ocpctl_role: [team_auditor]}, role: auditor, teams: [\"{groups}\"]}\n"})
 }
 
 // What each role gets of each operation, by a cluster of platform that is shared with security's seer and user alone.
@@ -80,6 +67,7 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 		{"POST", path + "/hold", Hold{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"DELETE", path + "/hold", nil, []int{ok, ok, ok, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/scale-workers", Scale{Replicas: 99}, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/refresh", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/transfer", Transfer{Team: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/shares", ShareRequest{Kind: "team", With: "no/team"}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"DELETE", path + "/shares?kind=team&with=nobody", nil, []int{none, none, none, no, no, no, no, none, none, none, no}},
@@ -175,7 +163,7 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 		{"POST", c + "/destroy", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/extend", Extend{Hours: 1}, made.ClusterID, store.NewID("clu")},
 		{"POST", c + "/extend", Extend{}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/hold", Hold{Hours: 1, Reason: "x"}, made.ClusterID, store.NewID("clu")},
 		{"DELETE", c + "/hold", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/transfer", Transfer{Team: "security"}, made.ClusterID, store.NewID("clu")},
-		{"POST", c + "/scale-workers", Scale{Replicas: 1}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/retry", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")},
+		{"POST", c + "/scale-workers", Scale{Replicas: 1}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/refresh", nil, made.ClusterID, store.NewID("clu")}, {"POST", c + "/retry", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")},
 		{"POST", c + "/abandon", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")}, {"POST", c + "/break-glass", Reason{Reason: "x"}, made.ClusterID, store.NewID("clu")},
 		{"POST", c + "/shares", ShareRequest{Kind: "team", With: "security"}, made.ClusterID, store.NewID("clu")},
 		{"DELETE", c + "/shares?kind=team&with=x", nil, made.ClusterID, store.NewID("clu")},

@@ -169,7 +169,7 @@ func TestProbesAndMetricsTellTheState(t *testing.T) {
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)
 	for _, want := range []string{
 		`ocpctl_clusters{status="PENDING"} 1`, `ocpctl_clusters{status="READY"} 0`, `ocpctl_jobs{status="PENDING",type="CREATE"} 1`,
-		`ocpctl_findings{kind="stuck"} 0`,
+		`ocpctl_findings{kind="stuck"} 0`, `ocpctl_redeliveries{state="given_up"} 0`,
 		`ocpctl_http_request_duration_seconds_count{code="200",method="GET",route="GET /api/v1/clusters"} 1`,
 	} {
 		require.Contains(t, string(body), want)

@@ -21,10 +21,7 @@ const (
 
 // CreateCluster implements POST /api/v1/clusters.
 func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params CreateClusterParams) {
-	if !visible(params.IdempotencyKey) {
-		s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
-			{Name: idempotencyKey, Detail: "it is empty, too long, or has characters one cannot see", Accept: []string{keyForm}},
-		}}})
+	if !s.keyed(w, r, params.IdempotencyKey) {
 		return
 	}
 	asked, raw, read := s.asked(w, r)
@@ -59,6 +56,17 @@ func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byt
 	}
 	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
 	return app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI}, raw, true
+}
+
+// keyed answers a request whose Idempotency-Key is none.
+func (s *server) keyed(w http.ResponseWriter, r *http.Request, key string) bool {
+	if visible(key) {
+		return true
+	}
+	s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
+		{Name: idempotencyKey, Detail: "it is empty, too long, or has characters one cannot see", Accept: []string{keyForm}},
+	}}})
+	return false
 }
 
 func visible(key string) bool {

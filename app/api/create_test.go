@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 )
 
@@ -89,7 +90,7 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 
 func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 	h := newHouse(t)
-	second := openStore(t, h.url)
+	second := desktest.Store(t, h.url)
 	other := serve(t, h.config(second, deskOn(second, embedded(t), h.shelf, h.github), embedded(t), nil))
 	servers := []string{h.Server.URL, other.URL}
 	bearer, answers := h.as(oidc.Requester), make([]string, 12)
@@ -114,7 +115,7 @@ func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusOK, &page)
 	require.Len(t, page.Items, 1)
 
-	third := openStore(t, h.url) // whoever starts later knows what was answered before
+	third := desktest.Store(t, h.url) // whoever starts later knows what was answered before
 	h.Server = serve(t, h.config(third, deskOn(third, embedded(t), h.shelf, h.github), embedded(t), nil))
 	answer, raw := h.ask(http.MethodPost, "/api/v1/clusters", bearer, sample(t), idempotencyKey, "one")
 	require.Equal(t, answers[0], fmt.Sprint(answer.StatusCode, string(raw)))

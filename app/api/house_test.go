@@ -18,6 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/token"
@@ -28,19 +29,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-var limits = lifecycle.Limits{
-	LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
-	BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
-}
+var limits = desktest.Limits()
 
-type shelf map[string]string
-
-func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
-	if body, ok := s[ref]; ok {
-		return []byte(body), nil
-	}
-	return nil, errors.New("no such object")
-}
+type shelf = desktest.Shelf
 
 // house is the private listener over real HTTP, on a database and an issuer of its own. Every request and every answer is held
 // against openapi.yaml.
@@ -57,7 +48,10 @@ type house struct {
 }
 
 // people answers for GitHub.
-type people struct{ permission string }
+type people struct {
+	app.GitHub
+	permission string
+}
 
 func (p *people) Permission(context.Context, int64, string, string) (string, error) {
 	return p.permission, nil
@@ -65,6 +59,10 @@ func (p *people) Permission(context.Context, int64, string, string) (string, err
 
 func (p *people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
 	return store.PullRequest{}, errors.New("no such pull request")
+}
+
+func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
+	return map[string]int64{"acme/shop": 5001, "acme/api": 5001}[repo], nil
 }
 
 func newHouse(t *testing.T) *house { return houseWith(t, embedded(t), nil) }
@@ -80,25 +78,15 @@ func embedded(t testing.TB) book.Book {
 // houseWith is a house with a catalogue of its own, and what else a test changes.
 func houseWith(t *testing.T, terms book.Book, change func(*Config)) *house {
 	h := &house{T: t, url: pgtest.New(t), shelf: shelf{}, github: &people{permission: "write"}}
-	h.store = openStore(t, h.url)
+	h.store = desktest.Store(t, h.url)
 	var err error
-	h.issuer, err = oidc.Start(t.Context(), oidc.Config{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, h.issuer.Stop()) })
+	h.issuer = desktest.Issuer(t)
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	h.tokens = token.NewSigner(key, time.Hour)
 	h.desk = deskOn(h.store, terms, h.shelf, h.github)
 	h.Server = serve(t, h.config(h.store, h.desk, terms, change))
 	return h
-}
-
-func openStore(t testing.TB, url string) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), url, store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
-	return s
 }
 
 func deskOn(s *store.Store, terms book.Book, files shelf, gh app.GitHub) *app.Desk {

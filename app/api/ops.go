@@ -95,6 +95,7 @@ var (
 	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
 	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
 	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Room in cloud accounts: installs and clusters it is set aside for, and clusters that wait in line.", []string{"state"}, nil)
+	againDesc    = prometheus.NewDesc("ocpctl_redeliveries", "Webhooks that GitHub was asked to send again: came, awaited, given_up.", []string{"state"}, nil)
 	findingsDesc = prometheus.NewDesc("ocpctl_findings", "What is not as it should be and waits for a person, by kind.", []string{"kind"}, nil)
 )
 
@@ -104,6 +105,7 @@ func (c census) Describe(out chan<- *prometheus.Desc) {
 	out <- jobsDesc
 	out <- findingsDesc
 	out <- roomDesc
+	out <- againDesc
 }
 
 // Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
@@ -123,6 +125,9 @@ func (c census) Collect(out chan<- prometheus.Metric) {
 	}
 	for state, n := range counts.Room {
 		out <- prometheus.MustNewConstMetric(roomDesc, prometheus.GaugeValue, float64(n), state)
+	}
+	for state, n := range counts.Again {
+		out <- prometheus.MustNewConstMetric(againDesc, prometheus.GaugeValue, float64(n), state)
 	}
 	for kind, n := range counts.Findings {
 		out <- prometheus.MustNewConstMetric(findingsDesc, prometheus.GaugeValue, float64(n), string(kind))

@@ -1,18 +1,16 @@
 package api
 
 import (
-	"io/fs"
 	"net/http"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/policy/book"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
@@ -31,25 +29,14 @@ func (h *house) id(c oidc.Claims) string { return "oidc:" + h.issuer.URL() + "#"
 // teams is the program's own catalogue with teams, and with what has to be approved.
 func teams(t testing.TB) book.Book {
 	t.Helper()
-	files := fstest.MapFS{
-		"teams/platform.yaml": {Data: []byte("name: platform\nowner: maya\ncostCenters: [sandbox, ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 100000, warnPercent: 90}\n")},
-		"teams/security.yaml": {Data: []byte("name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n")},
-		"teams/team-a.yaml":   {Data: []byte("name: team-a\nowner: team-a\ncostCenters: [sandbox]\nenvironments: [test]\n")},
-		"policies/big.yaml": {Data: []byte("name: big\nrules:\n" +
+	return desktest.Catalogue(t, map[string]string{
+		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 100000, warnPercent: 90}\n",
+		"teams/security.yaml": "name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n",
+		"teams/team-a.yaml":   "name: team-a\nowner: team-a\ncostCenters: [sandbox]\nenvironments: [test]\n",
+		"policies/big.yaml": "name: big\nrules:\n" +
 			"  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n" +
-			"  - {name: two, when: \"request.name.startsWith('huge')\", effect: requireApproval, message: Huge ones need two., approval: {count: 2, by: requester, for: 4h}}\n")},
-	}
-	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
-		files[path] = &fstest.MapFile{Data: body}
-		return err
-	}))
-	b, err := book.Load(files)
-	require.NoError(t, err)
-	return b
+			"  - {name: two, when: \"request.name.startsWith('huge')\", effect: requireApproval, message: Huge ones need two., approval: {count: 2, by: requester, for: 4h}}\n",
+	})
 }
 
 // make asks for a cluster and returns what was answered.

@@ -45,6 +45,7 @@ var roles = map[string]struct {
 	"unshareCluster":  {path: "/api/v1/clusters/{id}/shares?kind=principal&with=nobody", want: "404 404 403 404 403 403 403 401 401"},
 	"transferCluster": {body: Transfer{Team: "platform", Owner: "maya"}, want: "200 200 403 404 403 403 403 401 401"},
 	"scaleWorkers":    {body: Scale{Replicas: 1}, want: "202 202 403 404 403 403 403 401 401"},
+	"refreshCluster":  {want: "409 409 403 404 403 403 403 401 401"}, // it has no add-ons
 	"linkKubeconfig":  {want: "201 201 403 404 403 201 403 401 401"},
 	"breakGlass":      {body: Reason{Reason: "x"}, want: "202 409 403 404 403 403 403 401 401"}, // the admin's waits behind the member's
 	"linkKubeadmin":   {want: "409 409 403 404 403 403 403 401 401"},
@@ -79,6 +80,9 @@ var roles = map[string]struct {
 	"reportUsage":    {want: "200 200 200 200 403 403 403 401 401"},
 	"listFindings":   {want: "403 200 200 403 403 403 403 401 401"},
 
+	"ensureLabels": {body: LabelsRequest{Repository: "acme/shop"}, want: "403 202 403 403 403 403 403 401 401"},
+	"getLabels":    {path: "/api/v1/repositories/labels/{labels}", want: "403 200 403 403 403 403 403 401 401"},
+
 	"claimAttempt":    {body: contract.Claim{}, want: "401 401 401 401 401 401 401 401 401"},
 	"reserveRoom":     {body: contract.Demand{}, want: "401 401 401 401 401 401 401 401 401"},
 	"recordIdentity":  {body: contract.Record{}, want: "401 401 401 401 401 401 401 401 401"},
@@ -102,13 +106,15 @@ func cast(t *testing.T) (h *house, bearers map[string]string, names *strings.Rep
 	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
 	require.NoError(t, err)
 	require.NoError(t, h.store.FinishDelivery(t.Context(), 1, "nothing to do"))
+	var labels Labels
+	h.does(http.MethodPost, "/api/v1/repositories/labels", h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, &labels, idempotencyKey, "k")
 	expired := oidc.Requester
 	expired.Expiry = jwtTime(now().Add(-time.Hour))
 	bearers = map[string]string{
 		"member": h.as(oidc.Requester), "admin": h.as(oidc.Admin), "auditor": h.as(oidc.Auditor), "stranger": h.as(will),
 		"sees": h.as(sees), "uses": h.as(uses), "roleless": h.as(toni), "expired": h.as(expired), "nobody": "",
 	}
-	return h, bearers, strings.NewReplacer("{id}", made.ClusterID, "{job}", made.JobID, "{approval}", approval, "{delivery}", "1")
+	return h, bearers, strings.NewReplacer("{id}", made.ClusterID, "{job}", made.JobID, "{approval}", approval, "{delivery}", "1", "{labels}", labels.ID)
 }
 
 func TestEveryOperationAnswersEveryPrincipalAsTheTableSays(t *testing.T) {

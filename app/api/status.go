@@ -186,6 +186,12 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 	if out.Kind == contract.KindScale {
 		out.Scale = scale(row)
 	}
+	for _, a := range row.Addons {
+		out.Addons = append(out.Addons, addon(a))
+	}
+	if out.Kind == contract.KindConfigure && row.Row.Outputs != nil {
+		out.KubeconfigRef = row.Row.Outputs.KubeconfigRef
+	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
 		out.Identities, out.Snapshots = nil, nil // a create never looks back: fresh directory, new infraID
@@ -201,6 +207,15 @@ func scale(row store.SpecRow) *contract.Scale {
 	}
 	if row.Row.Outputs != nil {
 		out.KubeconfigRef = row.Row.Outputs.KubeconfigRef
+	}
+	return out
+}
+
+// addon is what was frozen with the cluster, as a runner is told.
+func addon(a store.Addon) contract.Addon {
+	out := contract.Addon{Name: a.Name, Manifests: a.Manifests}
+	for _, w := range a.Waits {
+		out.Waits = append(out.Waits, contract.AddonWait(w))
 	}
 	return out
 }

@@ -24,7 +24,8 @@ func cluster(row store.Row) Cluster {
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
-		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted, HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
+		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
+		Addons: row.Addons, Refreshing: row.AddonsWanted > row.AddonsDone, HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Place: row.Place, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}

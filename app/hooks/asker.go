@@ -1,33 +1,108 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Asker answers the desk's questions through GitHub's API.
-type Asker struct{ Client *github.Client }
+// Asker answers the desk's questions through GitHub's API. Who may do what is remembered for a moment, so that many labels and
+// comments of one person are one question; everything else is asked each time.
+type Asker struct {
+	client      *github.Client
+	permissions *memory[string]
+	members     *memory[bool]
+	only        []int64 // installations that are looked after; none: all
+}
+
+// NewAsker returns the desk's way to GitHub. only are the App's installations that are looked after; none: all.
+func NewAsker(client *github.Client, only ...int64) Asker {
+	return Asker{client, newMemory[string](time.Now), newMemory[bool](time.Now), only}
+}
 
 // Permission implements app.GitHub.
 func (a Asker) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
-	return a.Client.Permission(ctx, installation, repo, login)
+	key := about(installation, strings.ToLower(repo), strings.ToLower(login))
+	return a.permissions.ask(key, func() (string, error) { return a.client.Permission(ctx, installation, repo, login) })
 }
 
-// PullRequest implements app.GitHub.
+// PullRequest implements app.GitHub. GitHub leads from a repository's names of before to the present one, which it tells.
 func (a Asker) PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error) {
-	pr, err := a.Client.PullRequest(ctx, installation, repo, number)
+	pr, err := a.client.PullRequest(ctx, installation, repo, number)
+	if errors.Is(err, github.ErrNotFound) {
+		return store.PullRequest{}, fmt.Errorf("%w: %w", app.ErrNoPullRequest, err)
+	}
 	if err != nil {
 		return store.PullRequest{}, err
 	}
-	return known(installation, repo, pr), nil
+	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
+}
+
+// RepositoryFile implements app.GitHub. What did not change since it was asked last costs nothing of GitHub's limit: the client
+// remembers it.
+func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error) {
+	file, err := a.client.File(ctx, installation, repo, profiles.RepositoryFilePath, ref)
+	switch {
+	case errors.Is(err, github.ErrNotFound):
+		return nil, false, nil
+	case errors.Is(err, github.ErrNotFile), errors.Is(err, github.ErrRefused):
+		return nil, false, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
+	}
+	return file.Raw, err == nil, err
+}
+
+// Teams implements app.GitHub.
+func (a Asker) Teams(ctx context.Context, installation int64, login string, teams []string) (in []string, err error) {
+	for _, team := range teams {
+		org, slug, _ := strings.Cut(team, "/")
+		member, err := a.members.ask(about(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
+			return a.client.TeamMember(ctx, installation, org, slug, login)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if member {
+			in = append(in, team)
+		}
+	}
+	return in, nil
+}
+
+// OwnLogin implements app.GitHub.
+func (a Asker) OwnLogin(ctx context.Context) (string, error) { return a.client.OwnLogin(ctx) }
+
+// InstallationOf implements app.GitHub. An installation that is suspended is none, and so is one that is not looked after: whoever
+// names a repository, or moves one, does not bring it in.
+func (a Asker) InstallationOf(ctx context.Context, repo string) (int64, error) {
+	id, err := a.client.InstallationOf(ctx, repo)
+	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrSuspended) {
+		return 0, nil
+	}
+	if len(a.only) > 0 && !slices.Contains(a.only, id) {
+		return 0, err
+	}
+	return id, err
+}
+
+func about(installation int64, what, login string) string {
+	return strconv.FormatInt(installation, 10) + " " + what + " " + login
 }
 
 // known is a pull request as the store remembers it.
 func known(installation int64, repo string, pr github.PullRequest) store.PullRequest {
 	return store.PullRequest{
-		Installation: installation, Repo: repo, Number: pr.Number, Open: pr.Open, Fork: pr.Fork, Labels: pr.Labels,
-		Author: pr.Author, Head: pr.Head, Base: pr.Base, UpdatedAt: pr.UpdatedAt,
+		Installation: installation, Repo: repo, RepoID: pr.RepoID, Number: pr.Number, Open: pr.Open, Draft: pr.Draft, Merged: pr.Merged,
+		Fork: pr.Fork, Labels: pr.Labels, Author: pr.Author, Association: pr.Association, Head: pr.Head, HeadRef: pr.HeadRef, Base: pr.Base,
+		UpdatedAt: pr.UpdatedAt,
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -14,10 +14,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// SourceGitHub and SourceSlack name where a delivery came from.
+// Where a delivery came from: GitHub, Slack, or our own look at GitHub.
 const (
 	SourceGitHub = "github"
 	SourceSlack  = "slack"
+	SourceSweep  = "sweep"
 )
 
 // Received answers a webhook.
@@ -34,7 +35,7 @@ const (
 
 // gitHub takes one webhook of GitHub. Order matters: nothing is looked into before the signature held.
 func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
-	if !Signed(d.github, body, r.Header.Get("X-Hub-Signature-256")) {
+	if !d.signed(body, r.Header.Get("X-Hub-Signature-256")) {
 		problem(w, http.StatusUnauthorized, "X-Hub-Signature-256 is missing or does not fit the body. "+
 			"Check that the webhook's secret is the server's.")
 		return
@@ -49,25 +50,16 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		problem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
 		return
 	}
-	switch event {
-	case "pull_request", "issue_comment":
-		d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, body), Body: body})
-	case "ping":
+	if event == onPing {
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
-	default:
-		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored",
-			Detail: fmt.Sprintf("ocpctl does not listen to %s; nothing was stored.", event)})
+		return
 	}
-}
-
-// topic names the pull request an event is about, so that its events are worked in the order they came in. What is of an
-// odd shape is about nothing; the worker says so.
-func topic(event string, body []byte) string {
-	number := "number" // stands at the top of a pull_request event
-	if event == "issue_comment" {
-		number = "issue.number"
+	in := gjson.ParseBytes(body)
+	if why := d.idle(event, in); why != "" {
+		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
+		return
 	}
-	return fmt.Sprintf("%s#%d", gjson.GetBytes(body, "repository.full_name").String(), gjson.GetBytes(body, number).Int())
+	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, in), Body: body})
 }
 
 // keep stores a delivery before it answers. A second delivery of the same id is answered as the first was.
@@ -79,6 +71,12 @@ func (d *door) keep(w http.ResponseWriter, r *http.Request, delivery store.Deliv
 	}
 	d.log.Debug("delivery stored", "delivery", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
 	answer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
+}
+
+// signed reports whether the body is signed with the secret, or with the next one while there are two. Both are always compared.
+func (d *door) signed(body []byte, header string) bool {
+	now, next := Signed(d.github, body, header), Signed(d.next, body, header)
+	return now || next
 }
 
 // Signed reports whether header is the sha256 signature of body under key, compared in constant time.
@@ -96,9 +94,10 @@ func Signed(key, body []byte, header string) bool {
 	return hmac.Equal(mac.Sum(nil), sent)
 }
 
-// object reports whether body is one JSON object.
+// object reports whether body is one JSON object, of a depth that can be read: gjson's own look at it has no bound, and takes the
+// whole process down with it.
 func object(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && gjson.ValidBytes(body)
+	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && json.Valid(body)
 }
 
 func named(s string) bool {

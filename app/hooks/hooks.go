@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -36,16 +37,31 @@ const (
 type Config struct {
 	Store        *store.Store
 	GitHubSecret secret.Text
+	GitHubNext   secret.Text // holds beside it while one takes the other's place; empty: none does
 	SlackSecret  secret.Text
-	Rate         int // requests per second of this process, with bursts of twice as many; zero: 1000
-	InFlight     int // requests read at once; zero: 512
-	Log          *slog.Logger
+
+	App           int64            // the App's own number: checks of others mean nothing; 0: the worker tells them apart
+	Installations []int64          // of the App that are listened to; none: all
+	Repositories  []app.Repository // that are looked after; none: the desk says so of each
+	Workspaces    []string         // of Slack that are listened to, by id; none: all
+
+	Rate     int // requests per second of this process, with bursts of twice as many; zero: 1000
+	InFlight int // requests read at once; zero: 512
+	Log      *slog.Logger
 }
 
 type door struct {
-	store    *store.Store
-	github   []byte
-	slack    string
+	store  *store.Store
+	github []byte
+	next   []byte
+	slack  string
+
+	app           int64
+	events        map[string][]string
+	installations []int64
+	repositories  []app.Repository
+	workspaces    []string
+
 	rate     *rate.Limiter
 	inFlight chan struct{}
 	large    chan struct{} // those of them whose body is no small one
@@ -67,7 +83,8 @@ func New(c Config) (http.Handler, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &door{
-		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), slack: c.SlackSecret.Reveal(),
+		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
+		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, workspaces: c.Workspaces,
 		rate: rate.NewLimiter(rate.Limit(c.Rate), 2*c.Rate), inFlight: make(chan struct{}, c.InFlight),
 		large: make(chan struct{}, largeInFlight), log: c.Log,
 	}

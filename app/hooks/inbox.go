@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 	"github.com/riverqueue/river"
+	"github.com/tidwall/gjson"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -22,20 +22,42 @@ import (
 // not lost with it: the next event of its pull request, or the next look at it, carries the whole state again.
 const patience = 24 * time.Hour
 
+// desk is what the inbox hands its events to: app.Desk.
+type desk interface {
+	SyncPullRequest(ctx context.Context, e app.PullRequestEvent) (note string, err error)
+	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
+	Comment(ctx context.Context, e app.CommentEvent) (note string, err error)
+	CommentGivenUp(ctx context.Context, e app.CommentEvent) error
+	CheckAction(ctx context.Context, e app.CheckEvent) (note string, err error)
+	Dispatch(ctx context.Context, e app.DispatchEvent) (note string, err error)
+	RepositoryMoved(ctx context.Context, e app.RepositoryEvent) (note string, err error)
+	InstallationChanged(ctx context.Context, e app.InstallationEvent) (note string, err error)
+	Slack(ctx context.Context, e app.SlackCommand) (note string, err error)
+}
+
+// records are what the inbox looks up itself: store.Store.
+type records interface {
+	PullRequest(ctx context.Context, repo string, number int) (store.PullRequest, error)
+	EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error)
+}
+
 // InboxWorker processes stored deliveries: one event, one use case of the desk. Processing one twice changes nothing.
 type InboxWorker struct {
 	river.WorkerDefaults[store.InboxArgs]
-	store *store.Store
-	desk  *app.Desk
-	log   *slog.Logger
+	store   *store.Store
+	records records
+	desk    desk
+	app     int64
+	log     *slog.Logger
 }
 
-// NewInboxWorker returns the worker of store.InboxArgs.
-func NewInboxWorker(s *store.Store, desk *app.Desk, log *slog.Logger) *InboxWorker {
+// NewInboxWorker returns the worker of store.InboxArgs. appID is the App's own number: what happens to checks of another
+// means nothing.
+func NewInboxWorker(s *store.Store, desk *app.Desk, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &InboxWorker{store: s, desk: desk, log: log}
+	return &InboxWorker{store: s, records: s, desk: desk, app: appID, log: log}
 }
 
 // Work implements river.Worker.
@@ -51,13 +73,14 @@ func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs])
 // turn is how long to wait between two looks whether a topic's other worker has come to an end.
 const turn = 20 * time.Millisecond
 
-// inOrder works a delivery after everything of its topic that came in before it, and beside nothing of its topic: two
-// events of one second are told apart by nothing but their order of arrival.
+// inOrder works a delivery after everything of its topic, and of its whole repository, that came in before it, and beside
+// nothing of its topic: two events of one second are told apart by nothing but their order of arrival.
 func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
-	for {
+	var failed error
+	for first := true; ; first = false {
 		delivery, done, err := w.store.Delivery(ctx, row)
 		if errors.Is(err, store.ErrNotFound) || done {
-			return nil
+			return failed
 		}
 		if err != nil {
 			return fmt.Errorf("load delivery %d: %w", row, err)
@@ -65,9 +88,14 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 		if delivery.Topic == "" {
 			return w.Process(ctx, row)
 		}
+		if first {
+			if failed = w.around(ctx, delivery); failed != nil && !overtakes(delivery) {
+				return failed
+			}
+		}
 		ran, err := w.store.Alone(ctx, "inbox "+delivery.Topic, func(ctx context.Context) error { return w.upTo(ctx, delivery) })
 		if ran || err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -77,8 +105,28 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	}
 }
 
-// upTo works the topic's undone deliveries, oldest first, this one last. A close waits for none that cannot be worked yet:
-// what it overtakes is older, so it changes nothing afterwards.
+// around works what came in before a delivery, is of its repository and has another topic: for a pull request, what happened to
+// the repository as a whole; for that, all of its pull requests, under the name before too. It holds no lock meanwhile, so
+// nobody waits in a circle: each waits for older ones alone.
+func (w *InboxWorker) around(ctx context.Context, d store.Delivery) error {
+	var rows []int64
+	var err error
+	if repo, _, of := strings.Cut(d.Topic, "#"); of {
+		rows, err = w.store.Undone(ctx, repo, d.Row)
+	} else if was := formerly(d); was != "" {
+		rows, err = w.store.UndoneIn(ctx, []string{d.Topic, was}, d.Row)
+	}
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, row := range rows {
+		failed = append(failed, w.inOrder(ctx, row))
+	}
+	return errors.Join(failed...)
+}
+
+// upTo works the topic's undone deliveries, oldest first, this one last.
 func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 	rows, err := w.store.Undone(ctx, last.Topic, last.Row)
 	if err != nil {
@@ -86,7 +134,7 @@ func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 	}
 	for _, row := range rows {
 		if err := w.Process(ctx, row); err != nil {
-			if row != last.Row && closes(last) {
+			if row != last.Row && overtakes(last) {
 				err = errors.Join(err, w.Process(ctx, last.Row))
 			}
 			return err
@@ -95,9 +143,24 @@ func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 	return nil
 }
 
-func closes(d store.Delivery) bool {
-	var e struct{ Action string }
-	return d.Event == "pull_request" && json.Unmarshal(d.Body, &e) == nil && e.Action == "closed"
+// overtakes says whether a delivery waits for none that cannot be worked yet: a close, and what happened to a repository as a
+// whole, after which much cannot be worked any more. What it overtakes is older, so it changes nothing afterwards.
+func overtakes(d store.Delivery) bool {
+	if d.Event == onRepository || d.Event == repositorySeen {
+		return true
+	}
+	return d.Event == onPullRequest && gjson.GetBytes(d.Body, "action").String() == actionClosed
+}
+
+// formerly is what the repository was called of which a delivery is as a whole, or is still; empty: it is of none.
+func formerly(d store.Delivery) string {
+	switch d.Event {
+	case onRepository:
+		return before(gjson.ParseBytes(d.Body))
+	case repositorySeen:
+		return gjson.GetBytes(d.Body, "repository").String()
+	}
+	return ""
 }
 
 // errUnprocessable marks a delivery that no retry can help.
@@ -120,9 +183,27 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	}
 	if errors.Is(err, errUnprocessable) || app.KindOf(err) != "" || w.given(ctx, delivery) {
 		log.Warn("delivery given up", "err", err)
+		if told := w.tellGivenUp(ctx, delivery); told != nil {
+			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, told)
+		}
 		return w.store.FailDelivery(ctx, row, err.Error())
 	}
 	return fmt.Errorf("process delivery %s: %w", delivery.ID, err)
+}
+
+// tellGivenUp says so to whoever waits for an answer: the author of a comment. Everything else is told of again by a look.
+func (w *InboxWorker) tellGivenUp(ctx context.Context, d store.Delivery) error {
+	if d.Source != SourceGitHub || d.Event != "issue_comment" {
+		return nil
+	}
+	event, err := gh.ParseWebHook(d.Event, withoutNUL(d.Body))
+	if err != nil {
+		return nil // what cannot be read has no author
+	}
+	if e, ok := event.(*gh.IssueCommentEvent); ok && sound(e) == nil {
+		return w.desk.CommentGivenUp(ctx, said(e))
+	}
+	return nil
 }
 
 // given says that a delivery was tried for long enough.
@@ -138,51 +219,10 @@ func (w *InboxWorker) handle(ctx context.Context, d store.Delivery) (note string
 		}
 	}()
 	if d.Source == SourceSlack {
-		return SlackNotConnected, nil
+		return w.slack(ctx, d)
 	}
-	event, err := gh.ParseWebHook(d.Event, d.Body)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
+	if d.Source == SourceSweep {
+		return w.sighting(ctx, d)
 	}
-	switch e := event.(type) {
-	case *gh.PullRequestEvent:
-		return w.pullRequest(ctx, e)
-	case *gh.IssueCommentEvent:
-		return w.comment(ctx, e)
-	}
-	return "not an event ocpctl listens to", nil
-}
-
-func (w *InboxWorker) pullRequest(ctx context.Context, e *gh.PullRequestEvent) (string, error) {
-	repo, pr := e.GetRepo().GetFullName(), e.GetPullRequest()
-	if repo == "" || e.GetInstallation().GetID() == 0 || pr.GetNumber() == 0 || pr.GetUpdatedAt().IsZero() {
-		return "", fmt.Errorf("%w: repository, installation, pull request number and updated_at are needed", errUnprocessable)
-	}
-	return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{
-		PR:    known(e.GetInstallation().GetID(), repo, github.Of(pr)),
-		Actor: e.GetSender().GetLogin(), ActorID: e.GetSender().GetID(), Action: e.GetAction(), Label: e.GetLabel().GetName(),
-	})
-}
-
-func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (string, error) {
-	repo, comment := e.GetRepo().GetFullName(), e.GetComment()
-	if !e.GetIssue().IsPullRequest() {
-		// Issues and pull requests share their numbers: one that was seen as a pull request is no issue.
-		_, err := w.store.PullRequest(ctx, repo, e.GetIssue().GetNumber())
-		if errors.Is(err, store.ErrNotFound) {
-			return "a comment on an issue, not on a pull request", nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("look for the pull request: %w", err)
-		}
-	}
-	if repo == "" || e.GetInstallation().GetID() == 0 || e.GetIssue().GetNumber() == 0 || comment.GetID() == 0 {
-		return "", fmt.Errorf("%w: repository, installation, issue number and comment id are needed", errUnprocessable)
-	}
-	return w.desk.Comment(ctx, app.CommentEvent{
-		Installation: e.GetInstallation().GetID(), Repo: repo, Number: e.GetIssue().GetNumber(),
-		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), AuthorID: comment.GetUser().GetID(), Action: e.GetAction(),
-		Body: strings.ReplaceAll(comment.GetBody(), "\x00", ""), // PostgreSQL stores none, and an answer may quote it
-		Bot:  comment.GetUser().GetType() == "Bot" || e.GetSender().GetType() == "Bot",
-	})
+	return w.event(ctx, d)
 }

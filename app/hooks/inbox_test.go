@@ -25,20 +25,41 @@ import (
 const label = "ocp/aws-minimal-test"
 
 // writers lets everybody write, or answers with an error while there is one.
-type writers struct{ err atomic.Pointer[error] }
+type writers struct {
+	err  atomic.Pointer[error]
+	seen *store.Store
+}
 
 func (w *writers) say(err error) { w.err.Store(&err) }
 
-func (w *writers) Permission(context.Context, int64, string, string) (string, error) {
-	if err := w.err.Load(); err != nil && *err != nil {
-		return "", *err
+func (w *writers) failing() error {
+	if err := w.err.Load(); err != nil {
+		return *err
 	}
-	return "write", nil
+	return nil
 }
 
-func (w *writers) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
-	return store.PullRequest{}, errors.New("every pull request of these tests was seen")
+func (w *writers) Permission(context.Context, int64, string, string) (string, error) {
+	return "write", w.failing()
 }
+
+// PullRequest says what was told last.
+func (w *writers) PullRequest(ctx context.Context, _ int64, repo string, number int) (store.PullRequest, error) {
+	if err := w.failing(); err != nil {
+		return store.PullRequest{}, err
+	}
+	return w.seen.PullRequest(ctx, repo, number)
+}
+
+func (w *writers) RepositoryFile(context.Context, int64, string, string) ([]byte, bool, error) {
+	return nil, false, nil
+}
+
+func (w *writers) Teams(context.Context, int64, string, []string) ([]string, error) { return nil, nil }
+
+func (w *writers) OwnLogin(context.Context) (string, error) { return "ocpctl[bot]", nil }
+
+func (w *writers) InstallationOf(context.Context, string) (int64, error) { return 5001, nil }
 
 // inbox is the door with the worker behind it.
 type inbox struct {
@@ -51,13 +72,13 @@ func newInbox(t *testing.T) *inbox {
 	f := newFront(t)
 	terms, err := book.Embedded()
 	require.NoError(t, err)
-	w := &writers{}
+	w := &writers{seen: f.store}
 	desk := app.New(app.Config{
 		Store: f.store, Book: func() book.Book { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	})
-	return &inbox{f, NewInboxWorker(f.store, desk, nil), w}
+	return &inbox{f, NewInboxWorker(f.store, desk, github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.
@@ -134,9 +155,9 @@ func TestARealCommentIsObeyed(t *testing.T) {
 	require.NoError(t, i.receive("issue_comment", "d2", payload(t, "issue_comment", "created", pull(0), say("/ocp create", "will"))))
 	require.Contains(t, i.notes()[1], "accepted")
 	require.NoError(t, i.receive("issue_comment", "d3", payload(t, "issue_comment", "edited", pull(0), say("/ocp destroy", "will"))))
-	require.Contains(t, i.notes()[2], "edited")
-	require.NoError(t, i.receive("issue_comment", "d4", payload(t, "issue_comment", "created", pull(0), say("/ocp destroy", github.Bot))))
-	require.Contains(t, i.notes()[3], "bots")
+	require.NoError(t, i.receive("issue_comment", "d4", payload(t, "issue_comment", "deleted", pull(0), say("/ocp destroy", "will"))))
+	require.NoError(t, i.receive("issue_comment", "d5", payload(t, "issue_comment", "created", pull(0), say("/ocp destroy", github.Bot))))
+	require.Equal(t, []string{"d1", "d2"}, i.stored(), "neither what was edited or deleted, nor what bots say")
 }
 
 func TestWhatCanNeverBeProcessedIsKeptWithItsReason(t *testing.T) {
@@ -159,6 +180,22 @@ func TestAPanicIsTriedAgainAndNotForEver(t *testing.T) {
 	require.Contains(t, i.notes()[0], "panic")
 }
 
+func TestACommentThatIsGivenUpIsToldSo(t *testing.T) {
+	i := newInbox(t)
+	i.github.say(errors.New("GitHub is down"))
+	comment := payload(t, "issue_comment", "created", pull(0, label), func(e *github.Event) {
+		e.Comment = github.Comment{ID: 7, Author: "will", Body: "/ocp create"}
+	})
+	require.ErrorContains(t, i.receive("issue_comment", "d1", comment), "GitHub is down")
+	require.Empty(t, i.query(`SELECT body FROM replies`))
+	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET received_at = received_at - interval '25 hours'`)
+	require.NoError(t, err)
+	require.NoError(t, i.process())
+	require.Equal(t, []string{"failed"}, i.query(`SELECT state FROM deliveries`))
+	require.Contains(t, i.query(`SELECT body FROM replies`)[0], "@will, this could not be done, and it is not tried any more")
+	require.Equal(t, []string{"confused", "eyes"}, i.query(`SELECT content FROM effects ORDER BY content`))
+}
+
 func TestACommentOnAnIssueIsNoneOfOurBusiness(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.receive("issue_comment", "d1", []byte(`{"action":"created","issue":{"number":1},"comment":{"id":1,"body":"/ocp create"}}`)))
@@ -177,14 +214,6 @@ func TestANumberThatWasSeenAsAPullRequestIsNoIssue(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.receive("issue_comment", "d2", raw))
 	require.Equal(t, "help", i.notes()[1])
-}
-
-func TestSlackDeliveriesAreFinishedWithAWord(t *testing.T) {
-	i := newInbox(t)
-	body := `{"type":"event_callback","event_id":"Ev1"}`
-	i.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
-	require.NoError(t, i.process())
-	require.Equal(t, []string{SlackNotConnected}, i.notes())
 }
 
 func TestWhatMayPassByItselfIsTriedAgain(t *testing.T) {

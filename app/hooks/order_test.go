@@ -100,3 +100,63 @@ func TestACloseWaitsForNothingThatCannotBeWorkedYet(t *testing.T) {
 	require.NoError(t, i.process())
 	require.Equal(t, []string{"d0", "d2", "d1"}, i.done())
 }
+
+// happen stores an event without working it, and returns its job.
+func (i *inbox) happen(delivery string, e github.Event) *river.Job[store.InboxArgs] {
+	i.Helper()
+	body, err := github.Payload(e)
+	require.NoError(i, err)
+	status, answer := i.post("/webhooks/github", body, signed(e.Name, delivery, body))
+	require.Equal(i, http.StatusAccepted, status)
+	require.Equal(i, "accepted", answer["state"])
+	id := i.query(`SELECT id::text FROM deliveries WHERE delivery_id = '` + delivery + `'`)
+	row, err := strconv.ParseInt(id[0], 10, 64)
+	require.NoError(i, err)
+	return &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: row}}
+}
+
+var storefront = github.RepoRef{ID: github.RepoID, Name: "acme/storefront"}
+
+func TestWhatBefallsARepositoryIsWorkedBetweenWhatCameBeforeAndAfterIt(t *testing.T) {
+	i := newInbox(t)
+	before := []*river.Job[store.InboxArgs]{i.arrive("d1", 41), i.arrive("d2", 42)}
+	renamed := i.happen("d3", github.Event{Name: "repository", Action: "renamed", Sender: "ada", Repo: storefront, OldName: "shop"})
+	after := i.happen("d4", github.Event{Name: "pull_request", Action: "labeled", Sender: "will", PR: pull(time.Minute, label), Label: label, Repo: storefront})
+	require.NoError(t, i.worker.Work(t.Context(), before[1]))
+	require.Equal(t, []string{"d2"}, i.done(), "other pull requests do not wait for each other")
+	require.NoError(t, i.worker.Work(t.Context(), after))
+	require.Equal(t, []string{"d2", "d1", "d3", "d4"}, i.done())
+	require.NoError(t, i.worker.Work(t.Context(), renamed))
+	rows, _, err := i.store.List(t.Context(), store.Filter{Repo: "acme/storefront"})
+	require.NoError(t, err)
+	require.Len(t, rows, 2, "both followed, and the label asked for no third")
+}
+
+func TestManyWorkersKeepTheOrderOfAWholeRepository(t *testing.T) {
+	i := newInbox(t)
+	var jobs []*river.Job[store.InboxArgs]
+	for n := range 4 {
+		jobs = append(jobs, i.arrive("d"+strconv.Itoa(2*n), 41), i.happen("d"+strconv.Itoa(2*n+1), github.Event{
+			Name: "repository", Action: []string{"archived", "unarchived"}[n%2], Sender: "ada",
+		}))
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for n := range jobs {
+		group.Go(func() error { return i.worker.Work(ctx, jobs[len(jobs)-1-n]) })
+	}
+	require.NoError(t, group.Wait())
+	require.Equal(t, []string{"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"}, i.done())
+}
+
+func TestADeletedRepositoryWaitsForNothingThatCannotBeWorked(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.worker.Work(t.Context(), i.arrive("d0", 41)))
+	i.github.say(errors.New("no such repository"))
+	i.arrive("d1", 42)
+	deleted := i.happen("d2", github.Event{Name: "repository", Action: "deleted", Sender: "ada"})
+	require.ErrorContains(t, i.worker.Work(t.Context(), deleted), "no such repository", "the label is not forgotten")
+	require.Equal(t, []string{"d0", "d2"}, i.done())
+	rows, _, err := i.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Equal(t, "acme/shop was deleted", rows[0].Ends.PRWhy)
+}

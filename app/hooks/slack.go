@@ -1,18 +1,25 @@
 package hooks
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/slack-go/slack"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// SlackNotConnected is what Slack is told until its commands work.
-const SlackNotConnected = "Slack is not connected yet: your request was stored and nothing was done. " +
-	"Label a pull request with ocp/<profile>, or comment /ocp help on it."
+// slashCommand is the one kind of Slack's requests that is worked.
+const slashCommand = "slash_command"
 
 // slackRequest takes one request of Slack: signature and timestamp first, stored before it is answered.
 func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -27,24 +34,17 @@ func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte)
 		return
 	}
 	call, ok := readSlack(body)
-	if !ok {
+	switch {
+	case !ok:
 		problem(w, http.StatusBadRequest, "The body is neither an event nor a command nor an interaction of Slack.")
-		return
-	}
-	if call.Type == "url_verification" {
+	case call.Type == "url_verification":
 		answer(w, http.StatusOK, map[string]string{"challenge": call.Challenge})
-		return
+	case call.Type == slashCommand:
+		d.slashCommand(w, r, call.form)
+	default:
+		answer(w, http.StatusOK, Received{Delivery: call.EventID, State: "ignored",
+			Detail: fmt.Sprintf("ocpctl does not listen to %s; nothing was stored.", call.Type)})
 	}
-	if !named(call.id()) {
-		problem(w, http.StatusBadRequest, "An event_id or a trigger_id is needed.")
-		return
-	}
-	_, err = d.store.SaveDelivery(r.Context(), store.Delivery{Source: SourceSlack, ID: call.id(), Event: call.Type, Body: body})
-	if err != nil {
-		d.failed(w, call.id(), err)
-		return
-	}
-	answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": SlackNotConnected})
 }
 
 // slackCall is what the three shapes of Slack's requests have in common.
@@ -52,28 +52,90 @@ type slackCall struct {
 	Type      string `json:"type"`
 	Challenge string `json:"challenge"`
 	EventID   string `json:"event_id"`
-	TriggerID string `json:"trigger_id"`
+	form      url.Values
 }
 
-func (c slackCall) id() string {
-	if c.EventID != "" {
-		return c.EventID
-	}
-	return c.TriggerID
-}
-
-// readSlack knows an event (JSON), a slash command (form) and an interaction (JSON in a form's payload).
+// readSlack knows an event (JSON), a slash command (form), an interaction (JSON in a form's payload) and Slack's look at our
+// certificate (form).
 func readSlack(body []byte) (call slackCall, ok bool) {
 	if object(body) {
 		return call, json.Unmarshal(body, &call) == nil && named(call.Type)
 	}
 	form, err := url.ParseQuery(string(body))
-	if err != nil {
+	switch {
+	case err != nil:
 		return call, false
+	case form.Has("payload"):
+		return call, json.Unmarshal([]byte(form.Get("payload")), &call) == nil && named(call.Type)
+	case form.Has("ssl_check"):
+		return slackCall{Type: "ssl_check"}, true
 	}
-	if payload := form.Get("payload"); payload != "" {
-		return call, json.Unmarshal([]byte(payload), &call) == nil && named(call.Type)
+	return slackCall{Type: slashCommand, form: form}, form.Get("command") != ""
+}
+
+// slackID is how Slack calls workspaces, channels and users: https://docs.slack.dev/reference/objects
+var slackID = regexp.MustCompile(`^[A-Z0-9]{2,32}$`)
+
+// kept are the fields of a command that are stored. Not among them are two that are secrets: the token, by which requests were
+// told to be Slack's before there were signatures, and the response_url, with which whoever has it writes in the channel for
+// half an hour.
+var kept = []string{"team_id", "channel_id", "user_id", "user_name", "command", "text", "trigger_id"}
+
+// slashCommand stores a command and tells the person what was understood of it.
+func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Values) {
+	for _, field := range []string{"team_id", "channel_id", "user_id"} {
+		if !slackID.MatchString(form.Get(field)) {
+			problem(w, http.StatusBadRequest, "A command needs team_id, channel_id and user_id, each an id of Slack's such as U012AB3CD; "+field+" is none.")
+			return
+		}
 	}
-	call = slackCall{Type: "slash_command", TriggerID: form.Get("trigger_id")}
-	return call, form.Get("command") != ""
+	if workspace := form.Get("team_id"); len(d.workspaces) > 0 && !slices.Contains(d.workspaces, workspace) {
+		d.log.Warn("slack workspace refused", "workspace", workspace)
+		answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": "ocpctl does not listen to this workspace; nothing was stored."})
+		return
+	}
+	id := form.Get("trigger_id")
+	if !named(id) {
+		problem(w, http.StatusBadRequest, "A command needs a trigger_id of at most 128 printable characters.")
+		return
+	}
+	stored := url.Values{}
+	for _, field := range kept {
+		stored.Set(field, form.Get(field))
+	}
+	delivery := store.Delivery{
+		Source: SourceSlack, ID: id, Event: slashCommand, Body: []byte(stored.Encode()),
+		Topic: SourceSlack + ":" + form.Get("team_id") + "/" + form.Get("user_id"), // a person's commands are worked in order
+	}
+	fresh, err := d.store.SaveDelivery(r.Context(), delivery)
+	if err != nil {
+		d.failed(w, id, err)
+		return
+	}
+	d.log.Debug("delivery stored", "delivery", id, "source", SourceSlack, "event", slashCommand, "fresh", fresh)
+	answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": wire.Text(chatops.SlackGot(form.Get("text")))})
+}
+
+// slack works a stored command.
+func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, error) {
+	if d.Event != slashCommand {
+		return "not a request ocpctl listens to", nil
+	}
+	form, err := url.ParseQuery(string(d.Body))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
+	}
+	e := app.SlackCommand{
+		ID: d.ID, Workspace: form.Get("team_id"), Channel: form.Get("channel_id"), User: form.Get("user_id"),
+		Name: printable(form.Get("user_name")), Text: printable(form.Get("text")),
+	}
+	if e.Workspace == "" || e.Channel == "" || e.User == "" {
+		return "", fmt.Errorf("%w: team_id, channel_id and user_id are needed", errUnprocessable)
+	}
+	return w.desk.Slack(ctx, e)
+}
+
+// printable is what PostgreSQL stores of a text, which an answer or the trail may quote.
+func printable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }

@@ -5,40 +5,28 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/house/saml"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// shelf is a bucket of one test.
-type shelf map[string]string
-
-func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
-	if body, ok := s[ref]; ok {
-		return []byte(body), nil
-	}
-	return nil, errors.New("no such object")
-}
-
 // people answers for GitHub: everybody may write, and nothing of a pull request is asked.
-type people struct{}
+type people struct{ app.GitHub }
 
 func (people) Permission(context.Context, int64, string, string) (string, error) { return "write", nil }
 
@@ -54,29 +42,19 @@ type house struct {
 	issuer   *oidc.Issuer
 	store    *store.Store
 	desk     *app.Desk
-	shelf    shelf
+	shelf    desktest.Shelf
 }
 
 func newHouse(t *testing.T) *house {
-	h := &house{T: t, shelf: shelf{}}
+	h := &house{T: t, shelf: desktest.Shelf{}}
 	var err error
-	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{
-		Limits: lifecycle.Limits{
-			LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
-			BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
-		},
-		Lease: time.Minute, Installation: "test",
-	})
-	require.NoError(t, err)
-	t.Cleanup(h.store.Close)
+	h.store = desktest.Store(t, pgtest.New(t))
 	server := httptest.NewUnstartedServer(nil)
 	h.base = "http://" + server.Listener.Addr().String()
 	h.provider, err = saml.Start(t.Context(), saml.Config{Home: h.base})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
-	h.issuer, err = oidc.Start(t.Context(), oidc.Config{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, h.issuer.Stop()) })
+	h.issuer = desktest.Issuer(t)
 	terms := catalogue(t)
 	h.desk = app.New(app.Config{
 		Store: h.store, Artifacts: h.shelf, Book: func() book.Book { return terms }, GitHub: people{}, UI: h.base,
@@ -109,27 +87,13 @@ func (h *house) handler(terms book.Book) http.Handler {
 
 // catalogue is the program's own with teams, quotas and a rule of a test's.
 func catalogue(t *testing.T) book.Book {
-	files := fstest.MapFS{}
-	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
-		files[path] = &fstest.MapFile{Data: body}
-		return err
-	}))
-	for path, body := range map[string]string{
+	return desktest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, platform-ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 1000, hard: true}\n",
 		"teams/payments.yaml": "name: payments\nowner: rob\ncostCenters: [payments]\nenvironments: [test]\n",
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 4, creating: 3, nodeHours: 3000}\n  - {name: person, scope: person, live: 8}\n",
 		"policies/long.yaml": "name: long\nrules:\n  - name: days\n    when: request.ttlHours > 48\n    effect: requireApproval\n" +
 			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
-	} {
-		files[path] = &fstest.MapFile{Data: []byte(body)}
-	}
-	terms, err := book.Load(files)
-	require.NoError(t, err)
-	return terms
+	})
 }
 
 func (h *house) accept(name, team string) store.Row {
@@ -159,12 +123,7 @@ func (h *house) sql(query string, args ...any) {
 // ready makes a cluster one that can be used.
 func (h *house) ready(row store.Row) {
 	h.Helper()
-	kubeconfig, password := "s3://artifacts/"+row.ID+"/kubeconfig", "s3://artifacts/"+row.ID+"/kubeadmin-password"
-	h.shelf[kubeconfig], h.shelf[password] = "apiVersion: v1\nkind: Config\n", "AbCdE-12345-fGhIj-67890\n"
-	domain := row.Name + "." + row.BaseDomain
-	h.sql(`UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
-	h.sql(`INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
-		"https://console-openshift-console.apps."+domain, kubeconfig, password)
+	desktest.Ready(h, h.store, h.shelf, row)
 }
 
 // shown is a ready cluster of team platform whose workers can be scaled, with a share for sid and one for una.

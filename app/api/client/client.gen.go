@@ -70,14 +70,17 @@ func (e ApprovalState) Valid() bool {
 
 // Defines values for AttemptKind.
 const (
-	AttemptKindCreate  AttemptKind = "create"
-	AttemptKindDestroy AttemptKind = "destroy"
-	AttemptKindScale   AttemptKind = "scale"
+	AttemptKindConfigure AttemptKind = "configure"
+	AttemptKindCreate    AttemptKind = "create"
+	AttemptKindDestroy   AttemptKind = "destroy"
+	AttemptKindScale     AttemptKind = "scale"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
 func (e AttemptKind) Valid() bool {
 	switch e {
+	case AttemptKindConfigure:
+		return true
 	case AttemptKindCreate:
 		return true
 	case AttemptKindDestroy:
@@ -157,19 +160,19 @@ func (e ConditionStatus) Valid() bool {
 
 // Defines values for DeliveryState.
 const (
-	Done     DeliveryState = "done"
-	Failed   DeliveryState = "failed"
-	Received DeliveryState = "received"
+	DeliveryStateDone     DeliveryState = "done"
+	DeliveryStateFailed   DeliveryState = "failed"
+	DeliveryStateReceived DeliveryState = "received"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryState enum.
 func (e DeliveryState) Valid() bool {
 	switch e {
-	case Done:
+	case DeliveryStateDone:
 		return true
-	case Failed:
+	case DeliveryStateFailed:
 		return true
-	case Received:
+	case DeliveryStateReceived:
 		return true
 	default:
 		return false
@@ -194,6 +197,27 @@ func (e FindingKind) Valid() bool {
 	case Overdue:
 		return true
 	case Stuck:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LabelsState.
+const (
+	LabelsStateDone    LabelsState = "done"
+	LabelsStateFailed  LabelsState = "failed"
+	LabelsStateWaiting LabelsState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the LabelsState enum.
+func (e LabelsState) Valid() bool {
+	switch e {
+	case LabelsStateDone:
+		return true
+	case LabelsStateFailed:
+		return true
+	case LabelsStateWaiting:
 		return true
 	default:
 		return false
@@ -632,6 +656,9 @@ type CheckResult string
 // Cluster defines model for Cluster.
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
+
+	// Addons What it gets beside OpenShift, as it was accepted; whether each is there, its conditions AddonApplied/<name> say.
+	Addons     []string  `json:"addons,omitempty,omitzero"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
 	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
@@ -690,9 +717,12 @@ type Cluster struct {
 	Progress    Progress    `json:"progress"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
 	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero"`
-	Region      string      `json:"region"`
-	ReleasedAt  time.Time   `json:"releasedAt,omitempty,omitzero"`
-	RequestedBy string      `json:"requestedBy"`
+
+	// Refreshing Its add-ons are being brought anew.
+	Refreshing  bool      `json:"refreshing,omitempty,omitzero"`
+	Region      string    `json:"region"`
+	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
+	RequestedBy string    `json:"requestedBy"`
 
 	// RetryAt When the next attempt is due.
 	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
@@ -953,6 +983,34 @@ type JobDetail struct {
 type JobPage struct {
 	Items      []Job  `json:"items"`
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// Labels defines model for Labels.
+type Labels struct {
+	AskedAt time.Time `json:"askedAt"`
+	DoneAt  time.Time `json:"doneAt,omitempty,omitzero"`
+	ID      string    `json:"id"`
+
+	// Note What came of it: which labels were made, changed or fine.
+	Note       string `json:"note,omitempty,omitzero"`
+	Repository string `json:"repository"`
+
+	// State `failed`: GitHub refused; the note says what.
+	State LabelsState `json:"state"`
+}
+
+// LabelsState `failed`: GitHub refused; the note says what.
+type LabelsState string
+
+// LabelsRequest defines model for LabelsRequest.
+type LabelsRequest struct {
+	// Reason For the audit trail, if there is one to tell; at most 500 bytes.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Repository One of the server's table of repositories.
+	//
+	// Example: acme/shop
+	Repository string `json:"repository"`
 }
 
 // Leftover defines model for Leftover.
@@ -1494,6 +1552,12 @@ type GetLogsParams struct {
 	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
+// RefreshClusterParams defines parameters for RefreshCluster.
+type RefreshClusterParams struct {
+	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
 // ScaleWorkersParams defines parameters for ScaleWorkers.
 type ScaleWorkersParams struct {
 	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
@@ -1552,7 +1616,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -1587,6 +1651,12 @@ type ReportUsageParams struct {
 
 	// To Before; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// EnsureLabelsParams defines parameters for EnsureLabels.
+type EnsureLabelsParams struct {
+	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // WatchClustersParams defines parameters for WatchClusters.
@@ -1645,6 +1715,9 @@ type DryRunJSONRequestBody = CreateRequest
 
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
+
+// EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
+type EnsureLabelsJSONRequestBody = LabelsRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1954,6 +2027,11 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/outputs (the `GetOutputs` operationId).
 	GetOutputs(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
+	RefreshCluster(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RetryTeardownWithBody Bring the next teardown forward to now (the cluster's team and platform admins).
 	//
 	// Takes any type of body and a specified content type.
@@ -2125,6 +2203,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 	ReportUsage(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EnsureLabelsWithBody Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	//
+	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+	EnsureLabelsWithBody(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	//
+	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+	EnsureLabels(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLabels How the making of a repository's labels stands.
+	//
+	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
+	GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTeams The teams you belong to or look after, with their budgets.
 	//
@@ -2733,6 +2836,21 @@ func (c *Client) GetOutputs(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
+// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+//
+// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
+func (c *Client) RefreshCluster(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRefreshClusterRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RetryTeardownWithBody Bring the next teardown forward to now (the cluster's team and platform admins).
 //
 // Takes any type of body and a specified content type.
@@ -3175,6 +3293,61 @@ func (c *Client) ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) 
 // Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 func (c *Client) ReportUsage(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReportUsageRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EnsureLabelsWithBody Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+//
+// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+// answer: the address in `Location` says what came of it. The same key and repository are done once.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+func (c *Client) EnsureLabelsWithBody(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEnsureLabelsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+//
+// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+// answer: the address in `Location` says what came of it. The same key and repository are done once.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+func (c *Client) EnsureLabels(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEnsureLabelsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLabels How the making of a repository's labels stands.
+//
+// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
+func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLabelsRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4529,6 +4702,53 @@ func NewGetOutputsRequest(server string, id ID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewRefreshClusterRequest constructs an http.Request for the RefreshCluster method
+func NewRefreshClusterRequest(server string, id ID, params *RefreshClusterParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/refresh", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("If-Match", headerParam0)
+
+	}
+
+	return req, nil
+}
+
 // NewRetryTeardownRequest calls the generic RetryTeardown builder with application/json body
 func NewRetryTeardownRequest(server string, id ID, body RetryTeardownJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5562,6 +5782,93 @@ func NewReportUsageRequest(server string, params *ReportUsageParams) (*http.Requ
 	return req, nil
 }
 
+// NewEnsureLabelsRequest calls the generic EnsureLabels builder with application/json body
+func NewEnsureLabelsRequest(server string, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewEnsureLabelsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewEnsureLabelsRequestWithBody constructs an http.Request for the EnsureLabels method, with any body, and a specified content type
+func NewEnsureLabelsRequestWithBody(server string, params *EnsureLabelsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/repositories/labels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
+
+	}
+
+	return req, nil
+}
+
+// NewGetLabelsRequest constructs an http.Request for the GetLabels method
+func NewGetLabelsRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/repositories/labels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListTeamsRequest constructs an http.Request for the ListTeams method
 func NewListTeamsRequest(server string) (*http.Request, error) {
 	var err error
@@ -5953,6 +6260,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/outputs (the `GetOutputs` operationId).
 	GetOutputsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOutputsResponse, error)
 
+	// RefreshClusterWithResponse Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
+	RefreshClusterWithResponse(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*RefreshClusterResponse, error)
+
 	// RetryTeardownWithBodyWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -6152,6 +6466,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 	ReportUsageWithResponse(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*ReportUsageResponse, error)
+
+	// EnsureLabelsWithBodyWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	//
+	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+	EnsureLabelsWithBodyWithResponse(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error)
+
+	// EnsureLabelsWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	//
+	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+	EnsureLabelsWithResponse(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error)
+
+	// GetLabelsWithResponse How the making of a repository's labels stands.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
+	GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error)
 
 	// ListTeamsWithResponse The teams you belong to or look after, with their budgets.
 	//
@@ -7441,6 +7782,54 @@ func (r GetOutputsResponse) ContentType() string {
 	return ""
 }
 
+type RefreshClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RefreshClusterResponse) GetJSON202() *Accepted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RefreshClusterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RefreshClusterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RefreshClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RefreshClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RefreshClusterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RetryTeardownResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8463,6 +8852,109 @@ func (r ReportUsageResponse) ContentType() string {
 	return ""
 }
 
+// EnsureLabelsResponse202Headers the declared response headers of an HTTP 202 response for EnsureLabels
+type EnsureLabelsResponse202Headers struct {
+	Location string
+}
+
+type EnsureLabelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Labels
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *EnsureLabelsResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r EnsureLabelsResponse) GetJSON202() *Labels {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EnsureLabelsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EnsureLabelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EnsureLabelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EnsureLabelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EnsureLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLabelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Labels
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLabelsResponse) GetJSON200() *Labels {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLabelsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLabelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLabelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLabelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTeamsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9034,6 +9526,19 @@ func (c *ClientWithResponses) GetOutputsWithResponse(ctx context.Context, id ID,
 	return ParseGetOutputsResponse(rsp)
 }
 
+// RefreshClusterWithResponse Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
+func (c *ClientWithResponses) RefreshClusterWithResponse(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*RefreshClusterResponse, error) {
+	rsp, err := c.RefreshCluster(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRefreshClusterResponse(rsp)
+}
+
 // RetryTeardownWithBodyWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9400,6 +9905,51 @@ func (c *ClientWithResponses) ReportUsageWithResponse(ctx context.Context, param
 		return nil, err
 	}
 	return ParseReportUsageResponse(rsp)
+}
+
+// EnsureLabelsWithBodyWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+//
+// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+// answer: the address in `Location` says what came of it. The same key and repository are done once.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+func (c *ClientWithResponses) EnsureLabelsWithBodyWithResponse(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error) {
+	rsp, err := c.EnsureLabelsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEnsureLabelsResponse(rsp)
+}
+
+// EnsureLabelsWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+//
+// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
+// answer: the address in `Location` says what came of it. The same key and repository are done once.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
+func (c *ClientWithResponses) EnsureLabelsWithResponse(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error) {
+	rsp, err := c.EnsureLabels(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEnsureLabelsResponse(rsp)
+}
+
+// GetLabelsWithResponse How the making of a repository's labels stands.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
+func (c *ClientWithResponses) GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error) {
+	rsp, err := c.GetLabels(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLabelsResponse(rsp)
 }
 
 // ListTeamsWithResponse The teams you belong to or look after, with their budgets.
@@ -10353,6 +10903,39 @@ func ParseGetOutputsResponse(rsp *http.Response) (*GetOutputsResponse, error) {
 	return response, nil
 }
 
+// ParseRefreshClusterResponse parses an HTTP response from a RefreshClusterWithResponse call
+func ParseRefreshClusterResponse(rsp *http.Response) (*RefreshClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RefreshClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseRetryTeardownResponse parses an HTTP response from a RetryTeardownWithResponse call
 func ParseRetryTeardownResponse(rsp *http.Response) (*RetryTeardownResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11049,6 +11632,85 @@ func ParseReportUsageResponse(rsp *http.Response) (*ReportUsageResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest UsageReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEnsureLabelsResponse parses an HTTP response from a EnsureLabelsWithResponse call
+func ParseEnsureLabelsResponse(rsp *http.Response) (*EnsureLabelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EnsureLabelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Labels
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers EnsureLabelsResponse202Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetLabelsResponse parses an HTTP response from a GetLabelsWithResponse call
+func ParseGetLabelsResponse(rsp *http.Response) (*GetLabelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLabelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Labels
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// A cluster is accepted with its profile's add-ons; its runner is told them, tells of each, and they are brought anew when
+// somebody asks.
+func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
+	profile, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-minimal-test.yaml")
+	require.NoError(t, err)
+	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+		"profiles/aws-minimal-test.yaml": strings.Replace(string(profile), "addons: {", "addons: {default: [pr-namespace], ", 1),
+	}), nil)
+	made := h.make(oidc.Requester, "shop")
+	path := "/api/v1/clusters/" + made.ClusterID
+	p := h.refused(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "once it is READY")
+	h.ready(made.ClusterID) // by a runner that knows no add-ons
+	var c ClusterDetail
+	h.get(path, &c)
+	require.Equal(t, []any{READY, []string{"pr-namespace"}, true}, []any{c.Status, c.Addons, c.Refreshing})
+	require.Contains(t, c.Why, "nobody told which of its add-ons are there, the others are tried again")
+
+	var first, again Accepted
+	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &first)
+	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &again)
+	require.Equal(t, first.JobID, again.JobID)
+	require.Equal(t, "shop gets its add-ons anew: pr-namespace.", first.Words)
+	var job JobDetail
+	h.get("/api/v1/jobs/"+first.JobID, &job)
+	require.Equal(t, "CONFIGURE", job.Type)
+
+	h.step(made.ClusterID)
+	open, bearer := h.attempt(made.ClusterID)
+	r := &runner{h, open.Attempt, bearer}
+	_, raw := h.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/claim", bearer, contract.Claim{Pod: "pod-2"})
+	var claimed contract.Claimed
+	require.NoError(t, json.Unmarshal(raw, &claimed))
+	require.Equal(t, []any{contract.KindConfigure, "s3://artifacts/" + made.ClusterID + "/kubeconfig"}, []any{claimed.Spec.Kind, claimed.Spec.KubeconfigRef})
+	require.Equal(t, "pr-namespace", claimed.Spec.Addons[0].Name)
+	require.Contains(t, claimed.Spec.Addons[0].Manifests, `"kind":"ResourceQuota"`)
+	_, status := r.say("report", contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{{Name: "pr-namespace", There: true, Reason: "Applied", Message: "it is applied and works"}}})
+	require.Equal(t, http.StatusOK, status)
+	_, status = r.say("result", contract.Result{Outcome: "succeeded", Addons: new(1)})
+	require.Equal(t, http.StatusOK, status)
+	h.step(made.ClusterID)
+	c = ClusterDetail{}
+	h.get(path, &c)
+	require.Equal(t, []any{READY, false, "its add-ons are there: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
+	require.Equal(t, AttemptKind("configure"), c.Attempts[1].Kind)
+	told := map[string]string{}
+	for _, q := range c.Conditions {
+		told[q.Type] = string(q.Status) + " " + q.Reason
+	}
+	require.Equal(t, map[string]string{"Ready": "True ready", "AddonApplied/pr-namespace": "True Applied", "Configured": "True AddonsThere"}, told)
+}
+
+func TestWhatHasNoAddonsCannotBeRefreshed(t *testing.T) {
+	h := newHouse(t)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "shop was accepted without add-ons, and what a cluster was accepted with never changes.")
+}

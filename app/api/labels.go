@@ -1,0 +1,54 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// EnsureLabels implements POST /api/v1/repositories/labels.
+func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params EnsureLabelsParams) {
+	var said LabelsRequest
+	if !s.keyed(w, r, params.IdempotencyKey) || !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	by := principal(r)
+	id, err := s.Desk.EnsureLabels(r.Context(), by, said.Repository, app.Deed{Door: policy.DoorAPI, Why: said.Reason, Once: params.IdempotencyKey})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	state, err := s.Desk.Labels(r.Context(), by, id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Location", "/api/v1/repositories/labels/"+id)
+	reply(w, jsonType, http.StatusAccepted, labels(state))
+}
+
+// GetLabels implements GET /api/v1/repositories/labels/{id}.
+func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
+	state, err := s.Desk.Labels(r.Context(), principal(r), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, labels(state))
+}
+
+func labels(e store.EffectState) Labels {
+	out := Labels{ID: e.ID, Repository: e.Repo, State: LabelsStateWaiting, Note: e.Note, AskedAt: e.AskedAt.UTC()}
+	switch {
+	case e.GivenUp():
+		out.State = LabelsStateFailed
+	case e.DoneAt != nil:
+		out.State = LabelsStateDone
+	}
+	if e.DoneAt != nil {
+		out.DoneAt = e.DoneAt.UTC()
+	}
+	return out
+}

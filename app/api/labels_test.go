@@ -1,0 +1,70 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+const labelsPath = "/api/v1/repositories/labels"
+
+func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
+	h := newHouse(t)
+	ask := LabelsRequest{Repository: "acme/shop", Reason: "a new profile"}
+	var asked, again, state Labels
+	answer := h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &asked, idempotencyKey, "k")
+	require.Equal(t, labelsPath+"/"+asked.ID, answer.Header.Get("Location"))
+	require.Equal(t, []any{"acme/shop", LabelsStateWaiting}, []any{asked.Repository, asked.State})
+	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &again, idempotencyKey, "k")
+	require.Equal(t, asked, again)
+	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &again, idempotencyKey, "another")
+	require.NotEqual(t, asked.ID, again.ID)
+	other := oidc.Admin
+	other.Subject = "else"
+	h.does(http.MethodPost, labelsPath, h.as(other), ask, http.StatusAccepted, &again, idempotencyKey, "k")
+	require.NotEqual(t, asked.ID, again.ID, "a key is its principal's")
+
+	require.NoError(t, h.store.EffectDone(t.Context(), asked.ID, "made: ocp/keep; fine: ocp-ttl/4"))
+	h.seenBy(oidc.Admin, labelsPath+"/"+asked.ID, &state)
+	require.Equal(t, []any{LabelsStateDone, "made: ocp/keep; fine: ocp-ttl/4", false}, []any{state.State, state.Note, state.DoneAt.IsZero()})
+	require.NoError(t, h.store.EffectDone(t.Context(), again.ID, "given up: the App may not write issues"))
+	h.seenBy(oidc.Admin, labelsPath+"/"+again.ID, &state)
+	require.Equal(t, LabelsStateFailed, state.State)
+	var trail AuditPage
+	h.seenBy(oidc.Auditor, "/api/v1/audit?action=labels_asked", &trail)
+	require.Len(t, trail.Items, 3)
+	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, trail.Items[0].Metadata)
+}
+
+func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
+	h := newHouse(t)
+	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, nil, idempotencyKey, "used")
+	for name, c := range map[string]struct {
+		body   any
+		key    string
+		status int
+		says   string
+	}{
+		"no key":                   {LabelsRequest{Repository: "acme/shop"}, "", http.StatusBadRequest, "Idempotency-Key"},
+		"no repository":            {LabelsRequest{}, "a", http.StatusUnprocessableEntity, "repository"},
+		"no name":                  {LabelsRequest{Repository: "acme/shop/../else"}, "b", http.StatusUnprocessableEntity, "owner/name"},
+		"not in the table":         {LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "table of repositories"},
+		"the App is not installed": {LabelsRequest{Repository: "acme/else"}, "d", http.StatusNotFound, "Install it there first"},
+		"a key of another's":       {LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Take a new key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			headers := []string{idempotencyKey, c.key}
+			if c.key == "" {
+				headers = nil
+			}
+			answer, raw := h.ask(http.MethodPost, labelsPath, h.as(oidc.Admin), c.body, headers...)
+			require.Equal(t, c.status, answer.StatusCode, "%s", raw)
+			require.Contains(t, string(raw), c.says)
+		})
+	}
+	p := h.refused(http.MethodGet, labelsPath+"/eff_none", h.as(oidc.Admin), nil, http.StatusNotFound)
+	require.Contains(t, p.Detail, "ask for the labels again")
+}

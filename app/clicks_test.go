@@ -1,0 +1,108 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func (h *house) click(cause, actor, button string, row store.Row) string {
+	h.Helper()
+	note, err := h.desk.CheckAction(h.Context(), app.CheckEvent{
+		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, Cause: cause,
+	})
+	require.NoError(h, err)
+	return note
+}
+
+func TestTheButtonsOfACheck(t *testing.T) {
+	h := ready(t)
+	row := h.only()
+	h.click("d1", "will", chatops.ActionExtend, row)
+	h.click("d1", "will", chatops.ActionExtend, row)
+	require.Equal(t, row.Ends.TTL.Add(4*time.Hour), h.only().Ends.TTL, "one click is one")
+	h.click("d2", "rita", chatops.ActionDestroy, row)
+	require.Contains(t, h.lastReply(), "takes write")
+	h.click("d3", "will", chatops.ActionRetry, row)
+	require.Contains(t, h.lastReply(), "nothing to try again")
+	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
+	h.click("d5", "will", chatops.ActionDestroy, row)
+	require.Equal(t, "@will asked for it with the button destroy of its check", h.only().WishWhy)
+	h.click("d6", "maya", chatops.ActionRetry, row)
+	require.Equal(t, 2, len(h.clusters()))
+	for i, button := range []string{chatops.ActionExtend, chatops.ActionDestroy, chatops.ActionRetry} {
+		h.click(fmt.Sprintf("late-%d", i), "will", button, row)
+		require.Contains(t, h.lastReply(), "took its place")
+	}
+	require.Equal(t, lifecycle.Present, h.clusters()[1].Wish)
+	require.Empty(t, h.query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
+
+	note, err := h.desk.CheckAction(t.Context(), app.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
+	require.NoError(t, err)
+	require.Equal(t, "no cluster of this repository", note)
+}
+
+func (h *house) dispatch(cause, actor, kind, payload string) string {
+	h.Helper()
+	note, err := h.desk.Dispatch(h.Context(), app.DispatchEvent{
+		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, Cause: cause,
+	})
+	require.NoError(h, err)
+	return note
+}
+
+func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
+	h := opened(t)
+	h.github.installed = map[string]int64{repo: 5001}
+	create := `{"pr_number":"41","repository":"shop","branch":"feature/x","install_postgres":"true","else":{"x":[1]}}`
+	h.dispatch("d1", "will", "create_ephemeral_cluster", create)
+	h.dispatch("d1", "will", "create_ephemeral_cluster", create)
+	require.Contains(t, h.lastReply(), "install_postgres")
+	row := h.only()
+	require.Equal(t, profile, row.Profile)
+	require.Equal(t, 41, row.PR.Number)
+	require.Contains(t, h.dispatch("d2", "will", "create_ephemeral_cluster", `{"pr_number":41,"repository":"acme/shop"}`), "is there already")
+	require.Len(t, h.replies(), 1, "a workflow that asks at every push is no news")
+
+	h.dispatch("d3", "rita", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+	require.Contains(t, h.lastReply(), "takes write")
+	h.sync(h.event("closed", "will", false))
+	h.dispatch("d4", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
+	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.only().WishWhy)
+}
+
+func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
+	h := opened(t)
+	h.github.installed = map[string]int64{repo: 5001, "other/thing": 5001}
+	words := map[string]bool{}
+	for name, c := range map[string]struct{ actor, payload string }{
+		"not in the table": {"will", `{"pr_number":1,"repository":"other/thing"}`},
+		"not the App's":    {"will", `{"pr_number":1,"repository":"acme/secret"}`},
+		"not to be read":   {"zoe", `{"pr_number":41,"repository":"acme/shop"}`},
+	} {
+		note := h.dispatch(name, c.actor, "create_ephemeral_cluster", c.payload)
+		require.Contains(t, note, "no repository")
+		words[strings.NewReplacer("other/thing", "R", "acme/secret", "R", "acme/shop", "R", "will", "A", "zoe", "A").Replace(note)] = true
+	}
+	require.Len(t, words, 1, "in the same words")
+	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":999,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
+		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
+	}
+	require.Contains(t, h.dispatch("d", "will", "deploy", `{}`), "nothing listens")
+	for _, payload := range []string{`{"pr_number":"` + strings.Repeat("9", 9000) + `"}`, `{"pr_number":1,"repository":"\u0000` + strings.Repeat("`", 9000) + `"}`} {
+		note := h.dispatch("long", "will", "create_ephemeral_cluster", payload)
+		require.Less(t, len(note), 300)
+		require.True(t, app.Keepable(note))
+	}
+	require.Empty(t, h.replies())
+	require.Empty(t, h.clusters())
+}

@@ -1,0 +1,35 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+func TestAFileIsRemarkedOnByItselfAndThenByTheCatalogue(t *testing.T) {
+	h := newHouse(t)
+	const at = profiles.RepositoryFilePath
+	require.Empty(t, h.desk.FileProblems([]byte("defaultProfile: aws-minimal-test\n")))
+	require.Equal(t, []chatops.Annotation{
+		{Path: at, Line: 2, Level: "failure", Title: "forks", Message: `"allow"; accepted: one of approve, deny`},
+	}, h.desk.FileProblems([]byte("defaultProfile: nobodys\nforks: allow\n")), "a file that cannot be read holds no doubts")
+	doubts := h.desk.FileProblems([]byte("\ndefaultProfile: nobodys\n"))
+	require.Len(t, doubts, 1)
+	require.Equal(t, []any{2, "warning", "defaultProfile"}, []any{doubts[0].Line, doubts[0].Level, doubts[0].Title})
+	require.Contains(t, doubts[0].Message, `"nobodys", which fits no profile of the catalogue; accepted: aws-minimal-test`)
+}
+
+func TestOurLabelsAreOfWhatPeopleCanHaveByThemselves(t *testing.T) {
+	h := newHouse(t)
+	var names []string
+	for _, l := range h.desk.OurLabels() {
+		names = append(names, l.Name)
+	}
+	require.Contains(t, names, "ocp/aws-minimal-test")
+	require.Contains(t, names, chatops.KeepLabel)
+	require.NotContains(t, names, "ocp/aws-minimal-mint", "an admin's")
+	require.NotContains(t, names, "ocp/ibm-standard", "disabled")
+}

@@ -1,0 +1,61 @@
+package hooks
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	rememberFor = 30 * time.Second // whoever lost a permission has lost it here within that, and within a minute by any clock
+	rememberAll = 4096             // answers; past that what is over goes, and else everything
+)
+
+// memory remembers answers for a moment. What could not be answered is not remembered.
+type memory[T any] struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	kept map[string]answered[T]
+}
+
+type answered[T any] struct {
+	value T
+	until time.Time
+}
+
+func newMemory[T any](now func() time.Time) *memory[T] {
+	return &memory[T]{now: now, kept: map[string]answered[T]{}}
+}
+
+// ask returns what is remembered, or asks. Of two that ask at once both ask. It counts from before the question.
+func (m *memory[T]) ask(key string, question func() (T, error)) (T, error) {
+	asked := m.now()
+	m.mu.Lock()
+	known, ok := m.kept[key]
+	m.mu.Unlock()
+	if ok && asked.Before(known.until) {
+		return known.value, nil
+	}
+	value, err := question()
+	if err != nil {
+		return value, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.makeRoom(asked)
+	m.kept[key] = answered[T]{value, asked.Add(rememberFor)}
+	return value, nil
+}
+
+func (m *memory[T]) makeRoom(now time.Time) {
+	if len(m.kept) < rememberAll {
+		return
+	}
+	for key, known := range m.kept {
+		if !now.Before(known.until) {
+			delete(m.kept, key)
+		}
+	}
+	if len(m.kept) >= rememberAll {
+		clear(m.kept)
+	}
+}

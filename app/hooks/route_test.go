@@ -1,0 +1,286 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// idle is a desk that does nothing and remembers what it was given.
+type idle struct{ given []any }
+
+func (d *idle) take(e any) (string, error) {
+	d.given = append(d.given, e)
+	return "", nil
+}
+
+func (d *idle) SyncPullRequest(_ context.Context, e app.PullRequestEvent) (string, error) {
+	return d.take(e)
+}
+
+func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why, _ string) (string, error) {
+	return d.take([]any{repo, number, why})
+}
+func (d *idle) Comment(_ context.Context, e app.CommentEvent) (string, error) { return d.take(e) }
+func (d *idle) CommentGivenUp(context.Context, app.CommentEvent) error        { return nil }
+
+func (d *idle) CheckAction(_ context.Context, e app.CheckEvent) (string, error) { return d.take(e) }
+
+func (d *idle) Dispatch(_ context.Context, e app.DispatchEvent) (string, error) { return d.take(e) }
+
+func (d *idle) RepositoryMoved(_ context.Context, e app.RepositoryEvent) (string, error) {
+	return d.take(e)
+}
+
+func (d *idle) InstallationChanged(_ context.Context, e app.InstallationEvent) (string, error) {
+	return d.take(e)
+}
+func (d *idle) Slack(_ context.Context, e app.SlackCommand) (string, error) { return d.take(e) }
+
+// nobodys are records of two clusters that ended.
+type nobodys struct{}
+
+func (nobodys) PullRequest(context.Context, string, int) (store.PullRequest, error) {
+	return store.PullRequest{}, store.ErrNotFound
+}
+
+func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
+	return []string{"clu_1", "clu_2"}, nil
+}
+
+func idleWorker(appID int64) (*InboxWorker, *idle) {
+	d := &idle{}
+	return &InboxWorker{records: nobodys{}, desk: d, app: appID, log: slog.New(slog.DiscardHandler)}, d
+}
+
+func TestEachEventGoesToItsUseCase(t *testing.T) {
+	check := github.Check{ID: 1, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", ExternalID: "clu_9", Name: "ocpctl", StartedAt: time.Now()}
+	ledger := github.RepoRef{ID: 9, Name: "acme/ledger"}
+	click := func(cluster, button, cause string) app.CheckEvent {
+		return app.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
+	}
+	payload := json.RawMessage(`{"pr_number":41}`)
+	for name, c := range map[string]struct {
+		event github.Event
+		want  []any
+	}{
+		"a button":    {github.Event{Name: "check_run", Action: "requested_action", Button: "destroy", Check: check}, []any{click("clu_9", "destroy", "d1")}},
+		"a re-run":    {github.Event{Name: "check_run", Action: "rerequested", Check: check}, []any{click("clu_9", chatops.ActionRetry, "d1")}},
+		"all re-runs": {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
+		"a dispatch": {github.Event{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: payload}, []any{app.DispatchEvent{
+			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",
+		}}},
+		"renamed": {github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, []any{app.RepositoryEvent{
+			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will",
+		}}},
+		"moved": {github.Event{Name: "repository", Action: "transferred", OldName: "old/ledger", Repo: ledger}, []any{app.RepositoryEvent{
+			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will",
+		}}},
+		"deleted": {github.Event{Name: "repository", Action: "deleted"}, []any{app.RepositoryEvent{
+			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will",
+		}}},
+		"suspended": {github.Event{Name: "installation", Action: "suspend", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+			Installation: 5001, Action: "suspend", Repos: []string{"acme/ledger"}, Actor: "will",
+		}}},
+		"added": {github.Event{Name: "installation_repositories", Action: "added", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+			Installation: 5001, Action: "added", Repos: []string{"acme/ledger"}, Actor: "will",
+		}}},
+		"removed": {github.Event{Name: "installation_repositories", Action: "removed", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+			Installation: 5001, Action: "removed", Repos: []string{"acme/ledger"}, Actor: "will",
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.event.Sender = "will"
+			body, err := github.Payload(c.event)
+			require.NoError(t, err)
+			w, desk := idleWorker(github.AppID)
+			_, err = w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			require.NoError(t, err)
+			require.Equal(t, c.want, desk.given)
+			other, desk := idleWorker(github.AppID + 1)
+			_, err = other.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			require.NoError(t, err)
+			require.Equal(t, strings.HasPrefix(c.event.Name, "check_"), len(desk.given) == 0, "checks of another App mean nothing")
+		})
+	}
+}
+
+// actorID is the number of will, as payloads have it.
+func actorID(t *testing.T) int64 {
+	var body struct{ Sender struct{ ID int64 } }
+	require.NoError(t, json.Unmarshal(payload(t, "pull_request", "labeled", pull(0)), &body))
+	return body.Sender.ID
+}
+
+func TestOddShapesAreGivenUpInWords(t *testing.T) {
+	const where = `"installation":{"id":1},"repository":{"full_name":"acme/shop"},"sender":{"login":"will"}`
+	for event, bodies := range map[string]map[string]string{
+		"pull_request": {
+			`{"action":["labeled"]}`: "cannot be processed",
+			`{"pull_request":null}`:  "repository.full_name",
+			`{` + where + `}`:        "0 is no number of a pull request",
+			`{` + where + `,"pull_request":{"number":4294967297,"updated_at":"2025-03-01T12:00:00Z"}}`:                                            "4294967297 is no number",
+			`{` + where + `,"pull_request":{"number":41}}`:                                                                                        "updated_at is needed",
+			`{` + where + `,"pull_request":{"number":41,"updated_at":"9999-03-01T12:00:00Z"}}`:                                                    "updated_at is needed",
+			`{"installation":{"id":1},"repository":{"full_name":"a; rm -rf /"},"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
+		},
+		"issue_comment": {
+			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":0,"user":{"login":"will"}}}`:     "comment.id is needed",
+			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":1,"user":{"login":"<script>"}}}`: `"<script>" is no login`,
+			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":1}}`:                             `"" is no login`,
+			`{"issue":{"number":41,"pull_request":{}},"comment":{"id":1,"user":{"login":"will"}}}`:                   "installation.id",
+		},
+		"check_run":           {`{` + where + `,"action":"requested_action"}`: "requested_action is needed", `{` + strings.Replace(where, "will", "a b", 1) + `,"check_run":{}}`: `"a b" is no login`},
+		"check_suite":         {`{"check_suite":{}}`: "installation.id"},
+		"repository_dispatch": {`{"client_payload":{}}`: "installation.id"},
+		"repository":          {`{` + where + `,"action":"renamed","changes":{"repository":{"name":{"from":"../x y"}}}}`: "repository.full_name"},
+		"installation":        {`{"installation":{}}`: "installation.id"},
+	} {
+		for body, want := range bodies {
+			w, desk := idleWorker(0)
+			_, err := w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
+			require.ErrorIs(t, err, errUnprocessable, "%s", body)
+			require.ErrorContains(t, err, want, "%s", body)
+			require.Empty(t, desk.given)
+		}
+	}
+}
+
+func TestNoTextHoldsWhatPostgreSQLCannot(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"a":"b"}`:                 `{"a":"b"}`,
+		`{"a":"b\u0000c\u0000"}`:    `{"a":"bc"}`,
+		`{"a":"\\u0000"}`:           `{"a":"\\u0000"}`,
+		`{"a":"\\\u0000\""}`:        `{"a":"\\\""}`,
+		`{"\u0000a":"\u00001\\\\"}`: `{"a":"1\\\\"}`,
+		`\`:                         `\`,
+	} {
+		require.Equal(t, want, string(withoutNUL([]byte(body))))
+	}
+}
+
+func TestAButtonOfTheCheckDoesWhatItSays(t *testing.T) {
+	l := newLife(t)
+	number := l.open()
+	l.label(number, "ocp/"+first)
+	l.settle()
+	row := l.one(number, first)
+	press := func(event, action, button string) {
+		head := l.at(number).HeadSHA
+		body, err := github.Payload(github.Event{Name: event, Action: action, Button: button, Sender: "will", Check: github.Check{
+			ID: 1, Head: head, ExternalID: row.ID, Name: "ocpctl", StartedAt: time.Now(),
+		}})
+		require.NoError(t, err)
+		_, err = l.store.SaveDelivery(t.Context(), store.Delivery{
+			Source: SourceGitHub, ID: github.GUID(), Event: event, Topic: pullTopic(github.Repo, int64(number)), Body: body,
+		})
+		require.NoError(t, err)
+		l.settle()
+	}
+	press("check_run", "requested_action", chatops.ActionExtend)
+	require.True(t, l.one(number, first).Ends.TTL.After(row.Ends.TTL))
+	press("check_suite", "rerequested", "")
+	require.Len(t, l.clusters(number), 1, "what goes well is not tried again")
+	press("check_run", "requested_action", chatops.ActionDestroy)
+	rows := l.clusters(number)
+	require.Equal(t, lifecycle.Absent, rows[0].Wish)
+	press("check_suite", "rerequested", "")
+	require.Equal(t, 2, l.one(number, first).Generation)
+}
+
+// lean leaves out what nobody here reads: addresses, ids of nodes and what is not said. Small seeds are tried much faster.
+func lean(t testing.TB, body []byte) []byte {
+	var all any
+	require.NoError(t, json.Unmarshal(body, &all))
+	var cut func(any) any
+	cut = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, value := range v {
+				if value == nil || value == false || strings.HasSuffix(key, "url") || key == "node_id" || key == "_links" || strings.HasSuffix(key, "permissions") {
+					delete(v, key)
+					continue
+				}
+				v[key] = cut(value)
+			}
+		case []any:
+			for i := range v {
+				v[i] = cut(v[i])
+			}
+		}
+		return v
+	}
+	small, err := json.Marshal(cut(all))
+	require.NoError(t, err)
+	return small
+}
+
+// FuzzDelivery decodes whatever body an event may come with and hands it on: nothing panics, what no retry can help is given
+// up, and no text reaches the desk that PostgreSQL cannot store.
+func FuzzDelivery(f *testing.F) {
+	files := os.DirFS("../../internal/house/github/payloads")
+	samples, err := fs.Glob(files, "*.json")
+	require.NoError(f, err)
+	require.NotEmpty(f, samples)
+	for _, name := range samples {
+		body, err := fs.ReadFile(files, name)
+		require.NoError(f, err)
+		f.Add(strings.SplitN(path.Base(name), ".", 2)[0], lean(f, body))
+	}
+	check := github.Check{ID: 1, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", ExternalID: "clu_9", Name: "ocpctl", StartedAt: time.Unix(1_700_000_000, 0)}
+	for event, actions := range Events() {
+		for _, action := range actions {
+			if body, err := github.Payload(github.Event{Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, OldName: "shop",
+				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create\u0000"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
+				Client: json.RawMessage(`{"pr_number":"41","repository":"ledger"}`)}); err == nil {
+				f.Add(event, lean(f, body))
+			}
+		}
+	}
+	f.Add(pullRequestSeen, []byte(`{"installation":1,"repository":"acme/shop","number":41,"state":{"Open":true}}`))
+	f.Add(repositorySeen, []byte(`{"installation":1,"repository":"acme/shop","action":"renamed","to":"acme/store"}`))
+	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
+	f.Fuzz(func(t *testing.T, event string, body []byte) {
+		d := &door{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
+		if object(body) {
+			in := gjson.ParseBytes(body)
+			_ = d.idle(event, in)
+			_ = topic(event, in)
+		}
+		source := SourceGitHub
+		if strings.HasSuffix(event, "_seen") {
+			source = SourceSweep
+		}
+		delivery := store.Delivery{Source: source, ID: "d1", Event: event, Body: body}
+		_, _ = overtakes(delivery), formerly(delivery)
+		w, desk := idleWorker(0)
+		_, err := w.handle(t.Context(), delivery)
+		require.False(t, err != nil && strings.HasPrefix(err.Error(), "panic"), "%v", err)
+		if err != nil {
+			require.ErrorIs(t, err, errUnprocessable)
+		}
+		if source == SourceSweep { // what we wrote ourselves
+			return
+		}
+		for _, e := range desk.given {
+			text, err := json.Marshal(e)
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(withoutNUL(text)))
+		}
+	})
+}

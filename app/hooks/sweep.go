@@ -1,0 +1,266 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/robfig/cron/v3"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	lookAtOnce = 1000 // pull requests one run looks at; the others' turn is the next one
+	lookEach   = 100  // in one question
+	looks      = 6    // runs in the time in which each is looked at once: GitHub is asked evenly
+
+	// LeastLook is the shortest time in which each pull request may be looked at once.
+	LeastLook = looks * time.Second
+
+	// sure is how long apart two looks have to be that find something gone before it counts: GitHub errs, and lags.
+	sure = time.Minute
+	// still is after how long of peace a pull request is worked once more, whatever is known of it: for what could not be worked
+	// when it was told, and for what nobody told.
+	still = 10 * time.Minute
+)
+
+// Sweep looks at the pull requests of wanted clusters and makes a delivery of what nobody told. It decides nothing; an answer
+// that failed says nothing.
+type Sweep struct {
+	river.WorkerDefaults[store.LookArgs]
+	store  *store.Store
+	github *github.Client
+	every  time.Duration
+	log    *slog.Logger
+}
+
+// NewSweep returns the worker of store.LookArgs, which looks at each pull request once in so long.
+func NewSweep(s *store.Store, client *github.Client, every time.Duration, log *slog.Logger) *Sweep {
+	return &Sweep{store: s, github: client, every: every, log: log}
+}
+
+// Periodic has it look, some at a time.
+func (s *Sweep) Periodic() *river.PeriodicJob {
+	return river.NewPeriodicJob(cron.Every(s.every/looks), func() (river.JobArgs, *river.InsertOpts) {
+		return store.LookArgs{}, nil
+	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "look"})
+}
+
+// Work implements river.Worker.
+func (s *Sweep) Work(ctx context.Context, _ *river.Job[store.LookArgs]) error { return s.Look(ctx) }
+
+// Look looks at those that nobody looked at for long enough.
+func (s *Sweep) Look(ctx context.Context) error {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return s.look(ctx, now)
+}
+
+func (s *Sweep) look(ctx context.Context, now time.Time) error {
+	pulls, err := s.store.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
+	if err != nil {
+		return err
+	}
+	in := map[int64][]store.PullRequest{}
+	for _, pr := range pulls {
+		in[pr.Installation] = append(in[pr.Installation], pr)
+	}
+	for _, installation := range slices.Sorted(maps.Keys(in)) {
+		for some := range slices.Chunk(in[installation], lookEach) {
+			if err := s.lookAt(ctx, installation, some, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lookAt looks at some of an installation. Whatever came of it their turn is over: an installation that does not answer keeps no
+// other one waiting.
+func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.PullRequest, now time.Time) error {
+	missed, err := s.missed(ctx, pulls)
+	if err != nil {
+		return err
+	}
+	refs := make([]github.PullRef, len(pulls))
+	for i, pr := range pulls {
+		refs[i] = github.PullRef{Repo: pr.Repo, Number: pr.Number}
+	}
+	found, err := s.github.Pulls(ctx, installation, refs)
+	switch {
+	case errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused):
+		if err := s.locked(ctx, installation, pulls, missed, now); err != nil {
+			return err
+		}
+	case err != nil:
+		if ctx.Err() != nil {
+			return err
+		}
+		s.log.Warn("pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
+	}
+	for i, look := range found {
+		if err := s.judge(ctx, pulls[i], look, missed[absence(pulls[i])], now); err != nil {
+			return err
+		}
+	}
+	return s.store.Looked(ctx, pulls...)
+}
+
+// absence is the mark of a pull request that a look did not find, since the first such look of those in a row.
+func absence(pr store.PullRequest) string { return "absent " + pullTopic(pr.Repo, int64(pr.Number)) }
+
+func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[string]time.Time, error) {
+	names := make([]string, len(pulls))
+	for i, pr := range pulls {
+		names[i] = absence(pr)
+	}
+	return s.store.Marks(ctx, names)
+}
+
+// judge makes a delivery of a look at a pull request that was last known as pr.
+func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.PullLook, missed, now time.Time) error {
+	seen := sighting{Installation: pr.Installation, Repository: pr.Repo, Number: pr.Number}
+	lost := store.Nameless(pr.Repo) // to another of its name: GitHub has none for us until it is heard what this one is called now
+	switch {
+	case look.Err != nil && !lost:
+		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, int64(pr.Number)), "err", look.Err)
+		return nil
+	case look.Gone, lost:
+		certain, since, err := s.absent(ctx, pr, missed, now)
+		if err != nil || !certain {
+			return err
+		}
+		seen.Since = since
+		return s.save(ctx, seen)
+	case look.RenamedTo != "":
+		return s.save(ctx, moved(pr, look, now))
+	}
+	is := known(pr.Installation, pr.Repo, look.PR)
+	slices.Sort(is.Labels)
+	seen.State, seen.Still = &is, now.Sub(is.UpdatedAt) > still
+	if !missed.IsZero() {
+		seen.Since = missed.UTC().Format(time.RFC3339)
+	}
+	// That it is closed may have been asked and not told: then it is known, and nobody drew a conclusion.
+	if !missed.IsZero() || seen.Still || !is.Open || news(pr, is) {
+		if err := s.save(ctx, seen); err != nil {
+			return err
+		}
+	}
+	if missed.IsZero() {
+		return nil
+	}
+	return s.store.DropMark(ctx, absence(pr)) // not before what is seen again was kept
+}
+
+// absent says whether it is certain by now that a pull request is not there, and since when.
+func (s *Sweep) absent(ctx context.Context, pr store.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
+	if missed.IsZero() {
+		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, int64(pr.Number)))
+		return false, "", s.store.SetMark(ctx, absence(pr), now)
+	}
+	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil
+}
+
+// moved is a repository that has another name by now, or another owner. The same rename may happen again later, and nothing
+// tells it from this one but time; worked twice it changes nothing.
+func moved(pr store.PullRequest, look github.PullLook, now time.Time) sighting {
+	action := actionRenamed
+	before, _, _ := strings.Cut(pr.Repo, "/")
+	if after, _, _ := strings.Cut(look.RenamedTo, "/"); !strings.EqualFold(before, after) {
+		action = actionMoved
+	}
+	return sighting{
+		Installation: pr.Installation, Repository: pr.Repo, Action: action, To: look.RenamedTo,
+		RepositoryID: cmp.Or(look.PR.RepoID, pr.RepoID), Since: now.UTC().Truncate(time.Hour).Format(time.RFC3339),
+	}
+}
+
+// news says whether a pull request is another than it was last known, as far as anything hangs on it. What is older than what
+// is known is none: GitHub's machines do not all know the newest at once.
+func news(was, is store.PullRequest) bool {
+	return !is.UpdatedAt.Before(was.UpdatedAt) && (is.Open != was.Open || is.Merged != was.Merged || is.Draft != was.Draft ||
+		is.RepoID != was.RepoID && is.RepoID*was.RepoID != 0 || is.Head != was.Head || is.Base != was.Base || !slices.Equal(ours(is.Labels), ours(was.Labels)))
+}
+
+// ours are the labels that mean something, in one spelling and order.
+func ours(labels []string) []string {
+	var out []string
+	for _, label := range labels {
+		label = strings.ToLower(label)
+		if strings.HasPrefix(label, chatops.LabelPrefix) || strings.HasPrefix(label, chatops.TTLLabelPrefix) {
+			out = append(out, label)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// locked finds out why a whole installation does not answer. The App itself is asked: only its own word counts that it is not
+// there any more, that it is suspended, or that it was installed anew.
+func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.PullRequest, missed map[string]time.Time, now time.Time) error {
+	of := map[string][]store.PullRequest{}
+	for _, pr := range pulls {
+		of[pr.Repo] = append(of[pr.Repo], pr)
+	}
+	for _, repo := range slices.Sorted(maps.Keys(of)) {
+		seen := sighting{Installation: installation, Repository: repo}
+		there, err := s.github.InstallationOf(ctx, repo)
+		switch {
+		case errors.Is(err, github.ErrNotFound):
+			seen.Action = actionRemoved
+		case errors.Is(err, github.ErrSuspended):
+			seen.Action = actionSuspended
+		case err == nil && there != installation:
+			seen.Installation, seen.Action = there, actionAdded
+		default:
+			if err != nil {
+				s.log.Warn("an installation does not answer", "installation", installation, "repository", repo, "err", err)
+			}
+			continue
+		}
+		certain := true
+		for _, pr := range of[repo] { // all of them get the mark, by which they are known when they are there again
+			sure, since, err := s.absent(ctx, pr, missed[absence(pr)], now)
+			if err != nil {
+				return err
+			}
+			certain, seen.Since = certain && sure, max(seen.Since, since)
+		}
+		if !certain && seen.Action != actionAdded {
+			continue
+		}
+		if err := s.save(ctx, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save keeps what was seen as a delivery, which wakes the inbox.
+func (s *Sweep) save(ctx context.Context, seen sighting) error {
+	d, err := seen.delivery()
+	if err != nil {
+		return err
+	}
+	fresh, err := s.store.SaveDelivery(ctx, d)
+	if err != nil {
+		return fmt.Errorf("keep what was seen: %w", err)
+	}
+	if fresh {
+		s.log.Info("seen by the sweep", "delivery", d.ID, "event", d.Event, "topic", d.Topic)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package hooks
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// labelled is a life with one pull request that has a cluster, whose next webhooks get lost.
+func labelled(t *testing.T) (*life, int) {
+	l := newLife(t)
+	number := l.open()
+	l.tick(time.Second)
+	l.label(number, "ocp/"+first)
+	l.settle()
+	l.one(number, first)
+	l.tick(time.Second)
+	l.github.DropNext(1000)
+	return l, number
+}
+
+// look has the sweep look, and the inbox work what it saw.
+func (l *life) look() {
+	l.Helper()
+	require.NoError(l, l.sweep.Look(l.Context()))
+	l.settle()
+}
+
+// later makes it a minute and more ago that anything was found absent.
+func (l *life) later() {
+	l.Helper()
+	_, err := l.store.Pool().Exec(l.Context(), `UPDATE marks SET at = at - interval '61 seconds' WHERE name LIKE 'absent %'`)
+	require.NoError(l, err)
+}
+
+// sightings are the deliveries of the sweep.
+func (l *life) sightings() []string {
+	l.Helper()
+	return l.query(`SELECT event || ' ' || topic FROM deliveries WHERE source = 'sweep' ORDER BY id`)
+}
+
+func TestWhatNobodyToldIsSeenByTheSweep(t *testing.T) {
+	l, number := labelled(t)
+	l.look()
+	require.Empty(t, l.sightings(), "nothing happened")
+
+	require.NoError(t, l.github.Close(number, "will"))
+	l.look()
+	l.look()
+	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, int64(number))}, l.sightings(), "the same seen twice is one delivery")
+	row := l.one(number, first)
+	require.NotZero(t, row.Ends.PRClosed)
+	require.Equal(t, "the pull request was closed, seen by the sweep", row.Ends.PRWhy)
+
+	l.tick(time.Second)
+	require.NoError(t, l.github.Reopen(number, "will"))
+	l.look()
+	require.Zero(t, l.one(number, first).Ends.PRClosed)
+
+	l.tick(time.Second)
+	l.unlabel(number, "ocp/"+first)
+	require.NoError(t, l.github.Push(number, "will"))
+	l.look()
+	require.NotZero(t, l.one(number, first).Ends.LabelRemoved)
+	require.Equal(t, []string{l.at(number).HeadSHA}, l.query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind`))
+	require.Len(t, l.sightings(), 3)
+}
+
+func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
+	l, number := labelled(t)
+	row := l.one(number, first)
+	at := time.Now().Add(time.Hour)
+	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "what told of the reopening was given up", "test"))
+	l.look()
+	require.Empty(t, l.sightings(), "it may yet be told")
+	for range 2 {
+		require.NoError(t, l.sweep.look(t.Context(), time.Now().Add(still+time.Minute)))
+		l.settle()
+	}
+	require.Len(t, l.sightings(), 1)
+	require.Zero(t, l.one(number, first).Ends.PRClosed)
+}
+
+func TestAPullRequestThatIsGoneIsLookedForTwice(t *testing.T) {
+	l, number := labelled(t)
+	require.NoError(t, l.github.Delete("ada"))
+	l.look()
+	l.look()
+	require.Zero(t, l.one(number, first).Ends.PRClosed, "twice, and not a minute apart")
+	l.later()
+	l.look()
+	row := l.one(number, first)
+	require.NotZero(t, row.Ends.PRClosed)
+	require.Contains(t, row.Ends.PRWhy, "is not there for the App any more, seen by the sweep")
+	l.look()
+	require.Len(t, l.sightings(), 1)
+}
+
+func TestAPullRequestThatIsThereAgainGoesOn(t *testing.T) {
+	l, number := labelled(t)
+	gone := github.APIFault{Status: http.StatusOK, Path: "/graphql"} // an answer without data decides nothing
+	l.github.FailNext(1, gone)
+	l.look()
+	require.Empty(t, l.query(`SELECT name FROM marks WHERE name LIKE 'absent %'`))
+
+	require.NoError(t, l.github.Suspend("ada"))
+	l.look()
+	l.later()
+	l.look()
+	row := l.one(number, first)
+	require.Equal(t, "the App was suspended on acme/shop", row.Ends.PRWhy)
+	require.Equal(t, []string{"installation_seen installation 5001"}, l.sightings())
+	require.NoError(t, l.github.Unsuspend("ada"))
+	l.look()
+	require.Zero(t, l.one(number, first).Ends.PRClosed, "nothing of the pull request changed, but that it is there")
+	require.Empty(t, l.query(`SELECT name FROM marks WHERE name LIKE 'absent %'`))
+}
+
+func TestAnInstallationThatIsGoneIsNotAHundredPullRequests(t *testing.T) {
+	l, number := labelled(t)
+	l.github.DropNext(0)
+	other := l.open()
+	l.label(other, "ocp/"+first)
+	l.settle()
+	l.github.DropNext(1000)
+	require.NoError(t, l.github.Uninstall("ada"))
+	l.look()
+	require.Empty(t, l.sightings())
+	l.later()
+	l.look()
+	require.Equal(t, []string{"installation_seen installation 5001"}, l.sightings())
+	for _, n := range []int{number, other} {
+		require.Equal(t, "the App was removed from acme/shop", l.one(n, first).Ends.PRWhy)
+	}
+	id, err := l.github.Install("ada")
+	require.NoError(t, err)
+	l.look() // by the old number it does not answer; the App says what the new one is
+	l.look()
+	for _, n := range []int{number, other} {
+		row := l.one(n, first)
+		require.Equal(t, id, row.PR.Installation)
+		require.Zero(t, row.Ends.PRClosed)
+	}
+}
+
+func TestARenamedRepositoryIsFollowed(t *testing.T) {
+	l, number := labelled(t)
+	require.NoError(t, l.github.Rename("storefront", "ada"))
+	l.look()
+	require.Equal(t, []string{"repository_seen acme/storefront"}, l.sightings())
+	rows, _, err := l.store.List(t.Context(), store.Filter{Repo: "acme/storefront", Number: number})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Zero(t, rows[0].Ends.PRClosed)
+	l.look()
+	require.Len(t, l.sightings(), 1)
+}
+
+func TestAClusterWhoseRepositoryLostItsNameEnds(t *testing.T) {
+	l, number := labelled(t)
+	other := l.at(number)
+	require.NoError(t, l.github.Close(number, "will")) // there is more to look at
+	stranger := store.PullRequest{Installation: 5001, Repo: github.Repo, Number: number, Open: true, RepoID: 77, Head: other.HeadSHA, UpdatedAt: l.clock().Add(time.Hour)}
+	_, err := l.store.SeePullRequest(t.Context(), stranger, false)
+	require.NoError(t, err)
+	l.look()
+	l.later()
+	l.look()
+	rows, _, err := l.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.True(t, store.Nameless(rows[0].PR.Repo))
+	require.Equal(t, "its repository's name is another's now, seen by the sweep", rows[0].Ends.PRWhy)
+}
+
+func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {
+	for name, fault := range map[string]github.APIFault{
+		"an outage":            {Status: http.StatusBadGateway, Path: "/graphql"},
+		"a limit":              {Status: http.StatusForbidden, Path: "/graphql", RetryAfter: "1", Message: "You have exceeded a secondary rate limit"},
+		"a forbidden one":      {Status: http.StatusForbidden, Path: "/graphql", Message: "Resource not accessible by integration"},
+		"a missing path":       {Status: http.StatusNotFound, Path: "/graphql", Message: "Not Found"},
+		"a bad key of the App": {Status: http.StatusUnauthorized, Path: "/", Message: "A JSON web token could not be decoded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, number := labelled(t)
+			for range 2 {
+				l.github.RevokeTokens()
+				l.github.FailNext(10, fault)
+				require.NoError(t, l.sweep.Look(t.Context()))
+				l.later()
+			}
+			require.Empty(t, l.sightings())
+			require.Empty(t, l.query(`SELECT name FROM marks WHERE name LIKE 'absent %'`))
+			require.Zero(t, l.one(number, first).Ends.PRClosed)
+		})
+	}
+}
+
+func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
+	pr := store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{"ocp/x"}, UpdatedAt: time.Unix(1_700_000_000, 0).UTC()}
+	seen := sighting{Installation: 5001, Repository: pr.Repo, Number: pr.Number, State: &pr}
+	one, err := seen.delivery()
+	require.NoError(t, err)
+	again, err := seen.delivery()
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	require.True(t, strings.HasPrefix(one.ID, "acme/shop#41:"))
+	require.True(t, named(one.ID))
+	ids := map[string]bool{one.ID: true}
+	for _, change := range []func(*sighting, *store.PullRequest){
+		func(_ *sighting, pr *store.PullRequest) { pr.Open = false },
+		func(_ *sighting, pr *store.PullRequest) { pr.UpdatedAt = pr.UpdatedAt.Add(time.Second) },
+		func(_ *sighting, pr *store.PullRequest) { pr.Labels = nil },
+		func(s *sighting, _ *store.PullRequest) { s.Still = true },
+		func(s *sighting, _ *store.PullRequest) { s.State, s.Since = nil, "2026-11-20T12:00:00Z" },
+	} {
+		state, other := pr, seen
+		other.State = &state
+		change(&other, &state)
+		d, err := other.delivery()
+		require.NoError(t, err)
+		require.False(t, ids[d.ID])
+		ids[d.ID] = true
+	}
+}
+
+func TestOnlyWhatMattersIsNews(t *testing.T) {
+	at := time.Unix(1_700_000_000, 0)
+	was := store.PullRequest{Open: true, RepoID: 900, Head: "a", Base: "main", Labels: []string{"bug", "OCP/x"}, Author: "will", UpdatedAt: at}
+	same := was
+	same.Labels, same.Author, same.UpdatedAt = []string{"ocp/x", "docs"}, "", at.Add(time.Hour)
+	require.False(t, news(was, same))
+	for name, change := range map[string]func(*store.PullRequest){
+		"closed": func(pr *store.PullRequest) { pr.Open = false }, "merged": func(pr *store.PullRequest) { pr.Merged = true },
+		"a draft": func(pr *store.PullRequest) { pr.Draft = true }, "pushed": func(pr *store.PullRequest) { pr.Head = "b" },
+		"another base": func(pr *store.PullRequest) { pr.Base = "next" }, "labelled": func(pr *store.PullRequest) { pr.Labels = []string{"ocp/x", "ocp-ttl/8"} },
+		"unlabelled": func(pr *store.PullRequest) { pr.Labels = nil }, "another repository's of that name": func(pr *store.PullRequest) { pr.RepoID = 902 },
+	} {
+		is := was
+		change(&is)
+		require.True(t, news(was, is), name)
+		is.UpdatedAt = at.Add(-time.Second)
+		require.False(t, news(was, is), "a machine of GitHub's that lags: %s", name)
+	}
+}

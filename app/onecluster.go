@@ -1,0 +1,185 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// logsByComment shows the end of the newest job's log, which is redacted, in a fold.
+func (d *Desk) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	log, err := d.Log(ctx, c.request.Principal, row.ID, "", c.Lines)
+	if err != nil {
+		return "", "", err
+	}
+	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: d.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
+}
+
+// kubeconfigByComment answers with a link that works once, for the person alone who said that the author's account is theirs,
+// when they sign in: who only reads it gets nothing by it.
+func (d *Desk) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	p, linked, err := d.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.DoorComment)
+	if err != nil {
+		return "", "", err
+	}
+	if !linked {
+		return "", "", fail(Denied, "@%s, a kubeconfig is handed to a person who signs in, and it is not known who you are there. "+
+			"Type `/ocp link`, open the link it gives and sign in; then ask again. The cluster's page hands it out too.", c.event.Author)
+	}
+	link, err := d.KubeconfigLink(ctx, p, row.ID, c.deed(c.Line))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, open %s and sign in: it hands out the kubeconfig of `%s` once, until %s, to you and to nobody else.",
+		c.event.Author, link.URL.Reveal(), row.Name, when(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+}
+
+func (d *Desk) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	_, job, err := d.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.deed(c.Line))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s` gets %d workers (job `%s`). Its comment tells when it has them.", c.event.Author, row.Name, c.Replicas, job),
+		"scaling " + row.Name, nil
+}
+
+func (d *Desk) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("read the clock: %w", err)
+	}
+	why := c.Reason
+	if why == "" {
+		why = "@" + c.event.Author + " asked for it in a comment"
+	}
+	change, err := d.Hold(ctx, c.request.Principal, row.ID, Span{Until: now.Add(d.policy.Scale(c.TTL))}, c.deed(why))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s`: %s", c.event.Author, row.Name, change.Words), "held " + row.Name, nil
+}
+
+func (d *Desk) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	share, named := store.Share{Kind: shareTeam, Grantee: c.Team}, c.Team
+	if c.With != "" {
+		share.Kind = sharePrincipal
+		if named, share.Grantee, err = d.principalOf(ctx, c.With); err != nil {
+			return "", "", err
+		}
+	}
+	if _, err := d.Share(ctx, c.request.Principal, row.ID, share, c.deed(c.Line)); err != nil {
+		var said *Error
+		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another door
+			f := said.Fields[0]
+			return "", "", fail(said.Kind, "@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", c.event.Author, row.Name, f.Detail, strings.Join(f.Accept, ", "))
+		}
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s` is shown to %s %s now. Its page shows with whom it is shared, and takes it back.",
+		c.event.Author, row.Name, share.Kind, quoted(named)), "shared " + row.Name, nil
+}
+
+// principalOf is whom a word of a comment means: a principal's id, or a login of GitHub, which is its owner where one said so.
+// named is whom it names as far as it says: who owns an account elsewhere is not told to whoever reads a pull request.
+func (d *Desk) principalOf(ctx context.Context, word string) (named, principal string, err error) {
+	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
+		word = principalID(word)
+	}
+	account, err := d.store.AccountOf(ctx, word)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return word, word, nil
+	case err != nil:
+		return "", "", fmt.Errorf("look for the owner of %s: %w", word, err)
+	}
+	return word, account.Principal, nil
+}
+
+// retryByComment asks again for what failed or ended, or brings the next try of a stuck teardown forward.
+func (d *Desk) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, err := d.newest(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	var meant, all []store.Row
+	for _, row := range rows {
+		if c.Profile == "" || row.Profile == c.Profile {
+			all = append(all, row)
+			if !lively(row) {
+				meant = append(meant, row)
+			}
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "", "", d.none(c)
+	case len(meant) == 0:
+		return "", "", well(c, all[0])
+	case len(meant) > 1:
+		return "", "", d.which(c, meant)
+	}
+	return d.retry(ctx, c, meant[0])
+}
+
+// lively says that a cluster is there or on its way.
+func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
+
+func well(c command, row store.Row) error {
+	return fail(Conflict, "@%s, `%s` is %s (%s), so there is nothing to try again. `/ocp destroy %s` and then `/ocp create %s` make a new one.",
+		c.event.Author, row.Name, row.Status, row.Phase, row.Profile, row.Profile)
+}
+
+// retry tries again what became of a cluster: the teardown where that is stuck, else a cluster of the next generation in the
+// name of whoever asks.
+func (d *Desk) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	switch {
+	case lively(row):
+		return "", "", well(c, row)
+	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
+		if err := mayChange(c.request, row, policy.ActRetry); err != nil {
+			return "", "", err
+		}
+		if _, err := d.RetryTeardown(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how())); err != nil {
+			return "", "", err
+		}
+		return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name), "retry of " + row.Name, nil
+	}
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return "", "", err
+	}
+	w.request.Profile, w.request.Region, w.request.Version = row.Profile, row.Region, row.Release
+	if w.request.TTL = labelled(c.pr.Labels); w.request.TTL == 0 {
+		w.request.TTL = d.policy.Asked(row.TTL) // as long as the one it follows was to live
+	}
+	if row.Team != c.request.Ownership.Team {
+		w.request.Team = row.Team
+	}
+	return d.createOnce(ctx, c, w)
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// file is what the repository says of itself on the branch that the pull request goes to; nil: it says nothing. wrong is what
+// stands in it that nobody understands, line by line: then it says nothing either.
+func (d *Desk) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
+	raw, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
+	if errors.Is(err, ErrUnreadable) {
+		return nil, err, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
+	}
+	if !found {
+		return nil, nil, nil
+	}
+	read, wrong := profiles.LoadRepositoryFile(raw)
+	if wrong != nil {
+		return nil, wrong, nil
+	}
+	return &read, nil, nil
+}
+
+// asked makes a wish of a request from a pull request, judged by what the repository says of itself now. What nobody can read
+// lets nothing begin; what is there already goes on.
+func (d *Desk) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (wish, error) {
+	file, wrong, err := d.file(ctx, pr)
+	if err != nil {
+		return wish{}, err
+	}
+	r.File = file
+	w := wish{request: r, pr: pr}
+	if wrong != nil {
+		w.notes = []policy.Check{{
+			Name: "repository file", Result: policy.Fail, Asked: pr.Base,
+			Words: fmt.Sprintf("%s on %s cannot be read, so nothing new begins. %s", profiles.RepositoryFilePath, quoted(pr.Base), wrong),
+			Next:  "Put it right on that branch, and ask again.",
+		}}
+	}
+	return w, nil
+}
+
+// profileOf is what is meant where no profile is named: the file's default, else the installation's as far as the file's list
+// lets the repository have it.
+func (d *Desk) profileOf(f *profiles.RepositoryFile) string {
+	first := d.defaultProfile()
+	switch {
+	case f == nil:
+		return first
+	case f.Default != "":
+		return f.Default
+	case len(f.Profiles) == 0 || profiles.FitsAny(f.Profiles, first):
+		return first
+	}
+	if p, ok := d.book().DefaultOf(f.Profiles); ok {
+		return p.Name
+	}
+	return first
+}
+
+// noDrafts says whether the repository gives drafts no cluster. It is asked where it matters alone.
+func (d *Desk) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
+	if !pr.Draft {
+		return false, nil
+	}
+	file, _, err := d.file(ctx, pr)
+	return file != nil && file.Drafts == profiles.DraftsDeny, err
+}
+
+// checkFile has a pull request's own version of the file checked where it is another than that of its base branch.
+func (d *Desk) checkFile(ctx context.Context, e PullRequestEvent) ([]string, error) {
+	looks := e.Action == ActionOpened || e.Action == ActionReopened || e.Action == ActionSynchronize || e.Action == ActionEdited
+	if !looks || !e.PR.Open || e.PR.Head == "" || d.ownership(e.PR.Repo).Team == "" {
+		return nil, nil
+	}
+	theirs, found, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Head)
+	if errors.Is(err, ErrUnreadable) { // a fork's commit that is not to be seen yet, say: the next push has it checked
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Head, err)
+	}
+	if !found { // nothing to check, whatever the base has
+		return nil, nil
+	}
+	ours, _, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Base)
+	if err != nil && !errors.Is(err, ErrUnreadable) {
+		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Base, err)
+	}
+	if bytes.Equal(ours, theirs) {
+		return nil, nil
+	}
+	permission, err := d.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
+	if err != nil {
+		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
+	}
+	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork pushes as often as they like
+		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
+	}
+	err = d.store.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
+		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
+	})
+	return []string{"its " + profiles.RepositoryFilePath + " is checked"}, err
+}

@@ -1,0 +1,179 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// file gives the repository a file on its base branch.
+func (h *house) file(text string) { h.github.files = map[string]string{"main": text} }
+
+func TestAWishIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
+	h := newHouse(t)
+	h.github.files = map[string]string{
+		"main": "profiles: [aws-standard]\nttl: 5h\n", h.pr(true).Head: "profiles: [aws-minimal-test]\n",
+		"release": "ttl: 9h\ngrace: 1m\n",
+	}
+	h.labeled("will", label)
+	require.Empty(t, h.clusters(), "what the pull request itself says counts for nothing")
+	require.Contains(t, h.replies()[0], "repository file")
+	h.comment(1, "will", "/ocp create")
+	require.Equal(t, "aws-standard", h.only().Profile, "of the list, the default")
+	require.Equal(t, 5*time.Hour, h.only().TTL)
+
+	e := h.event("edited", "will", true)
+	e.PR.Base = "release"
+	h.sync(e)
+	e = h.event("labeled", "will", true, label)
+	e.PR.Base, e.Label = "release", label
+	h.sync(e)
+	require.Equal(t, 9*time.Hour, h.clusters()[1].TTL, "another base, another file")
+}
+
+func TestAFileThatNobodyCanReadRefusesWhatIsNewWithItsLine(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	h.file("ttl: 4h\ndraughts: deny\n")
+	h.comment(1, "will", "/ocp create aws-standard")
+	require.Contains(t, h.replies()[0], "ocpctl.yaml:2")
+	require.Contains(t, h.replies()[0], "draughts")
+	require.Equal(t, 1, len(h.clusters()))
+	h.comment(2, "will", "/ocp status\n/ocp extend 1h\n/ocp destroy")
+	require.Equal(t, lifecycle.Absent, h.only().Wish, "what is there goes on")
+	require.Equal(t, []string{"react eyes", "react confused", "react eyes", "react +1"}, h.effects())
+}
+
+func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
+	for drafts, ends := range map[string]bool{"deny": true, "allow": false} {
+		t.Run(drafts, func(t *testing.T) {
+			h := newHouse(t)
+			h.file("drafts: " + drafts + "\n")
+			h.labeled("will", label)
+			e := h.event("converted_to_draft", "will", true, label)
+			e.PR.Draft, e.PR.HeadRef = true, "feature"
+			h.sync(e)
+			require.Equal(t, ends, !h.only().Ends.PRClosed.IsZero())
+			if ends {
+				require.Equal(t, "the pull request became a draft", h.only().Ends.Reason())
+			}
+			e = h.event("ready_for_review", "will", true, label)
+			e.PR.HeadRef = "feature"
+			h.sync(e)
+			require.True(t, h.only().Ends.PRClosed.IsZero())
+		})
+	}
+}
+
+func TestWhatAPushDoes(t *testing.T) {
+	for does, want := range map[string]struct {
+		wishes []lifecycle.Wish
+		note   string
+	}{
+		"keep":     {[]lifecycle.Wish{lifecycle.Present}, "nothing to change"},
+		"refresh":  {[]lifecycle.Wish{lifecycle.Present}, "is kept as it is: it has no add-ons"},
+		"recreate": {[]lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, "accepted aws-minimal-test"},
+	} {
+		t.Run(does, func(t *testing.T) {
+			h := newHouse(t)
+			h.file("synchronize: " + does + "\n")
+			h.labeled("will", label)
+			e := h.event("synchronize", "maya", true, label)
+			e.PR.Head = strings.Repeat("a", 40)
+			require.Contains(t, h.sync(e), want.note)
+			require.NotContains(t, h.sync(e), "accepted", "one push is one")
+			var wishes []lifecycle.Wish
+			for _, row := range h.clusters() {
+				wishes = append(wishes, row.Wish)
+			}
+			require.Equal(t, want.wishes, wishes)
+			last := h.clusters()[len(wishes)-1]
+			require.Contains(t, h.query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
+			if does == "recreate" {
+				require.Equal(t, "github:maya", last.RequestedBy)
+				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.clusters()[0].WishWhy)
+			}
+		})
+	}
+}
+
+func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
+	h := newHouse(t)
+	h.file("synchronize: recreate\n")
+	h.labeled("will", label)
+	e := h.event("synchronize", "rita", true, label)
+	e.PR.Head = strings.Repeat("b", 40)
+	require.Contains(t, h.sync(e), "kept as they are: rita pushed and has read permission")
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+	require.Empty(t, h.effects())
+}
+
+func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
+	h := newHouse(t)
+	h.file("synchronize: recreate\n")
+	h.labeled("will", label)
+	e := h.event("synchronize", "will", true, label)
+	e.PR.Head = strings.Repeat("c", 40)
+	_, err := h.store.Destroy(t.Context(), h.only().ID, store.Deed{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
+	require.NoError(t, err)
+	h.sync(e)
+	require.Equal(t, 2, len(h.clusters()))
+	h.sync(e)
+	require.Equal(t, 2, len(h.clusters()))
+}
+
+func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
+	h := newHouse(t)
+	h.file("synchronize: recreate\n")
+	h.labeled("will", label)
+	for i, head := range []string{"b", "c", "b"} {
+		e := h.event("synchronize", "will", true, label)
+		e.PR.Head = strings.Repeat(head, 40)
+		require.Contains(t, h.sync(e), "accepted aws-minimal-test")
+		require.Equal(t, e.PR.Head, h.clusters()[i+1].PR.Head)
+	}
+	require.Equal(t, []string{"true", "true", "true", "false"}, h.query(`
+		SELECT s.muted::text FROM subscribers s JOIN clusters c ON c.id = s.cluster_id WHERE s.kind = 'github_label' ORDER BY c.generation`),
+		"the label stands for the newest, and no end of another takes it off")
+}
+
+func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
+	h := newHouse(t)
+	h.file("synchronize: recreate\n")
+	h.labeled("will", label)
+	e := h.event("synchronize", "will", true, label)
+	e.PR.Head = strings.Repeat("b", 40)
+	h.github.meanwhile = func() { h.github.down.Store(true) }
+	_, err := h.desk.SyncPullRequest(t.Context(), e)
+	require.ErrorIs(t, err, errDown)
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+}
+
+func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
+	head := strings.Repeat("d", 40)
+	for name, c := range map[string]struct {
+		files  map[string]string
+		checks []string
+	}{
+		"changed":   {map[string]string{"main": "ttl: 1h\n", head: "ttl: 2h\n"}, []string{"check_config " + head}},
+		"new":       {map[string]string{head: "ttl: 2h\n"}, []string{"check_config " + head}},
+		"the same":  {map[string]string{"main": "ttl: 1h\n", head: "ttl: 1h\n"}, nil},
+		"taken out": {map[string]string{"main": "ttl: 1h\n"}, nil},
+		"none":      {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.github.files = c.files
+			e := h.event("synchronize", "will", true)
+			e.PR.Head = head
+			h.sync(e)
+			h.sync(e)
+			require.ElementsMatch(t, c.checks, h.effects())
+		})
+	}
+}

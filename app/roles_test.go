@@ -1,0 +1,195 @@
+package app_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// writer is somebody who comments: with this permission on the repository, and the groups of the sign-in at which they said that
+// the account is theirs.
+type writer struct {
+	login, permission string
+	groups            []string
+	bot               bool
+}
+
+// writers are who writes in the table, in its columns' order: by GitHub's permission alone; then with a linked account: of
+// another team, platform admin, the same without a permission here, admin of another team, auditor; then a bot, and whoever
+// opened a pull request from a fork.
+var writers = []writer{
+	{login: "none", permission: "none"}, {login: "read", permission: "read"}, {login: "triage", permission: "triage"},
+	{login: "write", permission: "write"}, {login: "maintain", permission: "maintain"}, {login: "admin", permission: "admin"},
+	{login: "other", permission: "write", groups: []string{"ocpctl-team-security"}},
+	{login: "root", permission: "write", groups: []string{"ocpctl-admins"}},
+	{login: "away", permission: "none", groups: []string{"ocpctl-admins"}},
+	{login: "chief", permission: "write", groups: []string{"lead-security"}},
+	{login: "auditor", permission: "read", groups: []string{"ocpctl-auditors"}},
+	{login: "app[bot]", permission: "write", bot: true},
+	{login: "forker", permission: "read"},
+}
+
+// The pull requests of the table.
+const (
+	withTwo = 41 // has a cluster of the repository's team, and one that was given to another
+	waiting = 43 // has one that a platform admin must approve
+	forked  = 42 // is forker's, from a fork
+)
+
+// spoken is a line of a comment.
+type spoken struct {
+	pr   int
+	line string
+	want string // of each writer: did; told, and nothing changed; no, it was refused; void, nothing here does that yet; - for no answer
+}
+
+// lines are what everybody tries: every verb there is.
+var lines = []spoken{
+	{waiting, "/ocp create aws-standard", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp create aws-minimal-mint", "no no no no no no no did no no no - no"}, // it holds our keys
+	{withTwo, "/ocp create aws-minimal-test", "no no no told told told told told no told no - no"},
+	{forked, "/ocp create", "no no no did did did did did no did no - no"}, // and waits for somebody's word
+	{withTwo, "/ocp status", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp list", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp extend 1h aws-minimal-test", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp extend 1h aws-standard", "no no no no no no did did no did no - no"},
+	{withTwo, "/ocp destroy aws-minimal-test", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp destroy aws-standard", "no no no no no no did did no did no - no"},
+	{waiting, "/ocp approve", "no no no no no no no did no no no - no"},
+	{waiting, "/ocp refuse not now", "no no no no no no no did no no no - no"},
+	{withTwo, "/ocp kubeconfig aws-minimal-test", "no no no no no no told did no told no - no"},
+	{withTwo, "/ocp logs aws-minimal-test", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp scale 1 aws-minimal-test", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp refresh aws-minimal-test", "no no no told told told told told no told no - no"}, // it has no add-ons
+	{withTwo, "/ocp hold 1h aws-minimal-test", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp retry aws-minimal-test", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp share --team security aws-minimal-test", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp link", "did did did did did did did did did did did - did"},
+	{withTwo, "/ocp help", "told told told told told told told told told told told - told"},
+}
+
+func TestEveryVerbHasALine(t *testing.T) {
+	said := map[string]bool{}
+	for _, l := range lines {
+		for _, parsed := range chatops.Parse(l.line) {
+			require.NotNil(t, parsed.Command, l.line)
+			said[string(parsed.Command.Verb)] = true
+		}
+	}
+	known := regexp.MustCompile("`/ocp ([a-z]+)").FindAllStringSubmatch(chatops.Help(), -1)
+	require.Greater(t, len(known), 7)
+	for _, verb := range known {
+		require.True(t, said[verb[1]], "no line says who may /ocp %s", verb[1])
+	}
+}
+
+// street is a repository with what the lines speak of.
+func street(t *testing.T) *house {
+	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+		"teams/platform.yaml":   "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
+		"teams/security.yaml":   "name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n",
+		"policies/big.yaml":     "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
+		"identities/leads.yaml": "identities:\n  - {name: leads, source: saml, match: {groups: [\"lead-*\"]}, role: platform_admin, teams: [\"{groups:lead-}\"]}\n",
+	}))
+	h.github.prs = map[int]store.PullRequest{}
+	for _, number := range []int{withTwo, waiting, forked} {
+		pr := h.pr(true)
+		pr.Number, pr.Author = number, "write"
+		if number == forked {
+			pr.Author, pr.Fork = "forker", true
+		}
+		h.github.prs[number] = pr
+	}
+	for _, w := range writers {
+		h.github.permission[w.login] = w.permission
+		if w.groups == nil {
+			continue
+		}
+		link, err := h.desk.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Door: string(policy.DoorComment)})
+		require.NoError(t, err)
+		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+		_, err = h.desk.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
+			Source: profiles.SourceSAML, Subject: w.login + "@acme.example", Values: map[string][]string{"groups": w.groups},
+		}}, handle, app.Deed{Door: policy.DoorWeb})
+		require.NoError(t, err)
+	}
+	maya := writer{login: "maya"}
+	h.writes(maya, 9, spoken{pr: forked, line: "/ocp help"}) // from here on it is known
+	for i, said := range []spoken{
+		{withTwo, "/ocp create aws-minimal-test --name one", ""}, {withTwo, "/ocp create aws-standard --name two", ""}, {waiting, "/ocp create --name big-one", ""},
+	} {
+		h.writes(maya, int64(i+1), said)
+	}
+	for _, row := range h.clusters() {
+		if row.Name != "big-one" {
+			desktest.Ready(t, h.store, desktest.Shelf(h.shelf), row)
+		}
+	}
+	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET team = 'security' WHERE name = 'two'`)
+	require.NoError(t, err)
+	return h
+}
+
+// writes has somebody comment.
+func (h *house) writes(w writer, id int64, l spoken) (note string) {
+	h.Helper()
+	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
+		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line,
+	})
+	require.NoError(h, err)
+	return note
+}
+
+func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
+	h := street(t)
+	rows := desktest.Keep(t, h.store)
+	before := len(h.replies())
+	for _, l := range lines {
+		h.desk = h.withCatalogue(&h.book) // of one process, who may do nothing is answered so often and no more
+		var got []string
+		for _, w := range writers {
+			note := h.writes(w, 100, l)
+			changed := rows.Changed()
+			came := outcome(changed, h.replies()[before:])
+			if told := strings.Join(append(h.replies()[before:], note), "\n"); came == "no" {
+				require.Regexp(t, "takes write|takes a role in that team|takes the role|who signs in|the word of a platform admin|for platform admins alone", told, "it says what it takes")
+				require.Regexp(t, "Ask |ask ", told, "and what to do")
+			}
+			got = append(got, came)
+			rows.Restore(changed)
+		}
+		require.Equal(t, l.want, strings.Join(got, " "), l.line)
+	}
+}
+
+// records are where an answer or a reaction waits, and where it is written down that something was asked and refused, and how
+// GitHub said that the pull request stands.
+var records = []string{"replies", "effects", "river_job", "cluster_requests", "audit_events", "audit_head", "pull_requests"}
+
+// outcome is what came of a comment.
+func outcome(changed, replies []string) string {
+	did := slices.ContainsFunc(changed, func(table string) bool { return !slices.Contains(records, table) })
+	said := strings.Join(replies, "\n")
+	switch {
+	case did:
+		return "did"
+	case said == "" && len(changed) == 0:
+		return "-"
+	case strings.Contains(said, "does nothing here"):
+		return "void"
+	case strings.Contains(said, "cannot be done as it stands"), strings.Contains(said, "takes a role in that team"), strings.Contains(said, " counts; "),
+		strings.Contains(said, " takes the role "), strings.Contains(said, "a person who signs in"):
+		return "no"
+	}
+	return "told"
+}

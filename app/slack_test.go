@@ -1,0 +1,186 @@
+package app_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// inSlack is a house in whose catalogue Slack's users have roles, and in which everything waits for a word.
+func inSlack(t *testing.T, terms profiles.ApprovalTerms) *house {
+	b := careful(t, terms)
+	seat := func(user, role, team string) profiles.Identity {
+		return profiles.Identity{
+			Name: "slack-" + user, Source: profiles.SourceSlack, Role: role, Teams: []string{team},
+			Match: map[string][]string{"workspace": {"T1"}, "user": {user}},
+		}
+	}
+	b.Identities = append(b.Identities, seat("UADMIN", "platform_admin", "*"), seat("UMATE", "requester", "platform"), seat("UPAY", "requester", "payments"),
+		seat("UAUDIT", "auditor", "*"), seat("UBOSS", "platform_admin", "platform"), seat("UPAYBOSS", "platform_admin", "payments"))
+	return houseWith(t, b)
+}
+
+var commands int
+
+// slack has a user type a command, and returns the answer.
+func (h *house) slack(user, text string) string {
+	h.Helper()
+	commands++
+	return h.slackAs(app.SlackCommand{ID: fmt.Sprintf("13345224609.%d", commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
+}
+
+func (h *house) slackAs(e app.SlackCommand) string {
+	h.Helper()
+	_, err := h.desk.Slack(h.Context(), e)
+	require.NoError(h, err)
+	said := h.query(`SELECT body FROM replies WHERE cause = $1 AND workspace = $2 AND channel = $3 AND person = $4`,
+		"slack:"+e.Workspace+":"+e.ID, e.Workspace, e.Channel, e.User)
+	require.Len(h, said, 1, "one answer, to the one who asked, where they asked")
+	return said[0]
+}
+
+// waits labels the pull request and returns what its cluster waits for.
+func (h *house) waits() store.Approval {
+	h.Helper()
+	h.labeled("will", label)
+	page, _, err := h.store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	require.NoError(h, err)
+	require.Len(h, page, 1)
+	return page[0]
+}
+
+func (h *house) approval(id string) store.Approval {
+	h.Helper()
+	a, err := h.store.Approval(h.Context(), id)
+	require.NoError(h, err)
+	return a
+}
+
+// links has a user link their account as the principal.
+func (h *house) links(user string, p policy.Principal) {
+	h.Helper()
+	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack(user, "link"))
+	require.NotNil(h, handle)
+	got, err := h.desk.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
+	require.NoError(h, err)
+	require.Equal(h, "slack:T1/"+user, got.Account)
+}
+
+func proved(id string, groups ...string) policy.Principal {
+	return policy.Principal{ID: id, Name: id, Proof: &policy.Claims{Source: profiles.SourceSAML, Subject: id, Values: map[string][]string{"groups": groups}}}
+}
+
+func TestWhoseWordCountsInSlack(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{})
+	a := h.waits()
+	h.links("UFINANCE", proved("saml:finance", "nothing-here"))
+	for _, c := range []struct{ user, approve, approvals, status string }{
+		{"UNOBODY", "`/ocp link` ties this account to you", "`/ocp link`", "`/ocp link`"},
+		{"UFINANCE", "ask a platform admin for a role", "`/ocp link`", "`/ocp link`"},
+		{"UPAY", "There is no approval " + a.ID + " that you may see", "Nothing that you may see waits", "no cluster that you may see"},
+		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "Nothing that you may see waits", "no cluster that you may see"},
+		{"UMATE", "Here the word of a platform admin of team platform counts; yours is requester", "yours is requester", a.ClusterName},
+		{"UAUDIT", "yours is auditor", a.ID, a.ClusterName},
+	} {
+		for _, verb := range []string{"approve ", "refuse "} {
+			require.Contains(t, h.slack(c.user, verb+a.ID+" because"), c.approve, c.user+" "+verb)
+		}
+		require.Contains(t, h.slack(c.user, "approvals"), c.approvals, c.user)
+		require.Contains(t, h.slack(c.user, "status"), c.status, c.user)
+	}
+	require.Contains(t, h.slack("UPAY", "approve "+a.ClusterName), "There is no cluster "+a.ClusterName+" that you may see")
+	require.Contains(t, h.slack("UPAY", "status "+a.Cluster), "There is no cluster "+a.Cluster+" that you may see")
+	require.Empty(t, h.approval(a.ID).Votes)
+	require.Contains(t, h.slackAs(app.SlackCommand{ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
+	require.Contains(t, h.slack("UBOSS", "approvals"), "`/ocp approve "+a.ID+"`")
+	require.Contains(t, h.slack("UBOSS", "approve "+a.ClusterName+" go ahead"), "You approved `"+a.ClusterName+"` at `6dcb09b`. It begins now")
+	require.False(t, h.only().NeedsApproval)
+	votes := h.approval(a.ID).Votes
+	require.Len(t, votes, 1)
+	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Door, votes[0].Reason})
+	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "nothing waits for a word any more")
+	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "Nothing of `"+a.ClusterName+"` waits for a word")
+	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "There is no approval apr_nothing")
+}
+
+func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{})
+	a := h.waits()
+	require.Contains(t, h.slack("UADMIN", "refuse "+a.ID), "Say why")
+	require.True(t, h.only().NeedsApproval)
+	require.Contains(t, h.slack("UADMIN", "refuse "+a.Cluster+" not this week"), "You refused `"+a.ClusterName+"`")
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	now := h.approval(a.ID)
+	require.Equal(t, store.ApprovalRefused, now.State)
+	require.Contains(t, now.DecidedWhy, "not this week")
+}
+
+// A process that dies behind the vote leaves its answer too: the command is worked again and is not told that it came late.
+func TestACommandWorkedTwiceVotesOnceAndAnswersOnce(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{Count: 2, By: "requester"})
+	a := h.waits()
+	e := app.SlackCommand{ID: "1.2.3", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "approve " + a.ID}
+	first := h.slackAs(e)
+	require.Contains(t, first, "It has 1 of the 2 votes it needs")
+	require.Equal(t, []string{"true"}, h.query(`SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.cause = 'slack:T1:1.2.3'`))
+	require.Equal(t, first, h.slackAs(e))
+	require.Len(t, h.approval(a.ID).Votes, 1)
+	for _, text := range []string{"help", "link", "nonsense", "status", "approvals"} {
+		e.ID, e.Text = "again-"+text, text
+		require.Equal(t, h.slackAs(e), h.slackAs(e), text)
+	}
+	require.Contains(t, h.slack("UMATE", "approve "+a.ID), "You voted already")
+	require.Contains(t, h.slack("UBOSS", "approve "+a.ID), "It begins now")
+}
+
+func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{Count: 2, By: "requester"})
+	a := h.waits()
+	link := h.slack("ULINK", "link")
+	require.Contains(t, link, "Open <http://127.0.0.1:8080/links/")
+	require.Contains(t, link, "Slack account `slack:T1/ULINK`")
+	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
+	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
+	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")
+	_, err := h.desk.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
+	require.Equal(t, app.Conflict, app.KindOf(err), "one person has one word")
+
+	h.links("UWILL", proved("saml:will", "ocpctl-team-platform"))
+	handle := regexp.MustCompile(`/links/(\S+)`)
+	h.comment(1, "will", "/ocp link")
+	said := h.replies()
+	_, err = h.desk.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
+	require.NoError(t, err)
+	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You asked for it yourself", "on GitHub, and it is one person")
+
+	h.query(`UPDATE accounts SET seen_at = seen_at - interval '8 days' WHERE account = 'slack:T1/ULINK' RETURNING account`)
+	require.Contains(t, h.slack("ULINK", "approvals"), "`/ocp link`", "whoever does not sign in any more acts from nowhere")
+}
+
+func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
+	b, err := book.Embedded()
+	require.NoError(t, err)
+	b.Identities = append(b.Identities, profiles.Identity{
+		Name: "slack-mates", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"}, Match: map[string][]string{"channel": {"C1"}},
+	})
+	h := houseWith(t, b)
+	h.labeled("will", label)
+	row := h.only()
+	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {
+		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+profile+"`)", ref)
+	}
+	require.Contains(t, h.slack("UANY", "approvals"), "Nothing that you may see waits")
+	require.Contains(t, h.slackAs(app.SlackCommand{ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
+	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
+	require.Contains(t, h.slack("UANY", "help"), "What one can type here")
+	require.Contains(t, h.slack("UANY", "create"), "not done from Slack")
+}

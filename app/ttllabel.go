@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// labelled is the lifetime that the labels of a pull request ask for, the longest of several; 0: none does.
+func labelled(labels []string) (ttl time.Duration) {
+	for _, label := range labels {
+		if d, ok := chatops.ParseTTLLabel(label); ok {
+			ttl = max(ttl, d)
+		}
+	}
+	return ttl
+}
+
+// lengthen moves the ends of the pull request's clusters to what a label says that was set now, counted from their acceptance.
+// It never brings one nearer.
+func (d *Desk) lengthen(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
+	ttl, ok := chatops.ParseTTLLabel(label)
+	if !ok {
+		words := fmt.Sprintf("The label %s says no lifetime, so it changes nothing. It is `%s<hours>`, with 1 to 8784 hours, for example `%s8`.",
+			quoted(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
+		return []string{label + " is no lifetime"}, d.answerLabel(ctx, e.PR, "label", label, words)
+	}
+	if !deed(e, label) {
+		return nil, nil
+	}
+	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil || len(live) == 0 {
+		return nil, err
+	}
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	if d.overlooked(e, request) {
+		return []string{notTold(e, label)}, nil
+	}
+	if verdict := policy.May(request, string(chatops.VerbExtend)); !verdict.Allowed {
+		cause := "ttl:" + e.at
+		if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
+			return nil, fmt.Errorf("take the label off: %w", err)
+		}
+		return []string{refusedNote(label, verdict)}, d.answerLabel(ctx, e.PR, cause, label, chatops.Refusal(e.Actor, verdict))
+	}
+	var notes []string
+	for _, row := range live {
+		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), label)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, said...)
+	}
+	return notes, nil
+}
+
+func (d *Desk) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, label string) ([]string, error) {
+	by := row.AcceptedAt.Add(ttl).Sub(row.Ends.TTL)
+	if by <= 0 || row.Ends.TTL.Equal(row.Ends.Max) || mayChange(r, row, policy.ActExtend) != nil {
+		return nil, nil
+	}
+	_, after, _, err := d.store.Extend(ctx, row.ID, by, store.Deed{
+		Actor: r.Principal.ID, Door: string(r.Door), Why: "the label " + label, Version: row.Version, // counted from this end
+	})
+	if err != nil {
+		return nil, fmt.Errorf("extend %s: %w", row.ID, err)
+	}
+	return []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.TTL.UTC().Format(time.RFC3339))}, nil
+}

@@ -1,0 +1,192 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestATeamOfGitHubGivesARole(t *testing.T) {
+	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+		"identities/crew.yaml": "identities:\n  - {name: crew, source: github, match: {team: [acme/admins]}, role: platform_admin, teams: [\"*\"]}\n",
+	}))
+	h.github.teams = map[string][]string{"maya": {"acme/admins", "acme/others"}}
+	h.sync(h.event("opened", "will", true))
+	h.comment(1, "will", "/ocp create aws-minimal-mint")
+	require.Contains(t, h.replies()[0], "for platform admins alone")
+	h.comment(2, "maya", "/ocp create aws-minimal-mint --region mars-1")
+	require.NotContains(t, h.replies()[1], "for platform admins alone")
+}
+
+func TestReactions(t *testing.T) {
+	for name, c := range map[string]struct {
+		author, body string
+		want         []string
+	}{
+		"understood and done":      {"will", "/ocp create", []string{"react eyes", "react +1"}},
+		"not understood":           {"will", "/ocp craete", []string{"react eyes", "react confused"}},
+		"one of two is refused":    {"will", "/ocp help\n/ocp create nope", []string{"react eyes", "react confused"}},
+		"who may not":              {"rita", "/ocp status", []string{"react eyes", "react confused"}},
+		"refused first, then fine": {"will", "/ocp extend 4h\n/ocp help", []string{"react eyes", "react confused"}},
+		"talk":                     {"will", "hello", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := opened(t)
+			h.comment(7, c.author, c.body)
+			h.comment(7, c.author, c.body)
+			require.ElementsMatch(t, c.want, h.effects())
+		})
+	}
+}
+
+// forkHouse is a house whose repository takes forks once a person agreed.
+func forkHouse(t *testing.T) *house {
+	h := newHouse(t)
+	h.file("forks: approve\n")
+	e := h.event("opened", "zoe", true)
+	e.PR.Fork, e.PR.Author, e.PR.Association = true, "zoe", "FIRST_TIME_CONTRIBUTOR"
+	h.sync(e)
+	return h
+}
+
+func (h *house) pushedUnseen(head string) {
+	pr := h.pr(true)
+	pr.Fork, pr.Author, pr.Head = true, "zoe", head
+	h.github.prs = map[int]store.PullRequest{41: pr}
+}
+
+func TestAForkBeginsOnceSomebodyOfTheTeamAgreedToItsNewestCommit(t *testing.T) {
+	h := forkHouse(t)
+	h.comment(1, "will", "/ocp create")
+	require.True(t, h.only().NeedsApproval)
+	h.comment(2, "rita", "/ocp approve")
+	require.True(t, h.only().NeedsApproval, "she may only read")
+
+	h.pushedUnseen(strings.Repeat("f", 40))
+	h.comment(3, "maya", "/ocp approve")
+	require.True(t, h.only().NeedsApproval, "she looked at another commit")
+	require.Contains(t, h.replies()[len(h.replies())-1], "moved on to `fffffff`")
+	h.comment(4, "maya", "/ocp approve")
+	require.False(t, h.only().NeedsApproval)
+	require.Contains(t, h.replies()[len(h.replies())-1], "at `fffffff`")
+}
+
+func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
+	h := forkHouse(t)
+	h.comment(1, "will", "/ocp create")
+	h.comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.Contains(t, h.only().WishWhy, "it mines coins")
+	require.Contains(t, h.replies()[len(h.replies())-1], "@maya refused `"+h.only().Name+"`")
+	n := len(h.replies())
+	h.comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
+	require.Len(t, h.replies(), n)
+}
+
+// ready is a house with a ready cluster that came by comment.
+func ready(t *testing.T) *house {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create aws-standard")
+	desktest.Ready(t, h.store, desktest.Shelf(h.shelf), h.only())
+	return h
+}
+
+func (h *house) lastReply() string {
+	h.Helper()
+	all := h.replies()
+	require.NotEmpty(h, all)
+	return all[len(all)-1]
+}
+
+func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
+	h := ready(t)
+	h.comment(2, "maya", "/ocp kubeconfig")
+	require.Contains(t, h.lastReply(), "/ocp link")
+	link, err := h.desk.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	require.NoError(t, err)
+	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
+		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
+	}}
+	_, err = h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.NoError(t, err)
+
+	h.comment(3, "maya", "/ocp kubeconfig")
+	said := h.lastReply()
+	require.NotContains(t, said, "clusters:", "never the thing itself")
+	_, rest, _ := strings.Cut(said, "/links/")
+	handle, _, _ = strings.Cut(rest, " ")
+	_, err = h.desk.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
+	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
+	got, err := h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.NoError(t, err)
+	require.NotEmpty(t, got.Kubeconfig)
+	_, err = h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.Equal(t, app.NotFound, app.KindOf(err), "once")
+}
+
+func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
+	h := ready(t)
+	id := int64(10)
+	says := func(line string) string {
+		id++
+		h.comment(id, "will", line)
+		return h.lastReply()
+	}
+	require.Contains(t, says("/ocp logs"), h.only().Name)
+	require.Contains(t, says("/ocp scale 2"), "gets 2 workers")
+	require.Contains(t, says("/ocp scale 4000"), "may have")
+	require.Contains(t, says(`/ocp hold 3h --reason "the demo"`), "the hold counts")
+	require.Equal(t, "the demo", h.only().HoldWhy)
+	require.Contains(t, says("/ocp share --team security"), "is shown to team `security`")
+	require.Contains(t, says("/ocp share --with @rita"), "is shown to principal `github:rita`")
+	require.Contains(t, says("/ocp share --team platform"), "it is this team's already")
+	require.Contains(t, says("/ocp retry"), "nothing to try again")
+	h.sync(h.event("closed", "will", false))
+	require.Contains(t, says(`/ocp destroy --reason "enough"`), "is being destroyed")
+	require.Equal(t, "@will: enough", h.only().WishWhy)
+}
+
+func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
+	h := ready(t)
+	h.destroyed(h.only())
+	h.comment(2, "maya", "/ocp retry")
+	h.comment(2, "maya", "/ocp retry")
+	rows := h.clusters()
+	require.Len(t, rows, 2)
+	require.Equal(t, 2, rows[1].Generation)
+	require.Equal(t, "github:maya", rows[1].RequestedBy)
+	require.Equal(t, "aws-standard", rows[1].Profile)
+}
+
+func TestRetryAsksForWhatWasAskedFor(t *testing.T) {
+	h := opened(t)
+	h.comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
+	h.destroyed(h.only())
+	h.comment(2, "maya", "/ocp retry")
+	again := h.clusters()[1]
+	require.Equal(t, "us-east-2", again.Region)
+	require.Equal(t, 7*time.Hour, again.TTL)
+}
+
+func TestRetryBringsAStuckTeardownForward(t *testing.T) {
+	h := ready(t)
+	h.destroyed(h.only())
+	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked'`)
+	require.NoError(t, err)
+	h.comment(2, "rita", "/ocp retry")
+	require.Contains(t, h.lastReply(), "takes write")
+	h.comment(3, "maya", "/ocp retry")
+	require.Contains(t, h.lastReply(), "is tried again now")
+	require.Equal(t, 1, len(h.clusters()), "what is stuck is freed first; /ocp create asks for another beside it")
+	require.Equal(t, []string{"github:maya"}, h.query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
+}
