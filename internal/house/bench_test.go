@@ -87,3 +87,28 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// BenchmarkLabelToFirstWords measures from the moment a person's label leaves GitHub to the moment the cluster's comment
+// stands on the pull request: webhook, inbox, GitHub's word on the pull request and the permission, policy, acceptance, the
+// words and the wire. Each round is twenty labels, one after the other.
+func BenchmarkLabelToFirstWords(b *testing.B) {
+	const rounds = 20
+	l := newLife(b, time.Hour)
+	for b.Loop() {
+		var took []time.Duration
+		for range rounds {
+			number, err := l.GitHub.Open("Measure the first words", "maya")
+			require.NoError(b, err)
+			began := time.Now()
+			require.NoError(b, l.GitHub.Label(number, label, "maya"))
+			l.runUntil("its first words", 20*time.Second, func() bool { return len(l.GitHub.Comments(number)) > 0 })
+			took = append(took, time.Since(began))
+			_, err = l.GitHub.Comment(number, "/ocp destroy", "maya")
+			require.NoError(b, err)
+			l.runUntil("released", time.Minute, l.every(lifecycle.Released))
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	}
+}

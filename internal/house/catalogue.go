@@ -13,7 +13,7 @@ import (
 //go:embed catalogue
 var catalogueFiles embed.FS
 
-// catalogue writes the house's catalogue: the program's own profiles and identities, and teams, quotas, a rule and the
+// catalogue writes the house's catalogue: the program's own profiles, add-ons and identities, and teams, quotas, a rule and the
 // programs of the demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
 func (h *House) catalogue() error {
 	dir := h.path("catalogue")
@@ -32,7 +32,7 @@ func (h *House) catalogue() error {
 		name string
 		from fs.FS
 	}{
-		{"profiles", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
+		{"profiles", profiles.EmbeddedFiles()}, {"addons", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
 		{"identities", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
 		files, err := fs.Sub(kind.from, kind.name)

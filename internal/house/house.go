@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/postgres"
 	"github.com/ocpctl/ocpctl/internal/house/s3"
 	"github.com/ocpctl/ocpctl/internal/house/saml"
+	"github.com/ocpctl/ocpctl/internal/house/slack"
 	"github.com/ocpctl/ocpctl/internal/house/story"
 )
 
@@ -23,6 +24,7 @@ import (
 const (
 	WebhookSecret = "demo-github-webhook-secret"
 	SlackSecret   = "demo-slack-signing-secret"
+	SlackToken    = "demo-slack-bot-token"
 	AccessKey     = "AKIADEMO0000EXAMPLE1"
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
@@ -59,6 +61,7 @@ type Config struct {
 // Secrets are what must never be seen outside. A test that looks for them gives its own.
 type Secrets struct {
 	Webhook, Slack string
+	SlackBot       string // token with which the bot speaks
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 }
@@ -73,6 +76,7 @@ type House struct {
 	Status *Cut // between runners and the Status API
 	AWS    *aws.Server
 	GitHub *github.Server
+	Slack  *slack.Server
 	OIDC   *oidc.Issuer
 	SAML   *saml.Provider
 	server *process
@@ -107,6 +111,7 @@ func Start(ctx context.Context, cfg Config) (h *House, err error) {
 		{"the OIDC issuer", h.startOIDC},
 		{"the identity provider", h.startSAML},
 		{"the stand-in GitHub", h.startGitHub},
+		{"the stand-in Slack", h.startSlack},
 		{"the line to the Status API", h.startStatus},
 		{"ocpctl-server", h.StartServer},
 	} {
@@ -135,6 +140,7 @@ func (c Config) withDefaults() Config {
 	set(&c.WordsPace, 10*time.Millisecond)
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
+	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	return c
@@ -216,6 +222,14 @@ func (h *House) startGitHub(ctx context.Context) (err error) {
 	return err
 }
 
+func (h *House) startSlack(ctx context.Context) (err error) {
+	h.Slack, err = slack.Start(ctx, slack.Config{
+		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
+		StatePath: h.state("slack.json"),
+	})
+	return err
+}
+
 // Stop ends everything politely: runners first, so that they can still tell the server, then the server, then the rest.
 func (h *House) Stop() error {
 	var errs []error
@@ -228,6 +242,9 @@ func (h *House) Stop() error {
 	}
 	if h.GitHub != nil {
 		errs = append(errs, h.GitHub.Stop())
+	}
+	if h.Slack != nil {
+		errs = append(errs, h.Slack.Stop())
 	}
 	if h.OIDC != nil {
 		errs = append(errs, h.OIDC.Stop())
@@ -270,7 +287,7 @@ func (h *House) Places() (story.Places, error) {
 	}
 	auditor, err := h.Token("auditor")
 	return story.Places{
-		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), AWS: h.AWS.URL(),
+		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), Slack: h.Slack.URL(), AWS: h.AWS.URL(),
 		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
 		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret,
 	}, err

@@ -2,6 +2,7 @@ package github
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,50 +13,102 @@ var (
 	errInvalid  = errors.New("not possible")
 )
 
-// Label sets a label as a person. Setting one that is set changes nothing and tells nobody.
-func (s *Server) Label(number int, label, as string) error {
-	return s.change(func(w *world) ([]Event, error) { return s.label(w, number, label, as) })
+// Place is a repository to act and look in. A Server is one too: what is done without saying where is done in Repo.
+type Place struct {
+	s    *Server
+	repo string // its name, or one it had
 }
 
-// Unlabel removes a label as a person.
-func (s *Server) Unlabel(number int, label, as string) error {
-	return s.change(func(w *world) ([]Event, error) { return s.unlabel(w, number, label, as) })
+// In is another repository than Repo.
+func (s *Server) In(repo string) Place { return Place{s, repo} }
+
+// do runs fn on the repository and keeps what it did.
+func (p Place) do(fn func(w *world, r *repository) ([]Event, error)) error {
+	return p.s.change(func(w *world) ([]Event, error) {
+		r, _ := w.repo(p.repo)
+		if r == nil {
+			return nil, errNotFound
+		}
+		return fn(w, r)
+	})
 }
 
-// Close closes a pull request as a person.
-func (s *Server) Close(number int, as string) error {
-	return s.change(func(w *world) ([]Event, error) { return s.setOpen(w, number, false, as) })
-}
-
-// Reopen opens a closed pull request again as a person.
-func (s *Server) Reopen(number int, as string) error {
-	return s.change(func(w *world) ([]Event, error) { return s.setOpen(w, number, true, as) })
-}
-
-// Push gives a pull request a new head, as its author's push does.
-func (s *Server) Push(number int, as string) error {
-	return s.change(func(w *world) ([]Event, error) {
-		pr := w.pull(number)
+// onPull runs fn on a pull request.
+func (p Place) onPull(number int, fn func(w *world, r *repository, pr *PullRequest) ([]Event, error)) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		pr := r.pull(number)
 		if pr == nil {
 			return nil, errNotFound
 		}
-		before, push := pr.HeadSHA, 2
-		for commitID(number, push-1) != before {
-			push++
+		return fn(w, r, pr)
+	})
+}
+
+// Label sets a label as a person. Setting one that is set changes nothing and tells nobody.
+func (p Place) Label(number int, label, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		return p.s.label(w, r, pr, label, as)
+	})
+}
+
+// Unlabel removes a label as a person.
+func (p Place) Unlabel(number int, label, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		return p.s.unlabel(w, r, pr, label, as)
+	})
+}
+
+// Close closes a pull request as a person.
+func (p Place) Close(number int, as string) error { return p.setOpen(number, false, as) }
+
+// Reopen opens a closed pull request again as a person. One that was merged, or whose branch is gone, stays closed.
+func (p Place) Reopen(number int, as string) error { return p.setOpen(number, true, as) }
+
+func (p Place) setOpen(number int, open bool, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		return p.s.setOpen(w, r, pr, open, as)
+	})
+}
+
+// Push gives a pull request a new head, as its author's push does.
+func (p Place) Push(number int, as string) error { return p.PushFile(number, "", "", as) }
+
+// PushFile pushes a commit that writes one file, "" for a commit that changes nothing.
+func (p Place) PushFile(number int, path, content, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		if pr.BranchGone {
+			return nil, errInvalid
 		}
-		pr.HeadSHA = commitID(number, push)
-		s.touch(pr)
-		e := w.event("synchronize", as, pr)
+		before := pr.HeadSHA
+		pr.Pushes++
+		pr.HeadSHA = commitID(r.Name, number, pr.Pushes)
+		r.Commits[pr.HeadSHA] = maps.Clone(r.Commits[before])
+		if path != "" {
+			r.Commits[pr.HeadSHA] = withFile(r.Commits[before], path, content)
+		}
+		if !pr.Open {
+			return nil, nil // the branch moves on; of a closed pull request nobody is told
+		}
+		pr.touch(p.s.now())
+		e := p.s.event(w, r, "synchronize", as, pr)
 		e.Before = before
 		return []Event{e}, nil
 	})
 }
 
+// Commit puts a commit that writes one file on the default branch.
+func (p Place) Commit(path, content string) error {
+	return p.do(func(_ *world, r *repository) ([]Event, error) {
+		r.commit(Branch, withFile(r.Commits[r.Branches[Branch]], path, content))
+		return nil, nil
+	})
+}
+
 // Comment writes a comment as a person, or as the Bot, and returns its id.
-func (s *Server) Comment(number int, body, as string) (int64, error) {
+func (p Place) Comment(number int, body, as string) (int64, error) {
 	var id int64
-	err := s.change(func(w *world) ([]Event, error) {
-		c, events, err := s.comment(w, number, body, as)
+	err := p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		c, events, err := p.s.comment(w, r, pr, body, as)
 		if err == nil {
 			id = c.ID
 		}
@@ -64,135 +117,117 @@ func (s *Server) Comment(number int, body, as string) (int64, error) {
 	return id, err
 }
 
+// EditComment changes a comment as a person.
+func (p Place) EditComment(id int64, body, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) { return p.s.recomment(w, r, id, body, as) })
+}
+
 // DeleteComment deletes a comment as a person.
-func (s *Server) DeleteComment(id int64, as string) error {
-	return s.change(func(w *world) ([]Event, error) { return s.uncomment(w, id, as) })
+func (p Place) DeleteComment(id int64, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) { return p.s.uncomment(w, r, id, as) })
 }
 
-// SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes it unknown.
-func (s *Server) SetPermission(login, role string) error {
-	return s.change(func(w *world) ([]Event, error) {
-		if role == "" {
-			delete(w.Permissions, login)
-		} else {
-			w.Permissions[login] = role
-		}
-		return nil, nil
-	})
-}
-
-// touch moves a pull request's updated_at on. GitHub counts whole seconds, so two events of one second look alike.
-func (s *Server) touch(pr *PullRequest) {
-	if now := s.now().UTC().Truncate(time.Second); now.After(pr.UpdatedAt) {
-		pr.UpdatedAt = now
+func (s *Server) event(w *world, r *repository, action, as string, pr *PullRequest) Event {
+	return Event{
+		Name: "pull_request", Action: action, Sender: as, PR: w.snapshot(r, pr),
+		Comments: len(r.conversation(pr.Number)), scene: w.scene(s, r),
 	}
 }
 
-func (w *world) event(action, as string, pr *PullRequest) Event {
-	copied := *pr
-	copied.Labels = slices.Clone(pr.Labels)
-	return Event{Name: "pull_request", Action: action, Sender: as, PR: copied, Comments: len(w.conversation(pr.Number))}
-}
-
-func (s *Server) label(w *world, number int, label, as string) ([]Event, error) {
-	pr, label := w.pull(number), strings.TrimSpace(label)
-	if pr == nil {
-		return nil, errNotFound
-	}
-	if label == "" || len(label) > 50 {
+func (s *Server) label(w *world, r *repository, pr *PullRequest, label, as string) ([]Event, error) {
+	label = strings.TrimSpace(label)
+	if label == "" || len([]rune(label)) > 50 {
 		return nil, errInvalid
 	}
 	if pr.Has(label) {
 		return nil, nil
 	}
-	known := slices.IndexFunc(w.Labels, func(l string) bool { return strings.EqualFold(l, label) })
-	if known < 0 {
-		w.Labels = append(w.Labels, label) // GitHub makes a label it does not know
+	if known := r.label(label); known != nil {
+		label = known.Name
 	} else {
-		label = w.Labels[known]
+		r.Labels = append(r.Labels, plainLabel(label)) // GitHub makes a label it does not know
 	}
 	pr.Labels = append(pr.Labels, label)
-	s.touch(pr)
-	e := w.event("labeled", as, pr)
+	pr.touch(s.now())
+	e := s.event(w, r, "labeled", as, pr)
 	e.Label = label
 	return []Event{e}, nil
 }
 
-func (s *Server) unlabel(w *world, number int, label, as string) ([]Event, error) {
-	pr := w.pull(number)
-	if pr == nil || !pr.Has(label) {
+func (s *Server) unlabel(w *world, r *repository, pr *PullRequest, label, as string) ([]Event, error) {
+	i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	if i < 0 {
 		return nil, errNotFound
 	}
-	i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 	label = pr.Labels[i]
 	pr.Labels = slices.Delete(pr.Labels, i, i+1)
-	s.touch(pr)
-	e := w.event("unlabeled", as, pr)
+	pr.touch(s.now())
+	e := s.event(w, r, "unlabeled", as, pr)
 	e.Label = label
 	return []Event{e}, nil
 }
 
-func (s *Server) setOpen(w *world, number int, open bool, as string) ([]Event, error) {
-	pr := w.pull(number)
-	if pr == nil {
-		return nil, errNotFound
-	}
+func (s *Server) setOpen(w *world, r *repository, pr *PullRequest, open bool, as string) ([]Event, error) {
 	if pr.Open == open {
 		return nil, nil
 	}
+	if open && (pr.Merged || pr.BranchGone) {
+		return nil, errInvalid
+	}
 	action := "reopened"
 	pr.Open, pr.ClosedAt = open, nil
-	s.touch(pr)
+	pr.touch(s.now())
 	if !open {
 		action = "closed"
 		closed := pr.UpdatedAt
 		pr.ClosedAt = &closed
 	}
-	return []Event{w.event(action, as, pr)}, nil
+	return []Event{s.event(w, r, action, as, pr)}, nil
 }
 
-func (s *Server) comment(w *world, number int, body, as string) (*Comment, []Event, error) {
-	pr := w.pull(number)
-	if pr == nil {
-		return nil, nil, errNotFound
-	}
-	if strings.TrimSpace(body) == "" || len([]rune(body)) > 65536 {
+func (s *Server) comment(w *world, r *repository, pr *PullRequest, body, as string) (*Comment, []Event, error) {
+	if !goodBody(body) {
 		return nil, nil, errInvalid
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	c := &Comment{ID: w.id(), Number: number, Author: as, Body: body, CreatedAt: now, UpdatedAt: now}
-	w.Comments = append(w.Comments, c)
-	s.touch(pr)
-	return c, []Event{w.commentEvent("created", as, pr, c)}, nil
+	c := &Comment{
+		ID: w.id(), Number: pr.Number, Author: as, Association: w.association(r, as, false), Body: body, CreatedAt: now, UpdatedAt: now,
+	}
+	r.Comments = append(r.Comments, c)
+	s.fresh(r.ID, c.ID)
+	pr.touch(s.now())
+	return c, []Event{s.commentEvent(w, r, "created", as, c)}, nil
 }
 
-func (s *Server) recomment(w *world, id int64, body, as string) (*Comment, []Event, error) {
-	c := w.comment(id)
+func (s *Server) recomment(w *world, r *repository, id int64, body, as string) ([]Event, error) {
+	c := r.comment(id)
 	if c == nil {
-		return nil, nil, errNotFound
+		return nil, errNotFound
 	}
-	if strings.TrimSpace(body) == "" || len([]rune(body)) > 65536 {
-		return nil, nil, errInvalid
+	if !goodBody(body) {
+		return nil, errInvalid
 	}
 	old := c.Body
 	c.Body, c.UpdatedAt = body, s.now().UTC().Truncate(time.Second)
 	c.Edits++
-	e := w.commentEvent("edited", as, w.pull(c.Number), c)
+	e := s.commentEvent(w, r, "edited", as, c)
 	e.OldBody = old
-	return c, []Event{e}, nil
+	return []Event{e}, nil
 }
 
-func (s *Server) uncomment(w *world, id int64, as string) ([]Event, error) {
-	c := w.comment(id)
+func goodBody(body string) bool { return strings.TrimSpace(body) != "" && len([]rune(body)) <= 65536 }
+
+func (s *Server) uncomment(w *world, r *repository, id int64, as string) ([]Event, error) {
+	c := r.comment(id)
 	if c == nil {
 		return nil, errNotFound
 	}
-	w.Comments = slices.DeleteFunc(w.Comments, func(other *Comment) bool { return other.ID == id })
-	return []Event{w.commentEvent("deleted", as, w.pull(c.Number), c)}, nil
+	r.Comments = slices.DeleteFunc(r.Comments, func(other *Comment) bool { return other.ID == id })
+	return []Event{s.commentEvent(w, r, "deleted", as, c)}, nil
 }
 
-func (w *world) commentEvent(action, as string, pr *PullRequest, c *Comment) Event {
-	e := w.event(action, as, pr)
-	e.Name, e.Comment = "issue_comment", *c
+func (s *Server) commentEvent(w *world, r *repository, action, as string, c *Comment) Event {
+	e := s.event(w, r, action, as, r.pull(c.Number))
+	e.Name, e.Comment = "issue_comment", copyComment(c)
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,12 @@ import (
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.appRoutes(mux)
-	s.repoRoutes(mux)
+	s.orgRoutes(mux)
+	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.fileCalls()))
+	mux.HandleFunc("POST /graphql", s.postGraphQL)
 	s.playRoutes(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
-	api := s.withAPIFaults(withHeaders(mux))
+	mux.HandleFunc("/", s.elsewhere)
+	api := s.metered(mux, s.withAPIFaults(withHeaders(mux)))
 	// Other sites' pages must not act through a browser that has the playground open.
 	return http.NewCrossOriginProtection().Handler(api)
 }
@@ -28,8 +31,10 @@ func withHeaders(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("X-GitHub-Media-Type", "github.v3; format=json")
 		h.Set("X-GitHub-Request-Id", GUID())
-		h.Set("X-RateLimit-Limit", "5000")
-		h.Set("X-RateLimit-Remaining", "4999")
+		if r.UserAgent() == "" { // https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent
+			complain(w, http.StatusForbidden, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header.")
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -66,6 +71,8 @@ func fail(w http.ResponseWriter, err error, resource, field string) {
 	switch {
 	case errors.Is(err, errNotFound):
 		notFound(w)
+	case errors.Is(err, errMayNot):
+		complain(w, http.StatusForbidden, "Must have write access to Repository.")
 	case errors.Is(err, errInvalid):
 		invalid(w, resource, field, "invalid")
 	default:

@@ -5,76 +5,186 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // appRoutes are the calls an App makes as itself, by its JWT.
 func (s *Server) appRoutes(mux *http.ServeMux) {
-	asApp := func(pattern string, fn http.HandlerFunc) {
+	asApp := func(pattern string, fn func(w http.ResponseWriter, r *http.Request, sc scene)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if why := s.checkJWT(r); why != "" {
 				complain(w, http.StatusUnauthorized, string(why))
 				return
 			}
-			fn(w, r)
+			fn(w, r, s.sceneOf(""))
 		})
 	}
-	asApp("GET /app", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, appShape(s.base)) })
-	asApp("GET /app/installations", func(w http.ResponseWriter, r *http.Request) {
-		page(w, r, s.base, []object{installationShape(s.base)}, nil)
+	asApp("GET /app", func(w http.ResponseWriter, r *http.Request, sc scene) {
+		remembered(w, r, func(w http.ResponseWriter) { answer(w, http.StatusOK, sc.appShape()) })
 	})
-	asApp("GET /app/installations/{id}", ofInstallation(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, installationShape(s.base))
-	}))
-	asApp("POST /app/installations/{id}/access_tokens", ofInstallation(s.postToken))
-	asApp("GET /repos/{owner}/{repo}/installation", ofRepo(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, installationShape(s.base))
-	}))
+	asApp("GET /app/installations", func(w http.ResponseWriter, r *http.Request, sc scene) {
+		all := []object{}
+		if in := s.installed(); in != nil {
+			all = append(all, sc.installShape(*in))
+		}
+		page(w, r, s.base, all, nil)
+	})
+	asApp("GET /app/installations/{id}", func(w http.ResponseWriter, r *http.Request, sc scene) {
+		if in := s.installedAs(w, r); in != nil {
+			answer(w, http.StatusOK, sc.installShape(*in))
+		}
+	})
+	asApp("POST /app/installations/{id}/access_tokens", s.postToken)
+	asApp("GET /repos/{owner}/{repo}/installation", s.getInstallation)
+	asApp("GET /orgs/{org}/installation", func(w http.ResponseWriter, r *http.Request, sc scene) {
+		in := s.installed()
+		if in == nil || !strings.EqualFold(r.PathValue("org"), Org) {
+			notFound(w)
+			return
+		}
+		answer(w, http.StatusOK, sc.installShape(*in))
+	})
 	asApp("GET /app/hook/deliveries", s.listDeliveries)
 	asApp("GET /app/hook/deliveries/{id}", s.getDelivery)
 	asApp("POST /app/hook/deliveries/{id}/attempts", s.postAttempt)
 }
 
-func ofInstallation(fn http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("id") != itoa(Installation) {
-			notFound(w)
-			return
+// sceneOf is the scene of a repository, or of none.
+func (s *Server) sceneOf(repo string) (sc scene) {
+	s.look(func(w *world) {
+		r, _ := w.repo(repo)
+		sc = w.scene(s, r)
+	})
+	return sc
+}
+
+// installed is the App's installation; nil: there is none.
+func (s *Server) installed() (in *installation) {
+	s.look(func(w *world) {
+		if w.Install != nil {
+			one := *w.Install
+			in = &one
 		}
-		fn(w, r)
+	})
+	return in
+}
+
+// installedAs is the installation that a path names; without one the call is answered.
+func (s *Server) installedAs(w http.ResponseWriter, r *http.Request) *installation {
+	in := s.installed()
+	if in == nil || r.PathValue("id") != itoa(in.ID) {
+		notFound(w)
+		return nil
+	}
+	return in
+}
+
+// getInstallation tells by which installation the App has a repository; none: 404, as for one that is not there.
+func (s *Server) getInstallation(w http.ResponseWriter, r *http.Request, sc scene) {
+	var moved, covered bool
+	var number int64
+	s.look(func(world *world) {
+		var repo *repository
+		if repo, moved = world.repo(r.PathValue("owner") + "/" + r.PathValue("repo")); repo != nil {
+			covered, number = repo.Access && world.Install != nil, repo.ID
+		}
+	})
+	switch {
+	case !covered:
+		notFound(w)
+	case moved:
+		s.sendOn(w, r, number)
+	default:
+		answer(w, http.StatusOK, sc.installShape(*s.installed()))
 	}
 }
 
-func (s *Server) postToken(w http.ResponseWriter, _ *http.Request) {
-	token, end, err := s.issueToken()
+// postToken makes a token, for fewer repositories or with fewer permissions when asked to.
+func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
+	var body struct {
+		Permissions  map[string]string `json:"permissions"`
+		Repositories []string          `json:"repositories"`
+		IDs          []int64           `json:"repository_ids"`
+	}
+	if r.ContentLength != 0 && !decode(w, r, &body) {
+		return
+	}
+	in := s.installedAs(w, r)
+	if in == nil {
+		return
+	}
+	if in.SuspendedAt != nil {
+		complain(w, http.StatusForbidden, "This installation has been suspended")
+		return
+	}
+	of := grant{Installation: in.ID, Permissions: body.Permissions, Repos: body.IDs}
+	good := (caller{}).grantable(sc.app, body.Permissions)
+	s.look(func(world *world) {
+		for _, name := range body.Repositories {
+			if repo, _ := world.repo(Org + "/" + name); repo != nil {
+				of.Repos = append(of.Repos, repo.ID)
+			} else {
+				good = false
+			}
+		}
+		for _, id := range of.Repos {
+			repo := world.repoByID(id)
+			good = good && repo != nil && repo.Access
+		}
+	})
+	if !good {
+		complain(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
+		return
+	}
+	token, end, err := s.issueToken(of)
+	permissions := body.Permissions
+	if permissions == nil {
+		permissions = sc.app.Permissions
+	}
 	show(w, http.StatusCreated, object{
-		"token": token, "expires_at": stamp(end), "permissions": appPermissions, "repository_selection": "all",
+		"token": token, "expires_at": stamp(end), "permissions": permissions, "repository_selection": "selected",
 	}, err)
 }
 
+func (c caller) grantable(app Manifest, asked map[string]string) bool {
+	for name, level := range asked {
+		if !c.granted(app, name+":"+level) {
+			return false
+		}
+	}
+	return true
+}
+
 func deliveryShape(d Delivery) object {
-	var action any
-	if d.Action != "" {
-		action = d.Action
+	var repo any
+	if d.Repo != 0 {
+		repo = d.Repo
 	}
 	return object{
 		"id": d.ID, "guid": d.GUID, "delivered_at": d.At.UTC().Format("2006-01-02T15:04:05.000Z"), "redelivery": d.Redelivery,
-		"duration": d.Seconds, "status": d.Status, "status_code": d.StatusCode, "event": d.Event, "action": action,
-		"installation_id": Installation, "repository_id": RepoID, "throttled_at": nil,
+		"duration": d.Seconds, "status": d.Status, "status_code": d.StatusCode, "event": d.Event, "action": orNil(d.Action),
+		"installation_id": d.Installation, "repository_id": repo, "throttled_at": nil,
 	}
 }
 
-// listDeliveries answers the newest first; the cursor is the id of the last one seen.
-func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request) {
-	per := clamp(r.URL.Query().Get("per_page"), 30, 100)
-	before, _ := strconv.ParseInt(r.URL.Query().Get("cursor"), 10, 64)
+// listDeliveries answers the newest first, as far back as GitHub remembers. The cursor says where the next page begins.
+func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request, _ scene) {
+	q := r.URL.Query()
+	per := clamp(q.Get("per_page"), 30, 100)
+	before, err := strconv.ParseInt(strings.TrimPrefix(q.Get("cursor"), "v1_"), 10, 64)
+	if q.Get("cursor") != "" && err != nil {
+		complain(w, http.StatusBadRequest, "Invalid cursor")
+		return
+	}
 	out := []object{}
 	var last int64
-	for _, d := range slices.Backward(s.Deliveries()) {
-		if d.State == Waiting || d.State == Held || before != 0 && d.ID >= before {
+	for _, d := range slices.Backward(s.remembered()) {
+		failed := d.State == Failed
+		if before != 0 && d.ID >= before || q.Get("status") == "failure" && !failed || q.Get("status") == "success" && failed {
 			continue
 		}
 		if len(out) == per {
-			w.Header().Set("Link", "<"+s.base+"/app/hook/deliveries?per_page="+strconv.Itoa(per)+"&cursor="+itoa(last)+`>; rel="next"`)
+			w.Header().Set("Link", "<"+s.base+"/app/hook/deliveries?per_page="+strconv.Itoa(per)+"&cursor=v1_"+itoa(last)+`>; rel="next"`)
 			break
 		}
 		out, last = append(out, deliveryShape(d)), d.ID
@@ -82,8 +192,16 @@ func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, out)
 }
 
-func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request) {
-	all := s.Deliveries()
+// remembered are the deliveries that were tried, no longer ago than GitHub keeps them.
+func (s *Server) remembered() []Delivery {
+	now := s.now()
+	return slices.DeleteFunc(s.Deliveries(), func(d Delivery) bool {
+		return d.State == Waiting || d.State == Held || now.Sub(d.At) > deliveryLife
+	})
+}
+
+func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request, _ scene) {
+	all := s.remembered()
 	i := slices.IndexFunc(all, func(d Delivery) bool { return itoa(d.ID) == r.PathValue("id") })
 	if i < 0 {
 		notFound(w)
@@ -101,9 +219,8 @@ func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, out)
 }
 
-func (s *Server) postAttempt(w http.ResponseWriter, r *http.Request) {
-	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err := s.Redeliver(id); err != nil {
+func (s *Server) postAttempt(w http.ResponseWriter, r *http.Request, _ scene) {
+	if err := s.Redeliver(id(r, "id")); err != nil {
 		fail(w, err, "HookDelivery", "id")
 		return
 	}

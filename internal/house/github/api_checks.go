@@ -1,33 +1,54 @@
 package github
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
+
+func (s *Server) checkCalls() []endpoint {
+	return []endpoint{
+		{"POST", "/check-runs", "checks:write", false, s.postCheck},
+		{"GET", "/check-runs/{id}", "checks:read", true, s.getCheck},
+		{"PATCH", "/check-runs/{id}", "checks:write", false, s.patchCheck},
+		{"GET", "/check-runs/{id}/annotations", "checks:read", true, s.listAnnotations},
+		{"POST", "/check-runs/{id}/rerequest", "checks:write", false, s.postRerequest},
+		{"GET", "/commits/{ref...}", "checks:read", true, s.listChecks},
+	}
+}
 
 // checkBody is what POST and PATCH of a check run take.
 type checkBody struct {
-	Name       string  `json:"name"`
-	HeadSHA    string  `json:"head_sha"`
-	ExternalID *string `json:"external_id"`
-	Status     string  `json:"status"`
-	Conclusion string  `json:"conclusion"`
+	Name       string         `json:"name"`
+	HeadSHA    string         `json:"head_sha"`
+	ExternalID *string        `json:"external_id"`
+	DetailsURL *string        `json:"details_url"`
+	Status     string         `json:"status"`
+	Conclusion string         `json:"conclusion"`
+	Actions    *[]CheckAction `json:"actions"`
 	Output     *struct {
-		Title   string `json:"title"`
-		Summary string `json:"summary"`
+		Title       string       `json:"title"`
+		Summary     string       `json:"summary"`
+		Text        *string      `json:"text"`
+		Annotations []Annotation `json:"annotations"`
 	} `json:"output"`
 }
 
 var (
-	sha         = regexp.MustCompile(`^[0-9a-f]{40}$`)
 	statuses    = []string{"queued", "in_progress", "completed"}
 	conclusions = []string{"action_required", "cancelled", "failure", "neutral", "skipped", "success", "timed_out"}
+	levels      = []string{"notice", "warning", "failure"}
+	webAddress  = regexp.MustCompile(`^https?://`)
 )
 
+const mostWords = 65535 // of a summary, a text and an annotation's message
+
 // wrong names the field GitHub would refuse; empty: none.
+// https://docs.github.com/rest/checks/runs#create-a-check-run
 func (b checkBody) wrong() string {
 	switch {
 	case b.Status != "" && !slices.Contains(statuses, b.Status):
@@ -36,23 +57,44 @@ func (b checkBody) wrong() string {
 		return "conclusion"
 	case b.Status == "completed" && b.Conclusion == "":
 		return "conclusion"
-	case b.Output != nil && (b.Output.Title == "" || b.Output.Summary == "" || len([]rune(b.Output.Summary)) > 65535):
+	case b.DetailsURL != nil && !webAddress.MatchString(*b.DetailsURL):
+		return "details_url"
+	case b.Output != nil && (b.Output.Title == "" || b.Output.Summary == "" || runes(b.Output.Summary) > mostWords):
 		return "output"
+	case b.Output != nil && b.Output.Text != nil && runes(*b.Output.Text) > mostWords:
+		return "output"
+	case b.Output != nil && (len(b.Output.Annotations) > 50 || slices.ContainsFunc(b.Output.Annotations, Annotation.wrong)):
+		return "annotations"
+	case b.Actions != nil && (len(*b.Actions) > 3 || slices.ContainsFunc(*b.Actions, CheckAction.wrong)):
+		return "actions"
 	}
 	return ""
 }
 
+func runes(s string) int { return utf8.RuneCountInString(s) }
+
+func (a Annotation) wrong() bool {
+	columns := a.StartColumn != nil || a.EndColumn != nil
+	return a.Path == "" || a.Message == "" || runes(a.Message) > mostWords || runes(a.Title) > 255 || a.StartLine < 1 ||
+		a.EndLine < a.StartLine || !slices.Contains(levels, a.Level) || columns && a.StartLine != a.EndLine
+}
+
+func (a CheckAction) wrong() bool {
+	bad := func(s string, most int) bool { return s == "" || runes(s) > most }
+	return bad(a.Label, 20) || bad(a.Description, 40) || bad(a.Identifier, 20)
+}
+
 // apply changes a run. A conclusion completes it, and a completed run never goes back: GitHub takes new words for it
-// but keeps its status.
+// but keeps its status. Annotations come on top of those that are there.
 func (b checkBody) apply(c *Check, now time.Time) {
-	if b.ExternalID != nil {
-		c.ExternalID = *b.ExternalID
-	}
-	if b.Name != "" {
-		c.Name = b.Name
-	}
+	set(&c.ExternalID, b.ExternalID)
+	set(&c.DetailsURL, b.DetailsURL)
+	set(&c.Actions, b.Actions)
+	c.Name = cmp.Or(b.Name, c.Name)
 	if b.Output != nil {
 		c.Title, c.Summary = b.Output.Title, b.Output.Summary
+		set(&c.Text, b.Output.Text)
+		c.Annotations = append(c.Annotations, b.Output.Annotations...)
 	}
 	if b.Conclusion != "" {
 		c.Conclusion, c.Status = b.Conclusion, "completed"
@@ -61,6 +103,12 @@ func (b checkBody) apply(c *Check, now time.Time) {
 		}
 	} else if b.Status != "" && c.Status != "completed" {
 		c.Status = b.Status
+	}
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
 	}
 }
 
@@ -81,7 +129,9 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	if body.Name == "" {
 		field = "name"
 	}
-	if !sha.MatchString(body.HeadSHA) {
+	known := false
+	c.at.look(func(_ *world, repo *repository) { known = repo.Commits[body.HeadSHA] != nil })
+	if !known {
 		complain(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
 		return
 	}
@@ -92,16 +142,21 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	now := s.now().UTC().Truncate(time.Second)
 	made := &Check{Head: body.HeadSHA, Status: "queued", StartedAt: now}
 	body.apply(made, now)
-	err := s.change(func(world *world) ([]Event, error) {
+	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		made.ID = world.id()
-		world.Checks = append(world.Checks, made)
-		return nil, nil
+		repo.Checks = append(repo.Checks, made)
+		s.fresh(repo.ID, made.ID)
+		events := []Event{s.checkEvent(world, repo, "created", c.login, made)}
+		if made.Status == "completed" {
+			events = append(events, s.checkEvent(world, repo, "completed", c.login, made))
+		}
+		return events, nil
 	})
 	if err != nil {
 		fail(w, err, "CheckRun", "")
 		return
 	}
-	s.showCheck(w, http.StatusCreated, made.ID)
+	s.showCheck(w, http.StatusCreated, c, made.ID)
 }
 
 func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
@@ -113,30 +168,34 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 		invalid(w, "CheckRun", field, "invalid")
 		return
 	}
-	err := s.change(func(world *world) ([]Event, error) {
-		found := world.check(id(r, "id"))
+	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
+		found := repo.check(id(r, "id"))
 		if found == nil {
 			return nil, errNotFound
 		}
+		was := found.Status
 		body.apply(found, s.now().UTC().Truncate(time.Second))
-		return nil, nil
+		if found.Status != "completed" || was == "completed" {
+			return nil, nil
+		}
+		return []Event{s.checkEvent(world, repo, "completed", c.login, found)}, nil
 	})
 	if err != nil {
 		fail(w, err, "CheckRun", "")
 		return
 	}
-	s.showCheck(w, http.StatusOK, id(r, "id"))
+	s.showCheck(w, http.StatusOK, c, id(r, "id"))
 }
 
-func (s *Server) getCheck(w http.ResponseWriter, r *http.Request, _ caller) {
-	s.showCheck(w, http.StatusOK, id(r, "id"))
+func (s *Server) getCheck(w http.ResponseWriter, r *http.Request, c caller) {
+	s.showCheck(w, http.StatusOK, c, id(r, "id"))
 }
 
-func (s *Server) showCheck(w http.ResponseWriter, status int, id int64) {
+func (s *Server) showCheck(w http.ResponseWriter, status int, c caller, id int64) {
 	var shape object
-	s.look(func(world *world) {
-		if c := world.check(id); c != nil {
-			shape = checkShape(*c, s.base)
+	c.at.look(func(world *world, repo *repository) {
+		if found := repo.check(id); found != nil {
+			shape = world.scene(s, repo).check(*found, world.onHead(repo, found.Head))
 		}
 	})
 	if shape == nil {
@@ -146,38 +205,73 @@ func (s *Server) showCheck(w http.ResponseWriter, status int, id int64) {
 	answer(w, status, shape)
 }
 
+func (s *Server) listAnnotations(w http.ResponseWriter, r *http.Request, c caller) {
+	var all []object
+	c.at.look(func(world *world, repo *repository) {
+		found := repo.check(id(r, "id"))
+		if found == nil {
+			return
+		}
+		all = []object{}
+		for _, a := range found.Annotations {
+			all = append(all, world.scene(s, repo).annotation(a, found.Head))
+		}
+	})
+	if all == nil {
+		notFound(w)
+		return
+	}
+	page(w, r, s.base, all, nil)
+}
+
+func (s *Server) postRerequest(w http.ResponseWriter, r *http.Request, c caller) {
+	login := c.login
+	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
+		found := repo.check(id(r, "id"))
+		switch {
+		case found == nil:
+			return nil, errNotFound
+		case !repo.may(c, "write"):
+			return nil, errMayNot
+		}
+		return []Event{s.checkEvent(world, repo, "rerequested", login, found)}, nil
+	})
+	if err != nil {
+		fail(w, err, "CheckRun", "id")
+		return
+	}
+	answer(w, http.StatusCreated, object{})
+}
+
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless asked for all.
-func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 	ref, ok := strings.CutSuffix(r.PathValue("ref"), "/check-runs")
 	if !ok {
 		notFound(w)
 		return
 	}
 	q := r.URL.Query()
-	seen, all := map[string]bool{}, []object{}
-	for _, c := range slices.Backward(s.ChecksOf(s.commit(ref))) {
-		if name := q.Get("check_name"); name != "" && name != c.Name ||
-			q.Get("status") != "" && q.Get("status") != c.Status ||
-			q.Get("app_id") != "" && q.Get("app_id") != itoa(AppID) ||
-			q.Get("filter") != "all" && seen[c.Name] {
-			continue
+	seen, all, known := map[string]bool{}, []object{}, false
+	c.at.look(func(world *world, repo *repository) {
+		sha := repo.resolve(ref)
+		known = sha != ""
+		prs := world.onHead(repo, sha)
+		for _, one := range slices.Backward(repo.checksOf(sha)) {
+			if name := q.Get("check_name"); name != "" && name != one.Name ||
+				q.Get("status") != "" && q.Get("status") != one.Status ||
+				q.Get("app_id") != "" && q.Get("app_id") != itoa(AppID) ||
+				q.Get("filter") != "all" && seen[one.Name] {
+				continue
+			}
+			seen[one.Name] = true
+			all = append(all, world.scene(s, repo).check(one, prs))
 		}
-		seen[c.Name] = true
-		all = append(all, checkShape(c, s.base))
+	})
+	if !known {
+		complain(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+ref)
+		return
 	}
 	page(w, r, s.base, all, func(part []object) any {
 		return object{"total_count": len(all), "check_runs": part}
 	})
-}
-
-// commit resolves a branch's name to its head.
-func (s *Server) commit(ref string) string {
-	s.look(func(w *world) {
-		for _, pr := range w.Pulls {
-			if strings.TrimPrefix(ref, "heads/") == pr.HeadRef {
-				ref = pr.HeadSHA
-			}
-		}
-	})
-	return ref
 }

@@ -1,21 +1,44 @@
 package github
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
 )
 
+// issueCalls are about pull requests alone: there are no issues here. An App that may write issues and not pull requests is
+// limited to issues by GitHub: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+func (s *Server) issueCalls() []endpoint {
+	return []endpoint{
+		{"GET", "/issues/{number}", readPulls, true, s.getIssue},
+		{"PATCH", "/issues/{number}", writePulls, false, s.patchIssue},
+		// issues/comments/{id} and issues/{number}/comments look alike to the mux: two handlers tell them apart.
+		{"GET", "/issues/{a}/{b}", readPulls, true, s.getUnderIssues},
+		{"POST", "/issues/{a}/{b}", writePulls, false, s.postUnderIssues},
+		{"PATCH", "/issues/comments/{id}", writePulls, false, s.patchComment},
+		{"DELETE", "/issues/comments/{id}", writePulls, false, s.deleteComment},
+		{"GET", "/issues/comments/{id}/reactions", readPulls, true, s.listReactions},
+		{"POST", "/issues/comments/{id}/reactions", writePulls, false, s.postReaction},
+	}
+}
+
+func (s *Server) getIssue(w http.ResponseWriter, r *http.Request, c caller) {
+	s.showPull(w, c, number(r, "number"), scene.issue)
+}
+
+func (s *Server) patchIssue(w http.ResponseWriter, r *http.Request, c caller) {
+	s.patch(w, r, c, "Issue", scene.issue)
+}
+
 // getUnderIssues is GET issues/{a}/{b}: a conversation, a pull request's labels, or one comment.
-func (s *Server) getUnderIssues(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s *Server) getUnderIssues(w http.ResponseWriter, r *http.Request, c caller) {
 	switch {
 	case r.PathValue("a") == "comments":
-		s.showComment(w, http.StatusOK, id(r, "b"))
+		s.showComment(w, http.StatusOK, c, id(r, "b"))
 	case r.PathValue("b") == "comments":
-		s.listComments(w, r, number(r, "a"))
+		s.listComments(w, r, c, number(r, "a"))
 	case r.PathValue("b") == "labels":
-		s.listIssueLabels(w, r, number(r, "a"))
+		s.listIssueLabels(w, r, c, number(r, "a"))
 	default:
 		notFound(w)
 	}
@@ -25,49 +48,54 @@ func (s *Server) getUnderIssues(w http.ResponseWriter, r *http.Request, _ caller
 func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c caller) {
 	switch r.PathValue("b") {
 	case "comments":
-		s.postComment(w, r, number(r, "a"), c)
+		s.postComment(w, r, c, number(r, "a"))
 	case "labels":
-		s.postLabels(w, r, number(r, "a"), c)
+		s.postIssueLabels(w, r, c, number(r, "a"))
 	default:
 		notFound(w)
 	}
 }
 
 // listComments answers the oldest first, and only those changed since a time when asked.
-func (s *Server) listComments(w http.ResponseWriter, r *http.Request, number int) {
-	if _, ok := s.PullRequest(number); !ok {
+func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
+	if _, ok := c.at.PullRequest(number); !ok {
 		notFound(w)
 		return
 	}
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
-	all := []object{}
-	for _, c := range s.Comments(number) {
-		if c.UpdatedAt.Before(since) {
+	sc, all := s.sceneOf(c.at.repo), []object{}
+	for _, one := range c.at.Comments(number) {
+		if one.UpdatedAt.Before(since) {
 			continue
 		}
-		one, err := commentShape(c, s.base)
+		shape, err := sc.comment(one)
 		if err != nil {
 			fail(w, err, "", "")
 			return
 		}
-		all = append(all, one)
+		all = append(all, shape)
 	}
 	page(w, r, s.base, all, nil)
 }
 
-func (s *Server) showComment(w http.ResponseWriter, status int, id int64) {
-	var c *Comment
-	s.look(func(world *world) {
-		if found := world.comment(id); found != nil {
+// find copies a comment; nil: it is not there.
+func (p Place) find(id int64) (c *Comment) {
+	p.look(func(_ *world, r *repository) {
+		if found := r.comment(id); found != nil {
 			copied := copyComment(found)
 			c = &copied
 		}
 	})
-	if c == nil {
+	return c
+}
+
+func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
+	found := c.at.find(id)
+	if found == nil {
 		notFound(w)
 		return
 	}
-	one, err := commentShape(*c, s.base)
+	one, err := s.sceneOf(c.at.repo).comment(*found)
 	show(w, status, one, err)
 }
 
@@ -75,117 +103,107 @@ type bodyOnly struct {
 	Body string `json:"body"`
 }
 
-func (s *Server) postComment(w http.ResponseWriter, r *http.Request, number int, c caller) {
+func (s *Server) postComment(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var body bodyOnly
 	if !decode(w, r, &body) {
 		return
 	}
-	id, err := s.Comment(number, body.Body, c.login)
+	id, err := c.at.Comment(number, body.Body, c.login)
 	if err != nil {
 		fail(w, err, "IssueComment", "body")
 		return
 	}
-	s.showComment(w, http.StatusCreated, id)
+	s.showComment(w, http.StatusCreated, c, id)
 }
 
-// mayEdit reports whether a caller may change a comment: its author, or who has write.
-func (s *Server) mayEdit(id int64, c caller) (may bool) {
-	s.look(func(w *world) {
-		found := w.comment(id)
-		role := w.Permissions[c.login]
-		may = found == nil || found.Author == c.login || role == "admin" || role == "maintain" || role == "write"
-	})
-	return may
+// mayEdit answers a call by who may not change a comment: only its author may, or who has write.
+func mayEdit(w http.ResponseWriter, c caller, id int64) bool {
+	found := c.at.find(id)
+	if found == nil || found.Author == c.login || !c.app && c.may("write") {
+		return true
+	}
+	words := "Must have admin rights to Repository."
+	if c.app {
+		words = "Resource not accessible by integration"
+	}
+	complain(w, http.StatusForbidden, words)
+	return false
 }
 
 func (s *Server) patchComment(w http.ResponseWriter, r *http.Request, c caller) {
 	var body bodyOnly
-	if !decode(w, r, &body) {
+	if !decode(w, r, &body) || !mayEdit(w, c, id(r, "id")) {
 		return
 	}
-	if !s.mayEdit(id(r, "id"), c) {
-		complain(w, http.StatusForbidden, "Resource not accessible by integration")
-		return
-	}
-	err := s.change(func(world *world) ([]Event, error) {
-		_, events, err := s.recomment(world, id(r, "id"), body.Body, c.login)
-		return events, err
-	})
-	if err != nil {
+	if err := c.at.EditComment(id(r, "id"), body.Body, c.login); err != nil {
 		fail(w, err, "IssueComment", "body")
 		return
 	}
-	s.showComment(w, http.StatusOK, id(r, "id"))
+	s.showComment(w, http.StatusOK, c, id(r, "id"))
 }
 
 func (s *Server) deleteComment(w http.ResponseWriter, r *http.Request, c caller) {
-	if !s.mayEdit(id(r, "id"), c) {
-		complain(w, http.StatusForbidden, "Resource not accessible by integration")
+	if !mayEdit(w, c, id(r, "id")) {
 		return
 	}
-	if err := s.DeleteComment(id(r, "id"), c.login); err != nil {
+	if err := c.at.DeleteComment(id(r, "id"), c.login); err != nil {
 		fail(w, err, "IssueComment", "id")
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, _ caller) {
-	var names []string
-	s.look(func(world *world) { names = slices.Clone(world.Labels) })
-	page(w, r, s.base, labelShapes(names, s.base), nil)
+func (sc scene) reaction(c Comment, kind, login string) object {
+	return object{
+		"id": c.ID*10 + int64(slices.Index(reactionKinds, kind)), "node_id": nodeID("REA", c.ID), "content": kind,
+		"user": sc.user(login), "created_at": stamp(c.UpdatedAt),
+	}
 }
 
-func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, number int) {
-	pr, ok := s.PullRequest(number)
-	if !ok {
+func (s *Server) listReactions(w http.ResponseWriter, r *http.Request, c caller) {
+	found := c.at.find(id(r, "id"))
+	if found == nil {
 		notFound(w)
 		return
 	}
-	page(w, r, s.base, labelShapes(pr.Labels, s.base), nil)
-}
-
-// postLabels takes a list, or an object with one, as GitHub does.
-func (s *Server) postLabels(w http.ResponseWriter, r *http.Request, number int, c caller) {
-	var raw json.RawMessage
-	if !decode(w, r, &raw) {
-		return
-	}
-	var names []string
-	if json.Unmarshal(raw, &names) != nil {
-		var wrapped struct{ Labels []string }
-		if json.Unmarshal(raw, &wrapped) != nil {
-			complain(w, http.StatusBadRequest, "Problems parsing JSON")
-			return
-		}
-		names = wrapped.Labels
-	}
-	if !s.may(c) {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
-		return
-	}
-	for _, name := range names {
-		if err := s.Label(number, name, c.login); err != nil {
-			fail(w, err, "Label", "name")
-			return
+	sc, all := s.sceneOf(c.at.repo), []object{}
+	for _, kind := range reactionKinds {
+		for _, login := range found.Reactions[kind] {
+			all = append(all, sc.reaction(*found, kind, login))
 		}
 	}
-	s.listIssueLabels(w, r, number)
+	page(w, r, s.base, all, nil)
 }
 
-func (s *Server) deleteLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	if !s.may(c) {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
+// postReaction answers 201 for a new reaction and 200 for one that was there.
+func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) {
+	var body struct{ Content string }
+	if !decode(w, r, &body) {
 		return
 	}
-	if err := s.Unlabel(number(r, "number"), r.PathValue("name"), c.login); err != nil {
-		complain(w, http.StatusNotFound, "Label does not exist")
+	if !slices.Contains(reactionKinds, body.Content) {
+		invalid(w, "Reaction", "content", "invalid")
 		return
 	}
-	s.listIssueLabels(w, r, number(r, "number"))
-}
-
-func (s *Server) may(c caller) (may bool) {
-	s.look(func(w *world) { may = w.mayTriage(c) })
-	return may
+	status := http.StatusCreated
+	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
+		found := repo.comment(id(r, "id"))
+		if found == nil {
+			return nil, errNotFound
+		}
+		if slices.Contains(found.Reactions[body.Content], c.login) {
+			status = http.StatusOK
+			return nil, nil
+		}
+		if found.Reactions == nil {
+			found.Reactions = map[string][]string{}
+		}
+		found.Reactions[body.Content] = append(found.Reactions[body.Content], c.login)
+		return nil, nil
+	})
+	if err != nil {
+		fail(w, err, "Reaction", "content")
+		return
+	}
+	answer(w, status, s.sceneOf(c.at.repo).reaction(*c.at.find(id(r, "id")), body.Content, c.login))
 }

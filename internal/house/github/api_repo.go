@@ -1,80 +1,34 @@
 package github
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 )
 
-// as is a call of the API by somebody known.
-type as func(w http.ResponseWriter, r *http.Request, c caller)
+// What the App needs for a call, by GitHub's documentation of the call ("Permissions required for GitHub Apps"). Some
+// reading calls would be answered for a public repository without them; here they are asked for, as for a private one.
+const (
+	readAny    = "metadata:read"
+	readPulls  = "pull_requests:read"
+	readIssues = "issues:read|pull_requests:read" // the repository's labels
+	writePulls = "pull_requests:write"
+	readFiles  = "contents:read"
+	writeFiles = "contents:write"
+)
 
-// repoRoutes are the calls made with an installation's token or by a person, and what of a public repository anybody may read.
-func (s *Server) repoRoutes(mux *http.ServeMux) {
-	known := func(pattern string, fn as) { mux.HandleFunc(pattern, s.known(fn)) }
-	in := func(method, path string, fn as) {
-		mux.HandleFunc(method+" /repos/{owner}/{repo}"+path, ofRepo(s.known(fn)))
-	}
-	public := func(path string, fn as) {
-		mux.HandleFunc("GET /repos/{owner}/{repo}"+path, ofRepo(s.anybody(fn)))
-	}
-	known("GET /installation/repositories", s.listRepos)
-	known("GET /orgs/"+Org+"/teams/"+Team+"/members", s.listMembers)
-	known("GET /orgs/"+Org+"/teams/"+Team+"/memberships/{user}", s.getMembership)
-	public("", s.getRepo)
-	public("/pulls", s.listPulls)
-	public("/pulls/{number}", s.getPull)
-	in("PATCH", "/pulls/{number}", s.patchState)
-	public("/labels", s.listLabels)
-	in("GET", "/collaborators/{user}/permission", s.getPermission)
-	public("/issues/{number}", s.getIssue)
-	in("PATCH", "/issues/{number}", s.patchState)
-	// issues/comments/{id} and issues/{number}/comments look alike to the mux: two handlers tell them apart.
-	public("/issues/{a}/{b}", s.getUnderIssues)
-	in("POST", "/issues/{a}/{b}", s.postUnderIssues)
-	in("PATCH", "/issues/comments/{id}", s.patchComment)
-	in("DELETE", "/issues/comments/{id}", s.deleteComment)
-	in("DELETE", "/issues/{number}/labels/{name...}", s.deleteLabel)
-	public("/issues/comments/{id}/reactions", s.listReactions)
-	in("POST", "/issues/comments/{id}/reactions", s.postReaction)
-	in("POST", "/check-runs", s.postCheck)
-	public("/check-runs/{id}", s.getCheck)
-	in("PATCH", "/check-runs/{id}", s.patchCheck)
-	public("/commits/{ref...}", s.listChecks)
-}
-
-// known lets only known callers through.
-func (s *Server) known(fn as) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c, why := s.caller(r)
-		if why != "" {
-			complain(w, http.StatusUnauthorized, string(why))
-			return
-		}
-		fn(w, r, c)
-	}
-}
-
-// anybody lets readers through who do not say who they are, as GitHub does for a public repository. Who says it must be right.
-func (s *Server) anybody(fn as) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c, why := s.caller(r)
-		if why != "" && why != noCredentials {
-			complain(w, http.StatusUnauthorized, string(why))
-			return
-		}
-		fn(w, r, c)
-	}
-}
-
-// ofRepo knows one repository; GitHub answers 404 for what one may not see.
-func ofRepo(fn http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !strings.EqualFold(r.PathValue("owner")+"/"+r.PathValue("repo"), Repo) {
-			notFound(w)
-			return
-		}
-		fn(w, r)
+func (s *Server) repoCalls() []endpoint {
+	return []endpoint{
+		{"GET", "", readAny, true, s.getRepo},
+		{"GET", "/collaborators/{user}/permission", readAny, false, s.getPermission},
+		{"GET", "/pulls", readPulls, true, s.listPulls},
+		{"GET", "/pulls/{number}", readPulls, true, s.getPull},
+		{"PATCH", "/pulls/{number}", writePulls, false, s.patchPull},
+		{"GET", "/pulls/{number}/files", readPulls, true, s.listFiles},
+		{"PUT", "/pulls/{number}/merge", writeFiles, false, s.putMerge},
+		{"POST", "/dispatches", writeFiles, false, s.postDispatch},
 	}
 }
 
@@ -88,53 +42,24 @@ func id(r *http.Request, name string) int64 {
 	return n
 }
 
-func (s *Server) getRepo(w http.ResponseWriter, _ *http.Request, _ caller) {
-	repo, err := repoShape(s.base)
+func (s *Server) getRepo(w http.ResponseWriter, _ *http.Request, c caller) {
+	repo, err := s.sceneOf(c.at.repo).repository()
 	show(w, http.StatusOK, repo, err)
 }
 
-func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, _ caller) {
-	repo, err := repoShape(s.base)
-	if err != nil {
-		fail(w, err, "", "")
-		return
-	}
-	page(w, r, s.base, []object{repo}, func(part []object) any {
-		return object{"total_count": 1, "repository_selection": "all", "repositories": part}
-	})
-}
-
-func (s *Server) listMembers(w http.ResponseWriter, r *http.Request, _ caller) {
-	page(w, r, s.base, []object{userShape("maya", s.base)}, nil)
-}
-
-func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
-	if r.PathValue("user") != "maya" {
-		notFound(w)
-		return
-	}
-	answer(w, http.StatusOK, object{
-		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/maya",
-		"role": "member", "state": "active",
-	})
-}
-
 // listPulls answers the newest first; open ones unless asked otherwise.
-func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, _ caller) {
-	state := r.URL.Query().Get("state")
-	if state == "" {
-		state = "open"
-	}
-	all := []object{}
+func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, c caller) {
+	state := cmp.Or(r.URL.Query().Get("state"), "open")
+	sc, all := s.sceneOf(c.at.repo), []object{}
 	var err error
-	s.look(func(world *world) {
-		for i := len(world.Pulls) - 1; i >= 0 && err == nil; i-- {
-			pr := *world.Pulls[i]
-			if state != "all" && stateWord(pr.Open) != state {
+	c.at.look(func(world *world, repo *repository) {
+		for i := len(repo.Pulls) - 1; i >= 0 && err == nil; i-- {
+			pr := world.snapshot(repo, repo.Pulls[i])
+			if state != "all" && stateWord(pr.Open) != state || !sc.headIs(pr, r.URL.Query().Get("head")) {
 				continue
 			}
 			var one object
-			if one, err = pullShape(pr, len(world.conversation(pr.Number)), s.base); err == nil {
+			if one, err = sc.pull(pr, len(repo.conversation(pr.Number))); err == nil {
 				all = append(all, one)
 			}
 		}
@@ -146,83 +71,192 @@ func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, _ caller) {
 	page(w, r, s.base, all, nil)
 }
 
-func (s *Server) getPull(w http.ResponseWriter, r *http.Request, _ caller) {
-	s.showPull(w, number(r, "number"), pullShape)
+// headIs reports whether a pull request comes from owner:branch; empty: from any.
+func (sc scene) headIs(pr PullRequest, head string) bool {
+	owner, _ := sc.head(pr).split()
+	return head == "" || head == owner+":"+pr.HeadRef
 }
 
-func (s *Server) getIssue(w http.ResponseWriter, r *http.Request, _ caller) {
-	s.showPull(w, number(r, "number"), issueShape)
+func (s *Server) getPull(w http.ResponseWriter, r *http.Request, c caller) {
+	s.showPull(w, c, number(r, "number"), scene.pull)
 }
 
-func (s *Server) showPull(w http.ResponseWriter, number int, shape func(PullRequest, int, string) (object, error)) {
-	pr, ok := s.PullRequest(number)
+func (s *Server) showPull(w http.ResponseWriter, c caller, number int, shape func(scene, PullRequest, int) (object, error)) {
+	pr, ok := c.at.PullRequest(number)
 	if !ok {
 		notFound(w)
 		return
 	}
-	one, err := shape(pr, len(s.Comments(number)), s.base)
+	one, err := shape(s.sceneOf(c.at.repo), pr, len(c.at.Comments(number)))
 	show(w, http.StatusOK, one, err)
 }
 
-// patchState closes or reopens; other changes are not needed here.
-func (s *Server) patchState(w http.ResponseWriter, r *http.Request, c caller) {
-	var body struct {
-		State *string `json:"state"`
-	}
+// patchBody is what changes a pull request, or the issue it is.
+type patchBody struct {
+	State *string `json:"state"`
+	Title *string `json:"title"`
+}
+
+func (s *Server) patchPull(w http.ResponseWriter, r *http.Request, c caller) {
+	s.patch(w, r, c, "PullRequest", scene.pull)
+}
+
+// patch closes, reopens or renames; other changes are not needed here.
+func (s *Server) patch(w http.ResponseWriter, r *http.Request, c caller, kind string, shape func(scene, PullRequest, int) (object, error)) {
+	var body patchBody
 	if !decode(w, r, &body) {
 		return
 	}
 	n := number(r, "number")
-	if body.State != nil {
-		if *body.State != "open" && *body.State != "closed" {
-			invalid(w, "Issue", "state", "invalid")
-			return
-		}
-		if !s.mayClose(n, c) {
-			complain(w, http.StatusForbidden, "Must have admin rights to Repository.")
-			return
-		}
-		err := s.change(func(world *world) ([]Event, error) { return s.setOpen(world, n, *body.State == "open", c.login) })
-		if err != nil {
-			fail(w, err, "Issue", "state")
-			return
-		}
+	if body.State != nil && *body.State != "open" && *body.State != "closed" {
+		invalid(w, kind, "state", "invalid")
+		return
 	}
-	shape := issueShape
-	if strings.Contains(r.URL.Path, "/pulls/") {
-		shape = pullShape
+	if !s.mayClose(c, n) {
+		complain(w, http.StatusForbidden, "Must have admin rights to Repository.")
+		return
 	}
-	s.showPull(w, n, shape)
+	var err error
+	if body.Title != nil {
+		err = c.at.Retitle(n, *body.Title, c.login)
+	}
+	if body.State != nil && err == nil {
+		err = c.at.setOpen(n, *body.State == "open", c.login)
+	}
+	if err != nil {
+		fail(w, err, kind, "state")
+		return
+	}
+	s.showPull(w, c, n, shape)
 }
 
-func (s *Server) mayClose(number int, c caller) (may bool) {
-	s.look(func(w *world) {
-		pr := w.pull(number)
-		may = w.mayTriage(c) || pr != nil && pr.Author == c.login
-	})
+func (s *Server) mayClose(c caller, number int) (may bool) {
+	c.at.look(func(_ *world, r *repository) { may = r.mayClose(c, r.pull(number)) })
 	return may
 }
 
+// may reports whether a caller has at least a role in the repository of the call.
+func (c caller) may(role string) (may bool) {
+	c.at.look(func(_ *world, r *repository) { may = r.may(c, role) })
+	return may
+}
+
+// listFiles are the files a pull request changes.
+func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, c caller) {
+	var all []object
+	sc := s.sceneOf(c.at.repo)
+	c.at.look(func(_ *world, repo *repository) {
+		pr := repo.pull(number(r, "number"))
+		if pr == nil {
+			return
+		}
+		all = []object{}
+		for _, path := range repo.changed(pr) {
+			old, was := repo.Commits[pr.BaseSHA][path]
+			now, is := repo.Commits[pr.HeadSHA][path]
+			all = append(all, sc.file(path, pr.HeadSHA, old, now, was, is))
+		}
+	})
+	if all == nil {
+		notFound(w)
+		return
+	}
+	page(w, r, s.base, all, nil)
+}
+
+func (sc scene) file(path, head, old, now string, was, is bool) object {
+	status := "modified"
+	switch {
+	case !was:
+		status = "added"
+	case !is:
+		status = "removed"
+	}
+	plus, minus := strings.Count(now, "\n"), strings.Count(old, "\n")
+	return object{
+		"sha": blobID(now), "filename": path, "status": status, "additions": plus, "deletions": minus, "changes": plus + minus,
+		"blob_url": sc.web() + sc.repo.Name + "/blob/" + head + "/" + path, "raw_url": sc.web() + sc.repo.Name + "/raw/" + head + "/" + path,
+		"contents_url": sc.repoAPI() + "/contents/" + path + "?ref=" + head,
+	}
+}
+
+func (s *Server) putMerge(w http.ResponseWriter, r *http.Request, c caller) {
+	n := number(r, "number")
+	if !c.may("write") {
+		complain(w, http.StatusForbidden, "Must have write access to Repository.")
+		return
+	}
+	err := c.at.Merge(n, c.login)
+	if err == errInvalid {
+		complain(w, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
+		return
+	}
+	if err != nil {
+		fail(w, err, "PullRequest", "merge")
+		return
+	}
+	pr, _ := c.at.PullRequest(n)
+	answer(w, http.StatusOK, object{"sha": pr.MergeSHA, "merged": true, "message": "Pull Request successfully merged"})
+}
+
+// postDispatch takes at most ten fields at the payload's top, as GitHub does.
+func (s *Server) postDispatch(w http.ResponseWriter, r *http.Request, c caller) {
+	var body struct {
+		Type    string          `json:"event_type"`
+		Payload json.RawMessage `json:"client_payload"`
+	}
+	if !decode(w, r, &body) {
+		return
+	}
+	if !c.may("write") {
+		complain(w, http.StatusForbidden, "Must have write access to Repository.")
+		return
+	}
+	if body.Type == "" || len(body.Type) > 100 {
+		invalid(w, "RepositoryDispatch", "event_type", "invalid")
+		return
+	}
+	var fields map[string]json.RawMessage
+	if len(body.Payload) > 0 && json.Unmarshal(body.Payload, &fields) != nil || len(body.Payload) > 65535 {
+		complain(w, http.StatusUnprocessableEntity, "Invalid request.\n\nFor 'properties/client_payload', the value is not an object.")
+		return
+	}
+	if len(fields) > 10 {
+		complain(w, http.StatusUnprocessableEntity, "Invalid request.\n\nNo more than 10 properties are allowed; "+strconv.Itoa(len(fields))+" were supplied.")
+		return
+	}
+	if err := c.at.Dispatch(body.Type, body.Payload, c.login); err != nil {
+		fail(w, err, "RepositoryDispatch", "event_type")
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // getPermission answers as GitHub does: maintain is a kind of write and triage a kind of read, told by role_name.
-func (s *Server) getPermission(w http.ResponseWriter, r *http.Request, _ caller) {
+func (s *Server) getPermission(w http.ResponseWriter, r *http.Request, c caller) {
 	login := r.PathValue("user")
 	var role string
-	s.look(func(world *world) { role = world.Permissions[login] })
+	c.at.look(func(world *world, repo *repository) {
+		role = repo.Permissions[login]
+		if role == "" && world.known(login) {
+			role = cmp.Or(repo.role(login), "none")
+		}
+	})
 	if role == "" {
 		complain(w, http.StatusNotFound, login+" is not a user")
 		return
 	}
-	permission := map[string]string{"maintain": "write", "triage": "read"}[role]
-	if permission == "" {
-		permission = role
-	}
-	user := userShape(login, s.base)
+	permission := cmp.Or(map[string]string{"maintain": "write", "triage": "read"}[role], role)
+	user := s.sceneOf(c.at.repo).user(login)
 	user["permissions"] = permissionFlags(role)
 	user["role_name"] = role
 	answer(w, http.StatusOK, object{"permission": permission, "role_name": role, "user": user})
 }
 
 func permissionFlags(role string) object {
-	rank := map[string]int{"read": 1, "triage": 2, "write": 3, "maintain": 4, "admin": 5}[role]
-	return object{"pull": rank >= 1, "triage": rank >= 2, "push": rank >= 3, "maintain": rank >= 4, "admin": rank >= 5}
+	flags := object{}
+	for i, name := range []string{"pull", "triage", "push", "maintain", "admin"} {
+		flags[name] = ranks[role] > i
+	}
+	return flags
 }

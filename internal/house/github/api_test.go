@@ -112,7 +112,7 @@ func TestCallsNeedATokenThatIsStillGood(t *testing.T) {
 	require.Equal(t, 401, status)
 	require.Equal(t, "Bad credentials", message)
 
-	token, _, err := s.issueToken()
+	token, _, err := s.issueToken(grant{Installation: Installation})
 	require.NoError(t, err)
 	status, _ = call(t, "GET", url, "token "+token)
 	require.Equal(t, 200, status)

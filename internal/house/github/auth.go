@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,20 +114,28 @@ func bearer(r *http.Request) (string, bool) {
 
 const tokenLife = time.Hour
 
+// grant is what an installation token is good for.
+type grant struct {
+	End          time.Time         `json:"end"`
+	Installation int64             `json:"installation"`
+	Permissions  map[string]string `json:"permissions,omitempty"` // nil: all the App's
+	Repos        []int64           `json:"repos,omitempty"`       // nil: all the installation's
+}
+
 // issueToken makes an installation token. Only its hash is kept.
-func (s *Server) issueToken() (string, time.Time, error) {
+func (s *Server) issueToken(of grant) (string, time.Time, error) {
 	token := "ghs_" + rand.Text() + rand.Text()[:10]
-	end := s.now().UTC().Truncate(time.Second).Add(tokenLife)
+	of.End = s.now().UTC().Truncate(time.Second).Add(tokenLife)
 	err := s.change(func(w *world) ([]Event, error) {
-		for hash, until := range w.Tokens {
-			if !until.After(s.now()) {
+		for hash, old := range w.Tokens {
+			if !old.End.After(s.now()) {
 				delete(w.Tokens, hash)
 			}
 		}
-		w.Tokens[hashOf(token)] = end
+		w.Tokens[hashOf(token)] = &of
 		return nil, nil
 	})
-	return token, end, err
+	return token, of.End, err
 }
 
 func hashOf(token string) string {
@@ -138,6 +147,8 @@ func hashOf(token string) string {
 type caller struct {
 	login string
 	app   bool
+	grant grant // the App's token's
+	at    Place // the repository the call is about
 }
 
 // caller finds out who calls; an empty refusal says it is known.
@@ -152,19 +163,46 @@ func (s *Server) caller(r *http.Request) (caller, refusal) {
 	if !ok {
 		return caller{}, badCredentials
 	}
-	var good bool
-	s.look(func(w *world) { good = w.Tokens[hashOf(token)].After(s.now()) })
-	if !good {
+	c := caller{login: Bot, app: true}
+	s.look(func(w *world) {
+		found := w.Tokens[hashOf(token)]
+		if ok = found != nil && found.End.After(s.now()); ok {
+			c.grant = *found
+		}
+	})
+	if !ok {
 		return caller{}, badCredentials
 	}
-	return caller{login: Bot, app: true}, ""
+	return c, ""
 }
 
-// mayTriage reports whether a caller may set labels and close pull requests; authors may close their own.
-func (w *world) mayTriage(c caller) bool {
-	switch w.Permissions[c.login] {
-	case "admin", "maintain", "write", "triage":
-		return true
+// sees reports whether the call's token covers a repository.
+func (c caller) sees(r *repository) bool {
+	return r.Access && (c.grant.Repos == nil || slices.Contains(c.grant.Repos, r.ID))
+}
+
+// granted reports whether the App, and the token, have one of the permissions that a call needs: "checks:write", or
+// "issues:read|pull_requests:read". Write is more than read.
+func (c caller) granted(app Manifest, needs string) bool {
+	for one := range strings.SplitSeq(needs, "|") {
+		name, level, _ := strings.Cut(one, ":")
+		has := app.Permissions[name]
+		if c.grant.Permissions != nil && has != "" {
+			has = lesser(has, c.grant.Permissions[name])
+		}
+		if has == level || has == "write" {
+			return true
+		}
 	}
-	return c.app
+	return false
+}
+
+func lesser(a, b string) string {
+	if a == "write" {
+		return b
+	}
+	if b == "" {
+		return ""
+	}
+	return a
 }

@@ -30,6 +30,9 @@ func (d disk) load() (*world, error) {
 	if err := json.Unmarshal(raw, w); err != nil {
 		return nil, fmt.Errorf("read the stand-in GitHub's state %s: %w", d.path, err)
 	}
+	if w.Layout != layout {
+		return nil, fmt.Errorf("the stand-in GitHub's state %s was kept by another version: make clean forgets it", d.path)
+	}
 	for _, one := range w.Deliveries {
 		// A body that went missing makes the delivery unsendable, not the world unreadable.
 		one.Payload, _ = os.ReadFile(d.body(one.ID))

@@ -21,6 +21,8 @@ type APIFault struct {
 type faults struct {
 	drop, double, hold int
 	api                []APIFault
+	late               int            // how often what is new answers 404
+	unseen             map[string]int // repository/id → how often yet
 }
 
 // DropNext makes the next n webhooks get lost: the log has them as failed, nobody received them.

@@ -22,22 +22,27 @@ const (
 
 // Delivery is one try to tell of one event.
 type Delivery struct {
-	ID         int64         `json:"id"`
-	GUID       string        `json:"guid"` // the same for redeliveries
-	Event      string        `json:"event"`
-	Action     string        `json:"action"`
-	Number     int           `json:"number"` // of the pull request
-	At         time.Time     `json:"at"`
-	State      DeliveryState `json:"state"`
-	Redelivery bool          `json:"redelivery"`
-	Status     string        `json:"status"` // in GitHub's words
-	StatusCode int           `json:"statusCode"`
-	Seconds    float64       `json:"seconds"`
-	Answer     string        `json:"answer"` // the start of the body
-	Payload    []byte        `json:"-"`
+	ID           int64         `json:"id"`
+	GUID         string        `json:"guid"` // the same for redeliveries
+	Event        string        `json:"event"`
+	Action       string        `json:"action"`
+	Repo         int64         `json:"repo"`   // the repository's number; 0: none
+	Number       int           `json:"number"` // of the pull request; 0: none
+	Installation int64         `json:"installation"`
+	At           time.Time     `json:"at"`
+	State        DeliveryState `json:"state"`
+	Redelivery   bool          `json:"redelivery"`
+	Status       string        `json:"status"` // in GitHub's words
+	StatusCode   int           `json:"statusCode"`
+	Seconds      float64       `json:"seconds"`
+	Answer       string        `json:"answer"` // the start of the body
+	Payload      []byte        `json:"-"`
 }
 
-const logLength = 300
+const (
+	logLength    = 1000
+	deliveryLife = 3 * 24 * time.Hour // after which GitHub neither shows a delivery nor sends it again
+)
 
 // tell puts events into the log and the outbox. Called with s.mu held.
 func (s *Server) tell(events []Event) error {
@@ -45,14 +50,16 @@ func (s *Server) tell(events []Event) error {
 		return nil
 	}
 	for _, e := range events {
-		e.BaseURL = s.base
+		if !s.told(e) {
+			continue
+		}
 		body, err := Payload(e)
 		if err != nil {
 			return err
 		}
 		d := &Delivery{
-			ID: s.world.id(), GUID: GUID(), Event: e.Name, Action: e.Action, Number: e.PR.Number,
-			At: s.now().UTC(), State: Waiting, Payload: body,
+			ID: s.world.id(), GUID: GUID(), Event: e.Name, Action: e.Action, Repo: e.scene.repo.ID, Number: e.about(),
+			Installation: e.scene.installation, At: s.now().UTC(), State: Waiting, Payload: body,
 		}
 		if err := s.log(d); err != nil {
 			return err
@@ -60,6 +67,36 @@ func (s *Server) tell(events []Event) error {
 		s.withFaults(d)
 	}
 	return nil
+}
+
+// told reports whether the App is told of an event: it is installed where it happened, and was registered for it.
+// Called with s.mu held.
+func (s *Server) told(e Event) bool {
+	if !slices.Contains(always, e.Name) && !slices.Contains(s.app.Events, e.Name) {
+		return false
+	}
+	if e.leaving {
+		return true
+	}
+	if s.world.Install == nil || s.world.Install.SuspendedAt != nil {
+		return false
+	}
+	switch e.Name {
+	case "check_run", "check_suite":
+		asked := e.Action == "rerequested" || e.Action == "requested_action"
+		if s.app.Permissions["checks"] == "" || asked && s.app.Permissions["checks"] != "write" {
+			return false
+		}
+	}
+	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
+}
+
+// about is the number of the pull request that an event is shown with; 0: none.
+func (e Event) about() int {
+	if e.PR.Number == 0 && len(e.OnHead) > 0 {
+		return e.OnHead[0].Number
+	}
+	return e.PR.Number
 }
 
 // log keeps a delivery and lets the oldest finished ones go. Called with s.mu held.
@@ -99,12 +136,18 @@ func (s *Server) resume() {
 	}
 }
 
+// line is what deliveries are sent one after the other for.
+type line struct {
+	repo   int64
+	number int
+}
+
 // postman sends what is in the outbox: one after the other for a pull request, beside each other for several. It
 // returns when ctx ends and everything on its way has come to an end.
 func (s *Server) postman(ctx context.Context) {
 	var way sync.WaitGroup
 	defer way.Wait()
-	last := map[int]chan struct{}{} // by pull request: closed when the delivery before is done
+	last := map[line]chan struct{}{} // closed when the delivery before is done
 	for {
 		select {
 		case <-ctx.Done():
@@ -116,8 +159,9 @@ func (s *Server) postman(ctx context.Context) {
 		s.outbox = nil
 		s.mu.Unlock()
 		for _, d := range bag {
-			before, done := last[d.Number], make(chan struct{})
-			last[d.Number] = done
+			of := line{d.Repo, d.Number}
+			before, done := last[of], make(chan struct{})
+			last[of] = done
 			way.Go(func() {
 				defer close(done)
 				if before != nil {
@@ -171,9 +215,12 @@ func (s *Server) Redeliver(id int64) error {
 			return nil, errNotFound
 		}
 		old := w.Deliveries[i]
+		if s.now().Sub(old.At) > deliveryLife {
+			return nil, errInvalid
+		}
 		again := &Delivery{
-			ID: w.id(), GUID: old.GUID, Event: old.Event, Action: old.Action, Number: old.Number,
-			At: s.now().UTC(), State: Waiting, Redelivery: true, Payload: old.Payload,
+			ID: w.id(), GUID: old.GUID, Event: old.Event, Action: old.Action, Repo: old.Repo, Number: old.Number,
+			Installation: old.Installation, At: s.now().UTC(), State: Waiting, Redelivery: true, Payload: old.Payload,
 		}
 		if err := s.log(again); err != nil {
 			return nil, err

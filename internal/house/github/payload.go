@@ -1,145 +1,188 @@
 package github
 
 import (
-	"bytes"
-	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
-	"time"
 )
 
-// Event is something that happened on GitHub and is told by webhook.
+// Event is something that happened on GitHub and is told by webhook. Fields that an event does not need stay empty.
 type Event struct {
-	Name     string      // pull_request, issue_comment or ping
-	Action   string      // labeled, unlabeled, opened, closed, reopened, synchronize; created, edited, deleted; empty for ping
-	Sender   string      // login
-	PR       PullRequest // as it is after the event
-	Label    string      // labeled and unlabeled
-	Comment  Comment     // issue_comment
-	OldBody  string      // issue_comment edited
-	Before   string      // synchronize: the head before
-	Comments int         // how many comments the pull request has
-	BaseURL  string      // the stand-in's address; empty: GitHub's own addresses in the payload
+	Name         string      // pull_request, issue_comment, check_run, check_suite, repository, repository_dispatch, installation …
+	Action       string      // e.g. labeled; for repository_dispatch the dispatch's type; empty for ping
+	Sender       string      // login
+	Repo         RepoRef     // empty: acme/shop
+	Installation int64       // empty: the first
+	PR           PullRequest // as it is after the event
+	Label        string      // labeled and unlabeled
+	Comment      Comment     // issue_comment
+	OldBody      string      // issue_comment edited
+	OldTitle     string      // pull_request edited
+	Before       string      // synchronize: the head before
+	Comments     int         // how many comments the pull request has
+	BaseURL      string      // the stand-in's address; empty: GitHub's own addresses in the payload
+
+	Check   Check           // check_run; check_suite: the newest run on Check.Head
+	OnHead  []PullRequest   // check_run and check_suite: open pull requests with this head, from branches of the repository
+	Button  string          // check_run requested_action: the action's identifier
+	Deploy  Deployment      // deployment_status: with the new status last
+	Client  json.RawMessage // repository_dispatch: the payload
+	OldName string          // repository renamed (the name alone) and transferred (owner/name)
+	Repos   []RepoRef       // installation: those it covers; installation_repositories: those added or removed
+
+	scene scene         // of the world it happened in; zero: none
+	in    *installation // installation: as it is after the event; nil: as at the start
+
+	leaving bool // told even though the App has no business there any more
 }
 
-// Payload builds the webhook's body in GitHub's own shape, from a real sample patched to the demo's names.
+// Payload builds the webhook's body in GitHub's own shape.
 func Payload(e Event) ([]byte, error) {
-	name := e.Name
-	if e.Action != "" {
-		name += "." + e.Action
-	}
-	body, err := sample(name, e.BaseURL, e.PR.Number)
+	e.scene = e.setting()
+	body, err := e.body()
 	if err != nil {
 		return nil, err
 	}
-	body["sender"], body["organization"] = userShape(e.Sender, e.BaseURL), orgShape(e.BaseURL)
-	if e.Name != "ping" {
-		body["installation"] = object{"id": Installation, "node_id": nodeID("I", Installation)}
+	body["sender"] = e.scene.user(e.Sender)
+	if e.Action != "" {
+		body["action"] = e.Action
 	}
-	if repo, ok := body["repository"].(object); ok {
-		patchRepo(repo, Org, e.BaseURL)
+	if !strings.HasPrefix(e.Name, "installation") {
+		body["organization"] = e.scene.org()
 	}
-	switch e.Name {
-	case "pull_request":
-		patchPullEvent(body, e)
-	case "issue_comment":
-		patchIssue(body["issue"].(object), e.PR, e.Comments, e.BaseURL)
-		patchComment(body["comment"].(object), e.Comment, e.BaseURL)
-		if e.Action == "edited" {
-			body["changes"] = object{"body": object{"from": e.OldBody}}
-		}
+	if e.Name != "ping" && !strings.HasPrefix(e.Name, "installation") {
+		body["installation"] = object{"id": e.scene.installation, "node_id": nodeID("I", e.scene.installation)}
 	}
 	return json.Marshal(body)
 }
 
-func patchPullEvent(body object, e Event) {
+// setting is the scene of the event: that of its world, or a plain one with what the event itself says.
+func (e Event) setting() scene {
+	sc := e.scene
+	if sc.repo.Name == "" && sc.installation == 0 {
+		sc = plainScene(e.BaseURL)
+		sc.installation = cmp.Or(e.Installation, sc.installation)
+	}
+	if e.Repo.Name != "" {
+		sc.repo = e.Repo
+	}
+	return sc
+}
+
+func (e Event) body() (object, error) {
+	switch e.Name {
+	case "ping":
+		return e.scene.sample("ping", 1)
+	case "pull_request":
+		return e.pullBody()
+	case "issue_comment":
+		return e.commentBody()
+	case "installation", "installation_repositories":
+		return e.installationBody(), nil
+	}
+	repo, err := e.scene.repository()
+	if err != nil {
+		return nil, err
+	}
+	body := object{"repository": repo}
+	switch e.Name {
+	case "check_run":
+		body["check_run"] = e.scene.checkInEvent(e.Check, e.OnHead)
+		if e.Button != "" {
+			body["requested_action"] = object{"identifier": e.Button}
+		}
+	case "check_suite":
+		body["check_suite"] = e.scene.suiteInEvent(e.Check.Head, e.OnHead, e.Check, 1)
+	case "repository":
+		e.repositoryBody(body)
+	case "repository_dispatch":
+		body["branch"] = Branch
+		body["client_payload"] = e.Client
+		if len(e.Client) == 0 {
+			body["client_payload"] = nil
+		}
+	case "deployment_status":
+		body["deployment"] = e.scene.deployment(e.Deploy)
+		body["deployment_status"] = e.scene.deploymentStatus(e.Deploy, e.Deploy.Statuses[len(e.Deploy.Statuses)-1])
+		body["check_run"], body["workflow"], body["workflow_run"] = nil, nil, nil
+	default:
+		return nil, fmt.Errorf("no sample of a %s webhook", e.Name)
+	}
+	return body, nil
+}
+
+// pullActions name the sample that an action of pull_request is made from.
+var pullActions = map[string]string{
+	"opened": "opened", "edited": "opened", "labeled": "labeled", "unlabeled": "unlabeled", "synchronize": "synchronize",
+	"closed": "closed", "reopened": "reopened", "converted_to_draft": "opened", "ready_for_review": "opened",
+}
+
+func (e Event) pullBody() (object, error) {
+	from, ok := pullActions[e.Action]
+	if !ok {
+		return nil, fmt.Errorf("no sample of a pull_request.%s webhook", e.Action)
+	}
+	body, err := e.scene.sample("pull_request."+from, e.PR.Number)
+	if err != nil {
+		return nil, err
+	}
+	e.scene.patchRepo(body["repository"].(object), e.scene.repo)
 	body["number"] = e.PR.Number
-	patchPull(body["pull_request"].(object), e.PR, e.Comments, e.BaseURL)
+	e.scene.patchPull(body["pull_request"].(object), e.PR, e.Comments)
 	switch e.Action {
 	case "labeled", "unlabeled":
-		body["label"] = labelShape(e.Label, e.BaseURL)
+		body["label"] = e.scene.label(e.Label).shape(e.scene)
 	case "synchronize":
 		body["before"], body["after"] = e.Before, e.PR.HeadSHA
+	case "edited":
+		body["changes"] = object{"title": object{"from": e.OldTitle}}
 	}
+	return body, nil
 }
 
-func orgShape(base string) object {
-	api := base + "/orgs/" + Org
-	if base == "" {
-		api = publicAPI + "orgs/" + Org
-	}
-	return object{
-		"login": Org, "id": orgID, "node_id": nodeID("O", orgID), "url": api, "repos_url": api + "/repos",
-		"events_url": api + "/events", "hooks_url": api + "/hooks", "issues_url": api + "/issues",
-		"members_url": api + "/members{/member}", "public_members_url": api + "/public_members{/member}",
-		"avatar_url": "", "description": "",
-	}
-}
-
-// Sign is the X-Hub-Signature-256 of a body.
-func Sign(secret string, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
-}
-
-// GUID makes a delivery id as GitHub makes them: a random UUID.
-func GUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails, says its documentation
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// Hook is where webhooks go and what signs them.
-type Hook struct{ URL, Secret string }
-
-// NewRequest builds the signed POST of one delivery with GitHub's headers.
-func (h Hook) NewRequest(ctx context.Context, event, guid string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+func (e Event) commentBody() (object, error) {
+	body, err := e.scene.sample("issue_comment."+e.Action, e.PR.Number)
 	if err != nil {
-		return nil, fmt.Errorf("prepare delivery %s: %w", guid, err)
+		return nil, err
 	}
-	for k, v := range map[string]string{
-		"Accept": "*/*", "Content-Type": "application/json", "User-Agent": "GitHub-Hookshot/0c0ffee",
-		"X-GitHub-Delivery": guid, "X-GitHub-Event": event, "X-GitHub-Hook-ID": itoa(hookID),
-		"X-GitHub-Hook-Installation-Target-ID": itoa(AppID), "X-GitHub-Hook-Installation-Target-Type": "integration",
-		"X-Hub-Signature-256": Sign(h.Secret, body),
-	} {
-		req.Header.Set(k, v)
+	e.scene.patchRepo(body["repository"].(object), e.scene.repo)
+	e.scene.patchIssue(body["issue"].(object), e.PR, e.Comments)
+	e.scene.patchComment(body["comment"].(object), e.Comment)
+	if e.Action == "edited" {
+		body["changes"] = object{"body": object{"from": e.OldBody}}
 	}
-	return req, nil
+	return body, nil
 }
 
-const hookID = 109948
-
-// Post sends one signed webhook from outside the stand-in's world and returns the answer's status and body. It waits
-// ten seconds, as GitHub does.
-func Post(ctx context.Context, h Hook, event, guid string, body []byte) (int, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := h.NewRequest(ctx, event, guid, body)
-	if err != nil {
-		return 0, "", err
+func (e Event) repositoryBody(body object) {
+	switch e.Action {
+	case "renamed":
+		body["changes"] = object{"repository": object{"name": object{"from": e.OldName}}}
+	case "transferred":
+		owner, _, _ := strings.Cut(e.OldName, "/")
+		body["changes"] = object{"owner": object{"from": object{"organization": e.scene.orgOf(owner)}}}
+	case "archived":
+		body["repository"].(object)["archived"] = true
 	}
-	resp, err := hookClient.Do(req)
-	if err != nil {
-		return 0, "", fmt.Errorf("deliver %s: %w", guid, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
-	if err != nil {
-		return resp.StatusCode, "", fmt.Errorf("read the answer to delivery %s: %w", guid, err)
-	}
-	return resp.StatusCode, strings.TrimSpace(string(answer)), nil
 }
 
-// hookClient follows no redirect: GitHub does not either.
-var hookClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func (e Event) installationBody() object {
+	in := installation{ID: e.scene.installation, CreatedAt: installedAt}
+	if e.in != nil {
+		in = *e.in
+	}
+	repos := []any{}
+	for _, r := range e.Repos {
+		repos = append(repos, shortRepo(r))
+	}
+	body := object{"installation": e.scene.installShape(in)}
+	if e.Name == "installation" {
+		body["repositories"], body["requester"] = repos, nil
+		return body
+	}
+	body["repository_selection"], body["requester"] = "selected", nil
+	body["repositories_added"], body["repositories_removed"] = []any{}, []any{}
+	body["repositories_"+e.Action] = repos
+	return body
+}

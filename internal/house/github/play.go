@@ -9,7 +9,9 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,11 +21,11 @@ import (
 var pages embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"markdown": rendered, "clock": clock, "short": short, "color": labelStyle, "initial": initial, "words": words, "less": less,
+	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "words": words, "less": less, "emoji": emoji,
 }).ParseFS(pages, "pages/*.html"))
 
 // people one can act as.
-var people = []string{"maya", "will", "rita"}
+var people = []string{"maya", "will", "rita", "ada", ForkOwner}
 
 const actingCookie = "acting_as"
 
@@ -47,87 +49,145 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 	home := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/playground", http.StatusSeeOther) }
 	mux.HandleFunc("GET /{$}", home)
 	mux.HandleFunc("GET /apps/"+AppSlug, home)
-	mux.HandleFunc("GET /"+Repo+"/pull/{number}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, pullPath(number(r, "number")), http.StatusSeeOther)
-	})
 	mux.HandleFunc("GET /playground", s.playList)
-	mux.HandleFunc("GET /playground/pulls/{number}", s.playPull)
-	mux.HandleFunc("GET /playground/pulls/{number}/live", s.playLive)
+	mux.HandleFunc("GET /playground/in/{owner}/{repo}", s.playList)
 	mux.HandleFunc("GET /playground/deliveries", s.playDeliveries)
 	mux.HandleFunc("POST /playground/deliveries/{id}/redeliver", s.playRedeliver)
+	mux.HandleFunc("GET /playground/app", s.playApp)
+	mux.HandleFunc("POST /playground/app/{act}", s.playAppAct)
 	mux.HandleFunc("POST /playground/as", s.playAs)
 	for _, name := range []string{"style.css", "script.js"} {
 		mux.HandleFunc("GET /playground/"+name, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, pages, "pages/"+name)
 		})
 	}
-	act := func(path string, fn func(*http.Request, int, string) error) {
-		mux.HandleFunc("POST /playground/pulls/{number}/"+path, s.playAct(func(r *http.Request, n int, as string) (string, error) {
-			return "", fn(r, n, as)
-		}))
+	for _, at := range []string{"/playground/pulls/{number}", "/playground/in/{owner}/{repo}/pulls/{number}"} {
+		mux.HandleFunc("GET "+at, s.playPull)
+		mux.HandleFunc("GET "+at+"/live", s.playLive)
+		mux.HandleFunc("POST "+at+"/{act}", s.playAct)
 	}
-	act("label", func(r *http.Request, n int, as string) error {
-		name := strings.TrimSpace(r.PostFormValue("text"))
-		if name == "" {
-			name = r.PostFormValue("label")
-		}
-		return s.asTriager(as, func() error { return s.Label(n, name, as) })
-	})
-	act("unlabel", func(r *http.Request, n int, as string) error {
-		return s.asTriager(as, func() error { return s.Unlabel(n, r.PostFormValue("label"), as) })
-	})
-	mux.HandleFunc("POST /playground/pulls/{number}/comment", s.playAct(func(r *http.Request, n int, as string) (string, error) {
-		id, err := s.Comment(n, strings.ReplaceAll(r.PostFormValue("body"), "\r\n", "\n"), as)
-		return "#issuecomment-" + itoa(id), err
-	}))
-	act("close", func(_ *http.Request, n int, as string) error {
-		return s.asCloser(n, as, func() error { return s.Close(n, as) })
-	})
-	act("reopen", func(_ *http.Request, n int, as string) error {
-		return s.asCloser(n, as, func() error { return s.Reopen(n, as) })
-	})
-	act("push", func(_ *http.Request, n int, as string) error { return s.Push(n, as) })
+}
+
+var pullAddress = regexp.MustCompile(`^/([^/]+/[^/]+)/pull/(\d+)$`)
+
+// elsewhere leads the addresses that GitHub's payloads name to the playground's pages; there is nothing else.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	found := pullAddress.FindStringSubmatch(r.URL.Path)
+	if found == nil || r.Method != http.MethodGet {
+		notFound(w)
+		return
+	}
+	n, _ := strconv.Atoi(found[2])
+	http.Redirect(w, r, s.In(found[1]).pullPath(n), http.StatusSeeOther)
+}
+
+// placeOf is the repository whose page it is.
+func (s *Server) placeOf(r *http.Request) Place {
+	if owner, repo := r.PathValue("owner"), r.PathValue("repo"); owner != "" {
+		return s.In(owner + "/" + repo)
+	}
+	return s.Place
 }
 
 var errMayNot = errors.New("may not")
 
-// asTriager runs fn if GitHub would let the person set labels.
-func (s *Server) asTriager(as string, fn func() error) error {
-	if !s.may(caller{login: as}) {
-		return errMayNot
-	}
-	return fn()
+// move is what a form of a pull request's page does.
+type move struct {
+	role string // what GitHub asks for; "close": triage, or to be the author; "author": write, or to be the author; "": nothing
+	do   func(p Place, r *http.Request, n int, as string) error
 }
 
-// asCloser runs fn if GitHub would let the person close and reopen the pull request.
-func (s *Server) asCloser(n int, as string, fn func() error) error {
-	if !s.mayClose(n, caller{login: as}) {
-		return errMayNot
-	}
-	return fn()
+var moves = map[string]move{
+	"label": {"triage", func(p Place, r *http.Request, n int, as string) error {
+		name := strings.TrimSpace(r.PostFormValue("text"))
+		if name == "" {
+			name = r.PostFormValue("label")
+		}
+		return p.Label(n, name, as)
+	}},
+	"unlabel": {"triage", func(p Place, r *http.Request, n int, as string) error {
+		return p.Unlabel(n, r.PostFormValue("label"), as)
+	}},
+	"close":  {"close", func(p Place, _ *http.Request, n int, as string) error { return p.Close(n, as) }},
+	"reopen": {"close", func(p Place, _ *http.Request, n int, as string) error { return p.Reopen(n, as) }},
+	"push": {"author", func(p Place, r *http.Request, n int, as string) error {
+		content := strings.ReplaceAll(r.PostFormValue("content"), "\r\n", "\n") // as browsers send lines
+		return p.PushFile(n, r.PostFormValue("path"), content, as)
+	}},
+	"draft": {"author", func(p Place, _ *http.Request, n int, as string) error { return p.SetDraft(n, true, as) }},
+	"ready": {"author", func(p Place, _ *http.Request, n int, as string) error { return p.SetDraft(n, false, as) }},
+	"delete": {"write", func(p Place, r *http.Request, _ int, as string) error {
+		return p.DeleteComment(formID(r, "comment"), as)
+	}},
+	"merge":  {"write", func(p Place, _ *http.Request, n int, as string) error { return p.Merge(n, as) }},
+	"branch": {"author", func(p Place, _ *http.Request, n int, as string) error { return p.DeleteBranch(n, as) }},
+	"press": {"", func(p Place, r *http.Request, _ int, as string) error {
+		return p.Press(formID(r, "check"), r.PostFormValue("identifier"), as)
+	}},
+	"rerun": {"", func(p Place, r *http.Request, _ int, as string) error { return p.Rerun(formID(r, "check"), as) }},
 }
 
-// playAct does what a form asks for and goes back to the page, to the place that fn names.
-func (s *Server) playAct(fn func(*http.Request, int, string) (place string, err error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		n, as, said := number(r, "number"), actingOrFirst(r), ""
-		place, err := fn(r, n, as)
-		switch {
-		case errors.Is(err, errMayNot):
-			said = as + " may not do that here: GitHub asks for the triage role, or to be the author."
-		case errors.Is(err, errInvalid):
-			said = "GitHub would not take that: it is empty or too long."
-		case errors.Is(err, errNotFound):
-			said = "That is not there any more."
-		case err != nil:
-			said = "That did not work: " + err.Error()
+func formID(r *http.Request, name string) int64 {
+	n, _ := strconv.ParseInt(r.PostFormValue(name), 10, 64)
+	return n
+}
+
+// lets reports whether GitHub would let a person make a move on a pull request.
+func (p Place) lets(role, as string, n int) (may bool) {
+	p.look(func(_ *world, r *repository) {
+		c, pr := caller{login: as}, r.pull(n)
+		author := pr != nil && pr.Author == as
+		switch role {
+		case "":
+			may = true
+		case "close":
+			may = r.may(c, "triage") || author
+		case "author":
+			may = r.may(c, "write") || author
+		default:
+			may = r.may(c, role)
 		}
-		target := pullPath(n) + place
-		if said != "" {
-			target = pullPath(n) + "?said=" + url.QueryEscape(said)
-		}
-		http.Redirect(w, r, target, http.StatusSeeOther)
+	})
+	return may
+}
+
+// playAct does what a form asks for and goes back to the page.
+func (s *Server) playAct(w http.ResponseWriter, r *http.Request) {
+	p, n, as := s.placeOf(r), number(r, "number"), actingOrFirst(r)
+	var err error
+	place := ""
+	if act := r.PathValue("act"); act == "comment" {
+		var id int64
+		id, err = p.Comment(n, strings.ReplaceAll(r.PostFormValue("body"), "\r\n", "\n"), as)
+		place = "#issuecomment-" + itoa(id)
+	} else if todo, ok := moves[act]; !ok {
+		notFound(w)
+		return
+	} else if p.lets(todo.role, as, n) {
+		err = todo.do(p, r, n, as)
+	} else {
+		err = errMayNot
 	}
+	target := p.pullPath(n) + place
+	if said := refused(err, as); said != "" {
+		target = p.pullPath(n) + "?said=" + url.QueryEscape(said)
+	}
+	http.Redirect(w, r, target, http.StatusSeeOther)
+}
+
+// refused says why GitHub would not do it; empty: it did.
+func refused(err error, as string) string {
+	switch {
+	case errors.Is(err, errMayNot):
+		return as + " may not do that here: GitHub asks for a higher role, or to be the author."
+	case errors.Is(err, errInvalid):
+		return "GitHub would not take that: it is empty, too long, or does not fit how things stand."
+	case errors.Is(err, errNotFound):
+		return "That is not there any more."
+	case err != nil:
+		return "That did not work: " + err.Error()
+	}
+	return ""
 }
 
 func (s *Server) playAs(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +214,15 @@ func backPath(raw string) string {
 	return "/playground"
 }
 
-func pullPath(n int) string { return fmt.Sprintf("/playground/pulls/%d", n) }
+// listPath and pullPath are the repository's pages; those of Repo have the short address.
+func (p Place) listPath() string {
+	if p.repo == Repo {
+		return "/playground"
+	}
+	return "/playground/in/" + p.repo
+}
+
+func (p Place) pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", p.listPath(), n) }
 
 // render writes a page, whole or not at all. An unchanged page is answered 304.
 func render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {

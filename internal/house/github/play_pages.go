@@ -19,18 +19,38 @@ type frame struct {
 	Back   string
 	Said   string
 	Repo   string
+	Home   string
+	Repos  []repoLink
 	Bot    string
 }
 
+// RepoName is the repository's name without its owner.
+func (f frame) RepoName() string { _, name := RepoRef{Name: f.Repo}.split(); return name }
+
 type person struct{ Login, Role string }
 
+type repoLink struct {
+	Name, Path string
+	Here       bool
+}
+
 func (s *Server) frame(r *http.Request, title string) frame {
-	f := frame{Title: title, As: actingOrFirst(r), Back: r.URL.Path, Said: r.URL.Query().Get("said"), Repo: Repo, Bot: Bot}
+	p := s.placeOf(r)
+	f := frame{Title: title, As: actingOrFirst(r), Back: r.URL.Path, Said: r.URL.Query().Get("said"), Home: p.listPath(), Bot: Bot}
 	s.look(func(w *world) {
-		for _, login := range people {
-			f.People = append(f.People, person{login, w.Permissions[login]})
+		here, _ := w.repo(p.repo)
+		if here == nil {
+			here = &repository{Name: p.repo}
 		}
-		f.Role = w.Permissions[f.As]
+		f.Repo, f.Role = here.Name, here.role(f.As)
+		for _, login := range people {
+			f.People = append(f.People, person{login, here.role(login)})
+		}
+		for _, other := range w.Repos {
+			if !other.Gone && (!other.Private || other.role(f.As) != "") {
+				f.Repos = append(f.Repos, repoLink{other.Name, s.In(other.Name).listPath(), other == here})
+			}
+		}
 	})
 	return f
 }
@@ -43,18 +63,40 @@ type listPage struct {
 
 type listRow struct {
 	PullRequest
+	Path     string
+	Shown    []labelView
 	Comments int
 	Check    *Check
 }
 
+// labelView is a label with its look.
+type labelView struct {
+	Name  string
+	Words string
+	Style template.CSS
+}
+
+func (sc scene) labelViews(names []string) []labelView {
+	var out []labelView
+	for _, name := range names {
+		l := sc.label(name)
+		out = append(out, labelView{l.Name, l.Description, labelStyle(l.Color)})
+	}
+	return out
+}
+
 func (s *Server) playList(w http.ResponseWriter, r *http.Request) {
+	at := s.placeOf(r)
 	p := listPage{frame: s.frame(r, "Pull requests")}
-	s.look(func(world *world) {
+	at.look(func(world *world, repo *repository) {
 		p.Hook = s.hook.URL
-		for _, pr := range world.Pulls {
-			row := listRow{PullRequest: *pr, Comments: len(world.conversation(pr.Number))}
-			row.Labels = slices.Clone(pr.Labels)
-			if checks := latestChecks(world.checksOf(pr.HeadSHA)); len(checks) > 0 {
+		sc := world.scene(s, repo)
+		for _, pr := range repo.Pulls {
+			row := listRow{
+				PullRequest: world.snapshot(repo, pr), Path: at.pullPath(pr.Number), Shown: sc.labelViews(pr.Labels),
+				Comments: len(repo.conversation(pr.Number)),
+			}
+			if checks := latestChecks(repo.checksOf(pr.HeadSHA)); len(checks) > 0 {
 				row.Check = &checks[len(checks)-1]
 			}
 			p.Rows = append(p.Rows, row)
@@ -66,42 +108,67 @@ func (s *Server) playList(w http.ResponseWriter, r *http.Request) {
 
 type pullPage struct {
 	frame
-	PR         PullRequest
-	Comments   []Comment
-	Checks     []Check
-	Deliveries []deliveries
-	MayLabel   bool
-	MayClose   bool
-	Choices    []string // labels that are not set
-	Hints      []string // lines one can type
-	Hook       string
+	PR          PullRequest
+	Path        string
+	Labels      []labelView
+	Comments    []Comment
+	Checks      []Check
+	Deployments []Deployment // of the branch's heads, newest first
+	Deliveries  []deliveries
+	Choices     []labelView // labels that are not set
+	Hints       []string    // lines one can type
+	Hook        string
+	May         map[string]bool // by the name of the move
 }
 
 // hints are lines for the comment box; the bot answers everything else with what it understands.
 var hints = []string{"/ocp create aws-minimal-test", "/ocp status", "/ocp extend 4h", "/ocp destroy", "/ocp help"}
 
 func (s *Server) pullPage(r *http.Request) (pullPage, bool) {
-	n := number(r, "number")
-	pr, ok := s.PullRequest(n)
+	at, n := s.placeOf(r), number(r, "number")
+	pr, ok := at.PullRequest(n)
 	if !ok {
 		return pullPage{}, false
 	}
 	p := pullPage{
-		frame: s.frame(r, pr.Title), PR: pr, Comments: s.Comments(n), Checks: latestChecks(s.Checks(n)),
-		Deliveries: folded(newest(s.Deliveries(), n, 60), 6), Hints: hints,
+		frame: s.frame(r, pr.Title), PR: pr, Path: at.pullPath(n), Comments: at.Comments(n), Checks: latestChecks(at.Checks(n)),
+		Hints: hints, May: map[string]bool{},
 	}
-	p.Back = pullPath(n)
-	as := caller{login: p.As}
-	p.MayLabel, p.MayClose = s.may(as), s.mayClose(n, as)
-	s.look(func(world *world) {
-		p.Hook = s.hook.URL
-		for _, l := range world.Labels {
-			if !pr.Has(l) {
-				p.Choices = append(p.Choices, l)
+	p.Back = p.Path
+	for name, m := range moves {
+		p.May[name] = at.lets(m.role, p.As, n)
+	}
+	p.May["press"] = at.lets("write", p.As, n)
+	var number int64
+	at.look(func(world *world, repo *repository) {
+		p.Hook, number = s.hook.URL, repo.ID
+		sc := world.scene(s, repo)
+		p.Labels = sc.labelViews(pr.Labels)
+		for _, l := range repo.Labels {
+			if !pr.Has(l.Name) {
+				p.Choices = append(p.Choices, sc.labelViews([]string{l.Name})...)
+			}
+		}
+		for _, d := range slices.Backward(repo.Deployments) {
+			if pr.pushed(append(repo.Old[:len(repo.Old):len(repo.Old)], repo.Name), d.SHA) {
+				p.Deployments = append(p.Deployments, *d)
 			}
 		}
 	})
+	p.Deliveries = folded(newest(s.Deliveries(), line{number, n}, 60), 6)
 	return p, true
+}
+
+// pushed reports whether a commit was once the head of the pull request.
+func (p PullRequest) pushed(names []string, sha string) bool {
+	for _, repo := range names { // a commit keeps the id of the name it was pushed under
+		for n := 1; n <= p.Pushes; n++ {
+			if commitID(repo, p.Number, n) == sha {
+				return true
+			}
+		}
+	}
+	return sha == p.HeadSHA
 }
 
 func (s *Server) playPull(w http.ResponseWriter, r *http.Request) { s.playPullAs(w, r, "pull.html") }
@@ -125,16 +192,16 @@ type deliveriesPage struct {
 }
 
 func (s *Server) playDeliveries(w http.ResponseWriter, r *http.Request) {
-	p := deliveriesPage{frame: s.frame(r, "Webhook deliveries"), Deliveries: newest(s.Deliveries(), 0, 100)}
+	p := deliveriesPage{frame: s.frame(r, "Webhook deliveries"), Deliveries: newest(s.Deliveries(), line{}, 100)}
 	s.look(func(*world) { p.Hook = s.hook.URL })
 	render(w, r, http.StatusOK, "deliveries.html", p)
 }
 
-// newest picks the last deliveries of a pull request, or of all with 0, newest first.
-func newest(all []Delivery, number, most int) []Delivery {
+// newest picks the last deliveries of a pull request, or of all with none, newest first.
+func newest(all []Delivery, of line, most int) []Delivery {
 	var out []Delivery
 	for _, d := range slices.Backward(all) {
-		if (number == 0 || d.Number == number) && len(out) < most {
+		if (of == line{} || of == line{d.Repo, d.Number}) && len(out) < most {
 			out = append(out, d)
 		}
 	}
@@ -190,13 +257,21 @@ func short(sha string) string { return sha[:min(7, len(sha))] }
 func initial(login string) string { return strings.ToUpper(login[:min(1, len(login))]) }
 
 // labelStyle colours a label and picks black or white for its text.
-func labelStyle(name string) template.CSS {
-	hex, _ := labelColor(name)
-	n, _ := strconv.ParseUint(hex, 16, 32)
+func labelStyle(hex string) template.CSS {
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil {
+		hex = "ededed"
+	}
 	light := (299*(n>>16&255)+587*(n>>8&255)+114*(n&255))/1000 > 140
 	ink := "#fff"
 	if light {
 		ink = "#1f2328"
 	}
-	return template.CSS("background:#" + hex + ";color:" + ink)
+	return template.CSS("background:#" + hex + ";color:" + ink) //nolint:gosec // six hexadecimal digits
 }
+
+var emojis = map[string]string{
+	"+1": "👍", "-1": "👎", "laugh": "😄", "confused": "😕", "heart": "❤️", "hooray": "🎉", "rocket": "🚀", "eyes": "👀",
+}
+
+func emoji(kind string) string { return emojis[kind] }

@@ -58,6 +58,7 @@ func TestThePlaygroundSaysWhatItIs(t *testing.T) {
 		require.Contains(t, list, pr.Title)
 	}
 	require.Contains(t, list, "from the fork outsider/shop")
+	require.Contains(t, list, "acme/api")
 	require.Contains(t, b.get("/playground/style.css"), "--paper")
 	require.Contains(t, b.get("/playground/script.js"), "refresh")
 }
@@ -92,6 +93,96 @@ func TestAPullRequestIsPlayedWithFormsAlone(t *testing.T) {
 	require.Contains(t, b.get("/playground/deliveries"), "issue_comment")
 }
 
+func TestEveryMoveOfAPullRequestHasItsButton(t *testing.T) {
+	s := start(t, Config{})
+	b := open(t, s)
+	require.Contains(t, b.post("/playground/pulls/41/draft", nil), "Ready for review")
+	require.Contains(t, b.get("/playground"), "Draft")
+	require.Contains(t, b.post("/playground/pulls/41/ready", nil), "Merge pull request")
+	before, _ := s.PullRequest(41)
+	b.post("/playground/pulls/41/push", nil)
+	after, _ := s.PullRequest(41)
+	require.NotEqual(t, before.HeadSHA, after.HeadSHA)
+	require.Contains(t, b.get("/playground/pulls/41"), "Push .github/ocpctl.yaml")
+	b.post("/playground/pulls/41/push", url.Values{"path": {".github/ocpctl.yaml"}, "content": {"ttl: 8h\r\n"}})
+	after, _ = s.PullRequest(41)
+	raw := asTokenHolder(t, s, nil).want(200, "GET /repos/acme/shop/contents/.github/ocpctl.yaml?ref="+after.HeadSHA, "")
+	require.Equal(t, "dHRsOiA4aAo=", strings.TrimSpace(raw["content"].(string)))
+	b.post("/playground/pulls/41/comment", url.Values{"body": {"/ocp approve"}})
+	require.Equal(t, "/ocp approve", s.Comments(41)[0].Body)
+	merged := b.post("/playground/pulls/41/merge", nil)
+	require.Contains(t, merged, "Merged")
+	require.NotContains(t, merged, "Reopen pull request")
+	b.post("/playground/pulls/42/branch", nil)
+	pr, _ := s.PullRequest(42)
+	require.False(t, pr.Open)
+	require.Contains(t, b.get("/playground/pulls/42"), "branch deleted")
+	b.post("/playground/as", url.Values{"login": {"rita"}})
+	require.Contains(t, b.post("/playground/pulls/43/merge", nil), "rita may not do that here")
+	require.Contains(t, b.post("/playground/pulls/43/push", nil), "rita may not do that here")
+}
+
+func TestChecksDeploymentsAndReactionsAreShown(t *testing.T) {
+	s, in := withInbox(t)
+	b, app := open(t, s), asTokenHolder(t, s, nil)
+	pr, _ := s.PullRequest(41)
+	app.want(201, "POST /repos/acme/shop/check-runs", `{"name":"ocpctl","head_sha":"`+pr.HeadSHA+`","details_url":"https://ocpctl.example/c/1","output":
+		{"title":"2 problems","summary":"s","annotations":[{"path":"a.yaml","start_line":3,"end_line":3,"annotation_level":"failure","message":"want a duration","title":"ttl"}]},
+		"actions":[{"label":"Extend 2h","description":"Two hours more","identifier":"extend"}]}`)
+	in.next()
+	at := "POST /repos/acme/shop/deployments"
+	d := num(app.want(201, at, `{"ref":"`+pr.HeadSHA+`","auto_merge":false,"required_contexts":[],"environment":"ocp/pr41-shop"}`)["id"])
+	app.want(201, at+"/"+d+"/statuses", `{"state":"success","environment_url":"https://console.example","description":"ready until eight"}`)
+	id, err := s.Comment(41, "words", "will")
+	require.NoError(t, err)
+	in.next()
+	app.want(201, "POST /repos/acme/shop/issues/comments/"+itoa(id)+"/reactions", `{"content":"eyes"}`)
+	page := b.get("/playground/pulls/41")
+	for _, want := range []string{"Extend 2h", "a.yaml:3", "want a duration", "ocp/pr41-shop", "https://console.example", "ready until eight", "👀 1", "https://ocpctl.example/c/1"} {
+		require.Contains(t, page, want)
+	}
+	require.NoError(t, s.Push(41, "will"))
+	in.next()
+	require.NoError(t, s.Rename("store", "ada"))
+	in.next()
+	require.Contains(t, b.get("/playground/pulls/41"), "ocp/pr41-shop", "what was deployed before the push and the other name stays in sight")
+	require.NoError(t, s.In("acme/store").Rename("shop", "ada"))
+	in.next()
+	check := itoa(s.In("acme/shop").ChecksOf(pr.HeadSHA)[0].ID)
+	b.post("/playground/pulls/41/press", url.Values{"check": {check}, "identifier": {"extend"}})
+	require.Equal(t, "check_run", in.next().event)
+	b.post("/playground/pulls/41/rerun", url.Values{"check": {check}})
+	require.Equal(t, "check_run", in.next().event)
+	b.post("/playground/as", url.Values{"login": {"rita"}})
+	require.Contains(t, b.post("/playground/pulls/41/rerun", url.Values{"check": {check}}), "rita may not do that here")
+}
+
+func TestOtherRepositoriesAndTheAppHavePages(t *testing.T) {
+	s := start(t, Config{})
+	b := open(t, s)
+	require.Contains(t, b.get("/playground/in/acme/api"), "Orders: page through the list by cursor")
+	require.Contains(t, b.get("/acme/api/pull/8"), "FIRST TIME CONTRIBUTOR")
+	b.post("/playground/in/acme/api/pulls/7/label", url.Values{"label": {"bug"}})
+	pr, _ := s.In(SecondRepo).PullRequest(7)
+	require.True(t, pr.Has("bug"))
+	here, _ := s.PullRequest(41)
+	require.False(t, here.Has("bug"))
+
+	require.Contains(t, b.get("/playground/app"), "deployments")
+	require.Contains(t, b.post("/playground/app/suspend", nil), "suspended by maya")
+	require.Contains(t, b.post("/playground/app/unsuspend", nil), "Suspend")
+	require.Contains(t, b.post("/playground/app/uninstall", nil), "It is not installed")
+	require.Contains(t, b.post("/playground/app/install", nil), "5002")
+	b.post("/playground/app/add", url.Values{"repo": {PrivateRepo}})
+	require.True(t, s.world.Repos[2].Access)
+	require.Contains(t, b.post("/playground/app/rename", url.Values{"repo": {SecondRepo}, "name": {"orders"}}), "acme/orders")
+	require.Contains(t, b.post("/playground/app/rename", url.Values{"repo": {"acme/orders"}, "name": {"shop"}}), "GitHub would not take that", "the name is taken")
+	b.post("/playground/app/lose", nil)
+	require.Equal(t, 1, s.faults.drop)
+	b.post("/playground/app/strict", nil)
+	require.True(t, s.meter.limits.Strict)
+}
+
 func TestWhoMayOnlyReadIsToldSo(t *testing.T) {
 	s := start(t, Config{})
 	b := open(t, s)
@@ -102,6 +193,11 @@ func TestWhoMayOnlyReadIsToldSo(t *testing.T) {
 	require.Contains(t, b.post("/playground/pulls/41/comment", url.Values{"body": {" "}}), "GitHub would not take that")
 	b.post("/playground/pulls/41/comment", url.Values{"body": {"/ocp create"}})
 	require.Equal(t, "rita", s.Comments(41)[0].Author)
+	gone := url.Values{"comment": {itoa(s.Comments(41)[0].ID)}}
+	require.Contains(t, b.post("/playground/pulls/41/delete", gone), "rita may not do that here")
+	b.post("/playground/as", url.Values{"login": {"will"}})
+	b.post("/playground/pulls/41/delete", gone)
+	require.Empty(t, s.Comments(41))
 }
 
 func TestAPagesPersonMayCallTheAPI(t *testing.T) {

@@ -1,9 +1,10 @@
-// Package github is a stand-in for GitHub: one organisation, one repository, a few pull requests, and the App that
-// ocpctl is. It speaks GitHub's REST API as far as ocpctl needs it, sends signed webhooks in GitHub's own shape, and
-// shows the pull requests as pages one can play with.
+// Package github is a stand-in for GitHub: one organisation, three repositories, a few pull requests, and the App that
+// ocpctl is. It speaks GitHub's REST and GraphQL APIs as far as ocpctl needs them, sends signed webhooks in GitHub's own
+// shape, and shows the pull requests as pages one can play with.
 //
-// It must never be lenient where the real one is strict: App JWTs are verified, every call needs a token it issued, ids
-// and answers look like GitHub's, webhooks are tried once. And it never pretends: its pages say what it is.
+// It must never be lenient where the real one is strict: App JWTs are verified, every call needs a token it issued and
+// the permission GitHub's documentation names for it, ids and answers look like GitHub's (testdata/shapes.json holds
+// them against its OpenAPI description), webhooks are tried once. And it never pretends: its pages say what it is.
 package github
 
 import (
@@ -29,8 +30,9 @@ type Config struct {
 	Now           func() time.Time // nil: time.Now
 }
 
-// Server is a running stand-in.
+// Server is a running stand-in. It is a Place too: acme/shop.
 type Server struct {
+	Place
 	base   string
 	now    func() time.Time
 	disk   disk
@@ -40,8 +42,10 @@ type Server struct {
 
 	mu     sync.Mutex // guards everything below
 	hook   Hook
+	app    Manifest
 	world  *world
 	faults faults
+	meter  meter
 	outbox []*Delivery   // to be sent
 	mail   chan struct{} // says that the outbox has something
 }
@@ -50,8 +54,9 @@ type Server struct {
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
 		now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
-		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret},
+		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
 	}
+	s.Place = Place{s, Repo}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -138,9 +139,10 @@ func TestTheWorldSurvivesARestart(t *testing.T) {
 	require.NoError(t, first.Label(41, "ocp/aws-standard", "maya"))
 	require.NoError(t, first.Close(42, "maya"))
 	require.NoError(t, first.SetPermission("rita", "write"))
-	in.next()
-	in.next()
-	in.next()
+	require.NoError(t, first.In(SecondRepo).Rename("orders", "maya"))
+	for range 4 {
+		in.next()
+	}
 	settled(t, first)
 	require.NoError(t, first.Stop())
 
@@ -153,9 +155,18 @@ func TestTheWorldSurvivesARestart(t *testing.T) {
 	require.Equal(t, []string{"ocp/aws-standard"}, pr.Labels)
 	pr, _ = second.PullRequest(42)
 	require.False(t, pr.Open)
+	_, ok := second.In(SecondRepo).PullRequest(7)
+	require.True(t, ok, "the old name leads there yet")
 	level, _, err := old.Repositories.GetPermissionLevel(t.Context(), "acme", "shop", "rita")
 	require.NoError(t, err, "a token from before the restart is good")
 	require.Equal(t, "write", level.GetPermission())
+}
+
+func TestTheStateOfAnotherVersionIsRefusedWithAWord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "github.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"lastId": 1900000000, "pulls": []}`), 0o600))
+	_, err := Start(t.Context(), Config{StatePath: path})
+	require.ErrorContains(t, err, "make clean forgets it")
 }
 
 func TestAWebhookNotSentBeforeAStopIsSentAfterTheNextStart(t *testing.T) {

@@ -1,59 +1,65 @@
 package github
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+// Manifest is what the App was registered with: what it may do and what it is told of. Every App is told of its
+// installations besides, and one that may write checks of the buttons pressed on its own:
+// https://docs.github.com/webhooks/webhook-events-and-payloads
+type Manifest struct {
+	Permissions map[string]string // permission → read or write
+	Events      []string
+}
 
-var (
-	appPermissions = object{"checks": "write", "issues": "write", "metadata": "read", "pull_requests": "write", "members": "read"}
-	appEvents      = []string{"issue_comment", "pull_request"}
-	installedAt    = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
-)
+// Registered is what ocpctl is registered with, here as in deploy/github-app.yaml.
+func Registered() Manifest {
+	return Manifest{
+		Permissions: map[string]string{
+			"checks": "write", "contents": "read", "deployments": "write", "issues": "write", "members": "read",
+			"metadata": "read", "pull_requests": "write",
+		},
+		Events: []string{"check_run", "check_suite", "issue_comment", "pull_request", "repository", "repository_dispatch"},
+	}
+}
+
+// always are the events that come without being asked for.
+var always = []string{"installation", "installation_repositories", "ping"}
+
+var installedAt = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+
+// installation is the App's one installation in the organisation.
+type installation struct {
+	ID          int64      `json:"id"`
+	CreatedAt   time.Time  `json:"createdAt"`
+	SuspendedAt *time.Time `json:"suspendedAt,omitempty"`
+	SuspendedBy string     `json:"suspendedBy,omitempty"`
+}
 
 // appShape is the App as the API answers it.
-func appShape(base string) object {
+func (sc scene) appShape() object {
 	return object{
 		"id": AppID, "slug": AppSlug, "node_id": nodeID("A", AppID), "client_id": "Iv1.demo4242",
-		"owner": userShape(Org, base), "name": AppSlug, "description": "Ephemeral OpenShift clusters",
-		"external_url": base + "/playground", "html_url": base + "/apps/" + AppSlug,
+		"owner": sc.user(Org), "name": AppSlug, "description": "Ephemeral OpenShift clusters",
+		"external_url": sc.web() + "playground", "html_url": sc.web() + "apps/" + AppSlug,
 		"created_at": stamp(installedAt), "updated_at": stamp(installedAt),
-		"permissions": appPermissions, "events": appEvents, "installations_count": 1,
+		"permissions": sc.app.Permissions, "events": sc.app.Events, "installations_count": 1,
 	}
 }
 
-// installationShape is the one installation.
-func installationShape(base string) object {
-	return object{
-		"id": Installation, "account": userShape(Org, base), "repository_selection": "all",
-		"access_tokens_url": base + "/app/installations/" + itoa(Installation) + "/access_tokens",
-		"repositories_url":  base + "/installation/repositories",
-		"html_url":          base + "/organizations/" + Org + "/settings/installations/" + itoa(Installation),
+// installShape is the installation as the API and the webhooks write it.
+func (sc scene) installShape(in installation) object {
+	out := object{
+		"id": in.ID, "account": sc.user(Org), "repository_selection": "selected",
+		"access_tokens_url": sc.api() + "app/installations/" + itoa(in.ID) + "/access_tokens",
+		"repositories_url":  sc.api() + "installation/repositories",
+		"html_url":          sc.web() + "organizations/" + Org + "/settings/installations/" + itoa(in.ID),
 		"app_id":            AppID, "app_slug": AppSlug, "target_id": orgID, "target_type": "Organization",
-		"permissions": appPermissions, "events": appEvents,
-		"created_at": stamp(installedAt), "updated_at": stamp(installedAt),
-		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
+		"permissions": sc.app.Permissions, "events": sc.app.Events,
+		"created_at": stamp(in.CreatedAt), "updated_at": stamp(in.CreatedAt),
+		"single_file_name": nil, "has_multiple_single_files": false, "single_file_paths": []any{},
+		"suspended_by": nil, "suspended_at": stampOrNil(in.SuspendedAt),
 	}
-}
-
-// checkShape is a check run as the API answers it.
-func checkShape(c Check, base string) object {
-	var conclusion any
-	if c.Conclusion != "" {
-		conclusion = c.Conclusion
+	if in.SuspendedAt != nil {
+		out["suspended_by"] = sc.user(in.SuspendedBy)
 	}
-	api := base + "/repos/" + Repo + "/check-runs/" + itoa(c.ID)
-	return object{
-		"id": c.ID, "node_id": nodeID("CR", c.ID), "head_sha": c.Head, "external_id": c.ExternalID,
-		"url": api, "html_url": base + "/" + Repo + "/runs/" + itoa(c.ID), "details_url": base + "/playground",
-		"status": c.Status, "conclusion": conclusion, "name": c.Name,
-		"started_at": stamp(c.StartedAt), "completed_at": stampOrNil(c.CompletedAt),
-		"output": object{
-			"title": c.Title, "summary": c.Summary, "text": nil,
-			"annotations_count": 0, "annotations_url": api + "/annotations",
-		},
-		"check_suite": object{"id": 700_000}, "app": appShape(base), "pull_requests": []any{},
-	}
+	return out
 }

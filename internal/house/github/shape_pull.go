@@ -1,6 +1,9 @@
 package github
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func stateWord(open bool) string {
 	if open {
@@ -9,115 +12,130 @@ func stateWord(open bool) string {
 	return "closed"
 }
 
-// association says how an author belongs to the repository.
+// association is what somebody is to a repository nobody told us more of.
 func association(login string) string {
 	switch login {
 	case ForkOwner:
 		return "CONTRIBUTOR"
-	case "maya", "will", "rita":
+	case "maya", "will", "rita", "rob", "ada":
 		return "MEMBER"
 	}
 	return "NONE"
 }
 
+func pullID(r RepoRef, number int) int64 { return (r.ID-RepoID)*10_000 + 900_000 + int64(number) }
+
 // patchPull makes a sample's pull request the given one.
-func patchPull(m object, pr PullRequest, comments int, base string) {
-	id := int64(900_000 + pr.Number)
+func (sc scene) patchPull(m object, pr PullRequest, comments int) {
+	id := pullID(sc.repo, pr.Number)
 	m["id"], m["node_id"], m["number"] = id, nodeID("PR", id), pr.Number
-	m["title"], m["body"], m["user"] = pr.Title, pr.Body, userShape(pr.Author, base)
-	m["state"], m["labels"] = stateWord(pr.Open), labelShapes(pr.Labels, base)
+	m["title"], m["body"], m["user"] = pr.Title, pr.Body, sc.user(pr.Author)
+	m["state"], m["labels"], m["draft"] = stateWord(pr.Open), sc.labelShapes(pr.Labels), pr.Draft
 	m["created_at"], m["updated_at"] = stamp(pr.CreatedAt), stamp(pr.UpdatedAt)
-	m["closed_at"], m["merged_at"], m["merge_commit_sha"] = stampOrNil(pr.ClosedAt), nil, nil
-	m["assignee"], m["assignees"], m["milestone"] = nil, []any{}, nil
+	m["closed_at"], m["merged_at"], m["merge_commit_sha"] = stampOrNil(pr.ClosedAt), nil, orNil(pr.MergeSHA)
+	m["merged"], m["merged_by"] = pr.Merged, nil
+	if pr.Merged {
+		m["merged_at"], m["merged_by"] = stampOrNil(pr.ClosedAt), sc.user(cmp.Or(pr.MergedBy, pr.Author))
+	}
+	m["assignee"], m["assignees"], m["milestone"], m["auto_merge"], m["active_lock_reason"] = nil, []any{}, nil, nil, nil
 	m["requested_reviewers"], m["requested_teams"] = []any{}, []any{}
-	m["author_association"], m["comments"] = association(pr.Author), comments
+	m["author_association"], m["comments"] = pr.association(), comments
+	m["commits"], m["changed_files"] = max(pr.Pushes, 1), pr.Changed
 	if old, ok := m["statuses_url"].(string); ok {
 		if i := strings.LastIndex(old, "/"); i > 0 {
 			m["statuses_url"] = old[:i+1] + pr.HeadSHA
 			m["_links"].(object)["statuses"] = object{"href": old[:i+1] + pr.HeadSHA}
 		}
 	}
-	patchBranch(m["head"].(object), pr.HeadOwner, pr.HeadRef, pr.HeadSHA, base)
-	patchBranch(m["base"].(object), Org, Branch, commitID(0, 1), base)
+	sc.patchBranch(m["head"].(object), sc.head(pr), pr.HeadRef, pr.HeadSHA)
+	sc.patchBranch(m["base"].(object), sc.repo, Branch, cmp.Or(pr.BaseSHA, commitID(sc.repo.Name, 0, 1)))
 }
 
-func patchBranch(m object, owner, ref, sha, base string) {
-	m["label"], m["ref"], m["sha"], m["user"] = owner+":"+ref, ref, sha, userShape(owner, base)
-	if repo, ok := m["repo"].(object); ok {
-		patchRepo(repo, owner, base)
+func (sc scene) patchBranch(m object, repo RepoRef, ref, sha string) {
+	owner, _ := repo.split()
+	m["label"], m["ref"], m["sha"], m["user"] = owner+":"+ref, ref, sha, sc.user(owner)
+	if old, ok := m["repo"].(object); ok {
+		sc.patchRepo(old, repo)
 	}
 }
 
-// pullShape is a pull request as the API answers it.
-func pullShape(pr PullRequest, comments int, base string) (object, error) {
-	body, err := sample("pull_request.opened", base, pr.Number)
+// pull is a pull request as the API answers it.
+func (sc scene) pull(pr PullRequest, comments int) (object, error) {
+	body, err := sc.sample("pull_request.opened", pr.Number)
 	if err != nil {
 		return nil, err
 	}
 	m := body["pull_request"].(object)
-	patchPull(m, pr, comments, base)
+	sc.patchPull(m, pr, comments)
 	return m, nil
 }
 
 // patchIssue makes a sample's issue the given pull request, seen as the issue every pull request is.
-func patchIssue(m object, pr PullRequest, comments int, base string) {
-	id := int64(800_000 + pr.Number)
+func (sc scene) patchIssue(m object, pr PullRequest, comments int) {
+	id := pullID(sc.repo, pr.Number) - 100_000
 	m["id"], m["node_id"], m["number"] = id, nodeID("I", id), pr.Number
-	m["title"], m["body"], m["user"] = pr.Title, pr.Body, userShape(pr.Author, base)
-	m["state"], m["labels"] = stateWord(pr.Open), labelShapes(pr.Labels, base)
+	m["title"], m["body"], m["user"] = pr.Title, pr.Body, sc.user(pr.Author)
+	m["state"], m["labels"], m["draft"] = stateWord(pr.Open), sc.labelShapes(pr.Labels), pr.Draft
 	m["created_at"], m["updated_at"], m["closed_at"] = stamp(pr.CreatedAt), stamp(pr.UpdatedAt), stampOrNil(pr.ClosedAt)
 	m["assignee"], m["assignees"], m["milestone"] = nil, []any{}, nil
-	m["author_association"], m["comments"] = association(pr.Author), comments
+	m["locked"], m["active_lock_reason"], m["state_reason"] = false, nil, nil
+	m["author_association"], m["comments"] = pr.association(), comments
 	api := strings.Replace(m["url"].(string), "/issues/", "/pulls/", 1)
 	web := strings.Replace(m["html_url"].(string), "/issues/", "/pull/", 1)
 	m["html_url"] = web
-	m["pull_request"] = object{"url": api, "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "merged_at": nil}
+	var merged any
+	if pr.Merged {
+		merged = stampOrNil(pr.ClosedAt)
+	}
+	m["pull_request"] = object{"url": api, "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "merged_at": merged}
+	m["performed_via_github_app"], m["timeline_url"] = nil, m["url"].(string)+"/timeline"
+	m["reactions"] = reactionSums(m["url"].(string), nil)
 }
 
-func issueShape(pr PullRequest, comments int, base string) (object, error) {
-	body, err := sample("issue_comment.created", base, pr.Number)
+func (sc scene) issue(pr PullRequest, comments int) (object, error) {
+	body, err := sc.sample("issue_comment.created", pr.Number)
 	if err != nil {
 		return nil, err
 	}
 	m := body["issue"].(object)
-	patchIssue(m, pr, comments, base)
+	sc.patchIssue(m, pr, comments)
 	return m, nil
 }
 
 // reactionKinds are the contents GitHub knows.
 var reactionKinds = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 
-// patchComment makes a sample's comment the given one.
-func patchComment(m object, c Comment, base string) {
-	api, web := base+"/repos/"+Repo, base+"/"+Repo
-	if base == "" {
-		api, web = publicAPI+"repos/"+Repo, publicWeb+Repo
+func reactionSums(of string, reactions map[string][]string) object {
+	total, sums := 0, object{"url": of + "/reactions"}
+	for _, kind := range reactionKinds {
+		sums[kind] = len(reactions[kind])
+		total += len(reactions[kind])
 	}
+	sums["total_count"] = total
+	return sums
+}
+
+// patchComment makes a sample's comment the given one.
+func (sc scene) patchComment(m object, c Comment) {
 	m["id"], m["node_id"], m["body"] = c.ID, nodeID("IC", c.ID), c.Body
-	m["url"] = api + "/issues/comments/" + itoa(c.ID)
-	m["issue_url"] = api + "/issues/" + itoa(int64(c.Number))
-	m["html_url"] = web + "/pull/" + itoa(int64(c.Number)) + "#issuecomment-" + itoa(c.ID)
-	m["user"], m["author_association"] = userShape(c.Author, base), association(c.Author)
+	m["url"] = sc.repoAPI() + "/issues/comments/" + itoa(c.ID)
+	m["issue_url"] = sc.repoAPI() + "/issues/" + itoa(int64(c.Number))
+	m["html_url"] = sc.web() + sc.repo.Name + "/pull/" + itoa(int64(c.Number)) + "#issuecomment-" + itoa(c.ID)
+	m["user"], m["author_association"] = sc.user(c.Author), cmp.Or(c.Association, association(c.Author))
 	m["created_at"], m["updated_at"] = stamp(c.CreatedAt), stamp(c.UpdatedAt)
 	m["performed_via_github_app"] = nil
 	if c.Author == Bot {
-		m["performed_via_github_app"] = appShape(base)
+		m["performed_via_github_app"] = sc.appShape()
 	}
-	total, sums := 0, object{"url": m["url"].(string) + "/reactions"}
-	for _, kind := range reactionKinds {
-		sums[kind] = len(c.Reactions[kind])
-		total += len(c.Reactions[kind])
-	}
-	sums["total_count"] = total
-	m["reactions"] = sums
+	m["reactions"] = reactionSums(m["url"].(string), c.Reactions)
 }
 
-func commentShape(c Comment, base string) (object, error) {
-	body, err := sample("issue_comment.created", base, c.Number)
+func (sc scene) comment(c Comment) (object, error) {
+	body, err := sc.sample("issue_comment.created", c.Number)
 	if err != nil {
 		return nil, err
 	}
 	m := body["comment"].(object)
-	patchComment(m, c, base)
+	sc.patchComment(m, c)
 	return m, nil
 }

@@ -2,13 +2,13 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // samples are real webhook bodies; payloads/README.md says where they come from.
@@ -18,9 +18,8 @@ var samples embed.FS
 
 type object = map[string]any
 
-// sample reads a webhook body and renames everything in it to the demo's names. base is where the stand-in listens;
-// empty keeps GitHub's own addresses.
-func sample(name, base string, number int) (object, error) {
+// sample reads a webhook body and renames everything in it to the scene's names.
+func (sc scene) sample(name string, number int) (object, error) {
 	raw, err := samples.ReadFile("payloads/" + name + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("no sample of a %s webhook: %w", name, err)
@@ -31,22 +30,25 @@ func sample(name, base string, number int) (object, error) {
 	if err := d.Decode(&out); err != nil {
 		return nil, fmt.Errorf("read the sample of a %s webhook: %w", name, err)
 	}
-	rename(out, base, number)
+	owner, repo := sc.repo.split()
+	names := strings.NewReplacer("Codertocat/Hello-World", sc.repo.Name, "Octocoders/Hello-World", sc.repo.Name,
+		"Hello-World", repo, "Octocoders", owner, "Codertocat", owner)
+	rename(out, names, sc.base, number)
 	return out, nil
 }
 
-var (
-	inNumber  = regexp.MustCompile(`/(pulls|issues|pull)/\d+`)
-	inNames   = strings.NewReplacer("Codertocat/Hello-World", Repo, "Octocoders/Hello-World", Repo, "Hello-World", repoName, "Octocoders", Org, "Codertocat", Org)
+var inNumber = regexp.MustCompile(`/(pulls|issues|pull)/\d+`)
+
+const (
 	publicAPI = "https://api.github.com/"
 	publicWeb = "https://github.com/"
 )
 
 // rename walks through a decoded JSON value and rewrites its strings in place.
-func rename(v any, base string, number int) any {
+func rename(v any, names *strings.Replacer, base string, number int) any {
 	switch v := v.(type) {
 	case string:
-		s := inNumber.ReplaceAllString(inNames.Replace(v), "/${1}/"+strconv.Itoa(number))
+		s := inNumber.ReplaceAllString(names.Replace(v), "/${1}/"+strconv.Itoa(number))
 		if base != "" {
 			s = strings.Replace(s, publicAPI, base+"/", 1)
 			s = strings.Replace(s, publicWeb, base+"/", 1)
@@ -54,37 +56,24 @@ func rename(v any, base string, number int) any {
 		return s
 	case object:
 		for k, x := range v {
-			v[k] = rename(x, base, number)
+			v[k] = rename(x, names, base, number)
 		}
 	case []any:
 		for i, x := range v {
-			v[i] = rename(x, base, number)
+			v[i] = rename(x, names, base, number)
 		}
 	}
 	return v
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+var knownIDs = map[string]int64{"maya": 2001, "will": 2002, "rita": 2003, "rob": 2004, "ada": 2005, ForkOwner: 2045, Bot: 2100, Org: orgID}
 
-func stampOrNil(t *time.Time) any {
-	if t == nil {
-		return nil
-	}
-	return stamp(*t)
-}
-
-var knownIDs = map[string]int64{"maya": 2001, "will": 2002, "rita": 2003, ForkOwner: 2045, Bot: 2100}
-
-// userShape is an account as GitHub writes it inside other things.
-func userShape(login, base string) object {
-	api, web := base+"/users/", base+"/"
-	if base == "" {
-		api, web = publicAPI+"users/", publicWeb
-	}
-	kind, id := "User", knownIDs[login]
+// user is an account as GitHub writes it inside other things.
+func (sc scene) user(login string) object {
+	web, kind, id := sc.web(), "User", knownIDs[login]
 	switch {
 	case login == Org:
-		kind, id = "Organization", orgID
+		kind = "Organization"
 	case strings.HasSuffix(login, "[bot]"):
 		kind = "Bot"
 		web += "apps/"
@@ -95,7 +84,7 @@ func userShape(login, base string) object {
 		}
 		id += 10_000
 	}
-	one := api + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
+	one := sc.api() + "users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(login)
 	return object{
 		"login": login, "id": id, "node_id": nodeID("U", id), "avatar_url": "", "gravatar_id": "",
 		"url": one, "html_url": web + strings.TrimSuffix(login, "[bot]"), "followers_url": one + "/followers",
@@ -106,71 +95,65 @@ func userShape(login, base string) object {
 	}
 }
 
+func (sc scene) org() object {
+	owner, _ := sc.repo.split()
+	return sc.orgOf(cmp.Or(owner, Org))
+}
+
+func (sc scene) orgOf(owner string) object {
+	api := sc.api() + "orgs/" + owner
+	return object{
+		"login": owner, "id": sc.user(owner)["id"], "node_id": nodeID("O", orgID), "url": api, "repos_url": api + "/repos",
+		"events_url": api + "/events", "hooks_url": api + "/hooks", "issues_url": api + "/issues",
+		"members_url": api + "/members{/member}", "public_members_url": api + "/public_members{/member}",
+		"avatar_url": "", "description": "",
+	}
+}
+
 func nodeID(kind string, id int64) string { return fmt.Sprintf("%s_demo%d", kind, id) }
 
-var labelColors = []struct{ prefix, color, words string }{
-	{"ocp/", "1d76db", "An OpenShift cluster for this pull request"},
-	{"bug", "d73a4a", "Something isn't working"},
-	{"enhancement", "a2eeef", "New feature or request"},
-	{"documentation", "0075ca", "Improvements or additions to documentation"},
-}
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-func labelColor(name string) (color, words string) {
-	for _, l := range labelColors {
-		if strings.HasPrefix(name, l.prefix) {
-			return l.color, l.words
-		}
-	}
-	return "ededed", ""
-}
-
-func labelShape(name, base string) object {
-	color, words := labelColor(name)
-	var id int64
-	for _, r := range name {
-		id = id*131%100_000_000 + int64(r)
-	}
-	api := base + "/"
-	if base == "" {
-		api = publicAPI
-	}
-	return object{
-		"id": id, "node_id": nodeID("LA", id), "url": api + "repos/" + Repo + "/labels/" + name,
-		"name": name, "color": color, "default": false, "description": words,
-	}
-}
-
-func labelShapes(names []string, base string) []any {
-	out := []any{}
-	for _, n := range names {
-		out = append(out, labelShape(n, base))
-	}
-	return out
-}
-
-// patchRepo makes a sample's repository the demo's, or the fork of it.
-func patchRepo(repo object, owner, base string) {
-	repo["id"], repo["node_id"] = RepoID, nodeID("R", RepoID)
-	repo["name"], repo["full_name"] = repoName, owner+"/"+repoName
-	repo["owner"] = userShape(owner, base)
-	repo["default_branch"], repo["private"], repo["fork"] = Branch, false, owner != Org
-	if owner != Org {
-		repo["id"], repo["node_id"] = forkID, nodeID("R", forkID)
+// patchRepo makes a sample's repository the given one.
+func (sc scene) patchRepo(repo object, to RepoRef) {
+	owner, name := to.split()
+	fork := to.Name != sc.repo.Name
+	if fork {
 		for k, v := range repo {
 			if s, ok := v.(string); ok {
-				repo[k] = strings.Replace(s, "/"+Repo, "/"+owner+"/"+repoName, 1)
+				repo[k] = strings.Replace(s, "/"+sc.repo.Name, "/"+to.Name, 1)
 			}
 		}
 	}
+	repo["id"], repo["node_id"] = to.ID, nodeID("R", to.ID)
+	repo["name"], repo["full_name"], repo["owner"] = name, to.Name, sc.user(owner)
+	repo["default_branch"], repo["private"], repo["fork"] = Branch, to.Private, fork
+	repo["visibility"], repo["archived"], repo["disabled"] = visibility(to.Private), false, false
+	repo["topics"], repo["allow_forking"], repo["is_template"], repo["web_commit_signoff_required"] = []any{}, true, false, false
+	repo["has_discussions"] = false
 }
 
-// repoShape is the demo's repository as the API answers it.
-func repoShape(base string) (object, error) {
-	body, err := sample("pull_request.opened", base, firstNumber)
+func visibility(private bool) string {
+	if private {
+		return "private"
+	}
+	return "public"
+}
+
+// repository is the scene's repository as the API answers it.
+func (sc scene) repository() (object, error) {
+	body, err := sc.sample("pull_request.opened", firstNumber)
 	if err != nil {
 		return nil, err
 	}
 	repo := body["repository"].(object)
-	patchRepo(repo, Org, base)
+	sc.patchRepo(repo, sc.repo)
+	repo["subscribers_count"], repo["network_count"] = 1, 0
 	return repo, nil
+}
+
+// shortRepo is a repository as the events of an installation name it.
+func shortRepo(r RepoRef) object {
+	_, name := r.split()
+	return object{"id": r.ID, "node_id": nodeID("R", r.ID), "name": name, "full_name": r.Name, "private": r.Private}
 }

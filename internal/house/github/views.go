@@ -1,26 +1,31 @@
 package github
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
+
+// look runs fn on the repository, which it must not change; a repository that is not there is not looked at.
+func (p Place) look(fn func(w *world, r *repository)) {
+	p.s.look(func(w *world) {
+		if r, _ := w.repo(p.repo); r != nil {
+			fn(w, r)
+		}
+	})
+}
 
 // PullRequest is how a pull request stands; ok is false when there is none.
-func (s *Server) PullRequest(number int) (pr PullRequest, ok bool) {
-	s.look(func(w *world) {
-		if found := w.pull(number); found != nil {
-			pr, ok = *found, true
-			pr.Labels = slices.Clone(found.Labels)
+func (p Place) PullRequest(number int) (pr PullRequest, ok bool) {
+	p.look(func(w *world, r *repository) {
+		if found := r.pull(number); found != nil {
+			pr, ok = w.snapshot(r, found), true
 		}
 	})
 	return pr, ok
 }
 
 // Comments is a pull request's conversation, oldest first.
-func (s *Server) Comments(number int) []Comment {
+func (p Place) Comments(number int) []Comment {
 	var out []Comment
-	s.look(func(w *world) {
-		for _, c := range w.conversation(number) {
+	p.look(func(_ *world, r *repository) {
+		for _, c := range r.conversation(number) {
 			out = append(out, copyComment(c))
 		}
 	})
@@ -28,35 +33,43 @@ func (s *Server) Comments(number int) []Comment {
 }
 
 // Checks are the check runs of a pull request's present head, oldest first.
-func (s *Server) Checks(number int) []Check {
+func (p Place) Checks(number int) []Check {
 	var out []Check
-	s.look(func(w *world) {
-		if pr := w.pull(number); pr != nil {
-			out = w.checksOf(pr.HeadSHA)
+	p.look(func(_ *world, r *repository) {
+		if pr := r.pull(number); pr != nil {
+			out = r.checksOf(pr.HeadSHA)
 		}
 	})
 	return out
 }
 
 // ChecksOf are the check runs of a commit, oldest first.
-func (s *Server) ChecksOf(sha string) []Check {
+func (p Place) ChecksOf(sha string) []Check {
 	var out []Check
-	s.look(func(w *world) { out = w.checksOf(sha) })
+	p.look(func(_ *world, r *repository) { out = r.checksOf(sha) })
 	return out
 }
 
-func (w *world) checksOf(sha string) []Check {
-	var out []Check
-	for _, c := range w.Checks {
-		if c.Head == sha {
-			out = append(out, *c)
+// Deployments are the repository's, oldest first.
+func (p Place) Deployments() []Deployment {
+	var out []Deployment
+	p.look(func(_ *world, r *repository) {
+		for _, d := range r.Deployments {
+			one := *d
+			one.Statuses = slices.Clone(d.Statuses)
+			out = append(out, one)
 		}
-	}
+	})
 	return out
 }
 
-func copyComment(c *Comment) Comment {
-	out := *c
-	out.Reactions = maps.Clone(c.Reactions)
+// Labels are the repository's.
+func (p Place) Labels() []Label {
+	var out []Label
+	p.look(func(_ *world, r *repository) {
+		for _, l := range r.Labels {
+			out = append(out, *l)
+		}
+	})
 	return out
 }

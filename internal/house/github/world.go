@@ -3,7 +3,6 @@ package github
 import (
 	"crypto/sha1" //nolint:gosec // commit ids are SHA-1; nothing is protected by it
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -13,175 +12,94 @@ const (
 	AppID        = 4242
 	AppSlug      = "ocpctl"
 	Bot          = AppSlug + "[bot]" // who the App comments as
-	Installation = 5001
+	Installation = 5001              // the first; another one has another number
 	Org          = "acme"
 	Repo         = "acme/shop"
 	RepoID       = 1001
+	SecondRepo   = "acme/api"    // the App is in it too
+	PrivateRepo  = "acme/ledger" // the App is not in it
 	Branch       = "main"
 	Team         = "platform" // acme/platform, with maya in it
-	ForkOwner    = "outsider" // owns the fork that #45 comes from
+	ForkOwner    = "outsider" // owns the forks that #45, and #8 of acme/api, come from
 )
 
 const (
-	repoName = "shop"
-	forkID   = 1945
-	orgID    = 1000
-	teamID   = 1500
+	orgID  = 1000
+	teamID = 1500
 )
-
-// PullRequest is a pull request of the demo's repository.
-type PullRequest struct {
-	Number    int        `json:"number"`
-	Title     string     `json:"title"`
-	Body      string     `json:"body"`
-	Author    string     `json:"author"`
-	HeadOwner string     `json:"headOwner"` // Org, or the fork's owner
-	HeadRef   string     `json:"headRef"`
-	HeadSHA   string     `json:"headSha"`
-	Open      bool       `json:"open"`
-	Labels    []string   `json:"labels"`
-	CreatedAt time.Time  `json:"createdAt"`
-	UpdatedAt time.Time  `json:"updatedAt"` // whole seconds, as GitHub gives them
-	ClosedAt  *time.Time `json:"closedAt,omitempty"`
-}
-
-// Fork reports whether the head lives in another repository.
-func (p PullRequest) Fork() bool { return p.HeadOwner != Org }
-
-// Has reports whether the label is set; GitHub compares labels without regard to case.
-func (p PullRequest) Has(label string) bool {
-	return slices.ContainsFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
-}
-
-// Comment is a comment in a pull request's conversation.
-type Comment struct {
-	ID        int64               `json:"id"`
-	Number    int                 `json:"number"` // of the pull request
-	Author    string              `json:"author"`
-	Body      string              `json:"body"`
-	CreatedAt time.Time           `json:"createdAt"`
-	UpdatedAt time.Time           `json:"updatedAt"`
-	Edits     int                 `json:"edits"`
-	Reactions map[string][]string `json:"reactions,omitempty"` // content → logins
-}
-
-// Check is a check run.
-type Check struct {
-	ID          int64      `json:"id"`
-	Head        string     `json:"head"` // SHA
-	Name        string     `json:"name"`
-	ExternalID  string     `json:"externalId"`
-	Status      string     `json:"status"`     // queued, in_progress, completed
-	Conclusion  string     `json:"conclusion"` // when completed
-	Title       string     `json:"title"`
-	Summary     string     `json:"summary"`
-	StartedAt   time.Time  `json:"startedAt"`
-	CompletedAt *time.Time `json:"completedAt,omitempty"`
-}
 
 // world is everything the stand-in remembers. It is guarded by Server.mu.
 type world struct {
-	LastID      int64                `json:"lastId"`
-	Pulls       []*PullRequest       `json:"pulls"`
-	Labels      []string             `json:"labels"` // the repository's
-	Comments    []*Comment           `json:"comments"`
-	Checks      []*Check             `json:"checks"`
-	Permissions map[string]string    `json:"permissions"` // login → role
-	Deliveries  []*Delivery          `json:"deliveries"`
-	Tokens      map[string]time.Time `json:"tokens"` // hash of an installation token → its end
+	Layout     int                 `json:"layout"` // of the file
+	LastID     int64               `json:"lastId"`
+	Repos      []*repository       `json:"repos"`
+	Install    *installation       `json:"installation"` // nil: the App is not installed
+	Installs   int64               `json:"installs"`     // how often the App was installed anew
+	Teams      map[string][]string `json:"teams"`        // slug in Org → logins
+	Members    []string            `json:"members"`      // of Org
+	Deliveries []*Delivery         `json:"deliveries"`
+	Tokens     map[string]*grant   `json:"tokens"` // hash of an installation token → what it is good for
 }
 
-// Labels known to the repository at the start: the four profiles' and some that are none of ocpctl's business.
-var startLabels = []string{
-	"ocp/aws-minimal-test", "ocp/aws-standard", "ocp/ibm-minimal-test", "ocp/ibm-standard",
-	"bug", "enhancement", "documentation", "needs review",
-}
-
-// startPermissions are the people of the demo. Everybody else GitHub knows may read: the repository is public.
-func startPermissions() map[string]string {
-	return map[string]string{"maya": "maintain", "will": "write", "rita": "read", ForkOwner: "read"}
-}
-
-var startTitles = []struct{ author, title, body string }{
-	{"will", "Checkout: retry the payment call once on a timeout", "The gateway answers late about twice a day. One retry with the same idempotency key is enough."},
-	{"maya", "Cart service: move sessions to Redis", "Needs a real cluster to see how it behaves when a Redis pod is drained."},
-	{"will", "Add an OpenShift route for the storefront", "Edge-terminated TLS, redirect from HTTP."},
-	{"maya", "Upgrade the operator SDK to 1.38", "Regenerated bundle, no change in behaviour expected."},
-	{ForkOwner, "Fix a typo in the product page and bump the build image", "Found while reading the code. Comes from a fork."},
-	{"rita", "Docs: how to run the storefront locally", "Screenshots follow."},
-	{"will", "Inventory: read replicas for the catalogue", "Measured on the staging cluster: p95 from 180 ms to 40 ms."},
-	{"maya", "Network policies for every namespace", "Default deny, then what each service needs."},
-	{"will", "Drop support for the v1 order API", "Nobody has called it since August."},
-}
-
-const firstNumber = 41
-
-// Pulls returns the pull requests as they are at the start, all open: #41 to #49, #45 from a fork.
-func Pulls(now time.Time) []PullRequest {
-	var out []PullRequest
-	for i, t := range startTitles {
-		n := firstNumber + i
-		opened := now.UTC().Truncate(time.Second).Add(-time.Duration(len(startTitles)-i) * 7 * time.Hour)
-		pr := PullRequest{
-			Number: n, Title: t.title, Body: t.body, Author: t.author, HeadOwner: Org, Open: true, Labels: []string{},
-			HeadRef: branchName(t.title), HeadSHA: commitID(n, 1), CreatedAt: opened, UpdatedAt: opened,
-		}
-		if t.author == ForkOwner {
-			pr.HeadOwner = ForkOwner
-		}
-		out = append(out, pr)
-	}
-	return out
-}
+// layout is the number of the state file's present form.
+const layout = 2
 
 func newWorld(now time.Time) *world {
 	w := &world{
-		LastID: 1_900_000_000, Labels: slices.Clone(startLabels),
-		Permissions: startPermissions(), Tokens: map[string]time.Time{},
+		Layout: layout, LastID: 1_900_000_000, Tokens: map[string]*grant{},
+		Teams: map[string][]string{Team: {"maya"}}, Members: []string{"maya", "will", "rita", "rob", "ada"},
+		Install: &installation{ID: Installation, CreatedAt: installedAt},
 	}
-	for _, pr := range Pulls(now) {
-		w.Pulls = append(w.Pulls, &pr)
+	for _, start := range startRepos() {
+		r := start.repository
+		r.commit(Branch, startFiles(r.Name))
+		for _, pr := range start.pulls(now) {
+			r.Pulls = append(r.Pulls, &pr)
+			r.Commits[pr.HeadSHA] = withFile(r.Commits[r.Branches[Branch]], "docs/"+pr.HeadRef+".md", pr.Title+"\n")
+		}
+		w.Repos = append(w.Repos, r)
 	}
 	return w
 }
 
 func (w *world) id() int64 { w.LastID++; return w.LastID }
 
-func (w *world) pull(number int) *PullRequest {
-	for _, pr := range w.Pulls {
-		if pr.Number == number {
-			return pr
+// repo finds a repository by its name, or by one it had before: GitHub sends requests on until the name is taken again.
+func (w *world) repo(name string) (r *repository, moved bool) {
+	for _, r := range w.Repos {
+		if !r.Gone && strings.EqualFold(r.Name, name) {
+			return r, false
+		}
+	}
+	for _, r := range w.Repos {
+		if !r.Gone && r.was(name) {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// repoByID finds a repository by its number, which no renaming changes.
+func (w *world) repoByID(id int64) *repository {
+	for _, r := range w.Repos {
+		if r.ID == id && !r.Gone {
+			return r
 		}
 	}
 	return nil
 }
 
-func (w *world) comment(id int64) *Comment {
-	for _, c := range w.Comments {
-		if c.ID == id {
-			return c
+// known reports whether GitHub knows a login.
+func (w *world) known(login string) bool {
+	if _, ok := knownIDs[login]; ok {
+		return true
+	}
+	for _, r := range w.Repos {
+		if _, ok := r.Permissions[login]; ok {
+			return true
 		}
 	}
-	return nil
-}
-
-func (w *world) conversation(number int) []*Comment {
-	var out []*Comment
-	for _, c := range w.Comments {
-		if c.Number == number {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-func (w *world) check(id int64) *Check {
-	for _, c := range w.Checks {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return false
 }
 
 // branchName makes a branch's name out of a title.
@@ -192,7 +110,7 @@ func branchName(title string) string {
 	return strings.Join(words[:min(4, len(words))], "-")
 }
 
-// commitID is the SHA of a pull request's nth push, the same in every world.
-func commitID(number, push int) string {
-	return fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("%s#%d@%d", Repo, number, push)))) //nolint:gosec // see above
+// commitID is the SHA of a pull request's nth push, the same in every world. Number 0 is the default branch.
+func commitID(repo string, number, push int) string {
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "%s#%d@%d", repo, number, push))) //nolint:gosec // see above
 }

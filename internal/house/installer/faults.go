@@ -15,7 +15,8 @@ import (
 )
 
 // Faults are what the stand-ins are told to do wrong, by command: "manifests", "ignition-configs", "create", "destroy",
-// "wait-for", "gather", "ccoctl-create", "ccoctl-delete", "oc", and of the oc that asks a cluster "oc-get", "oc-patch", "oc-scale". A key "<command>/<cluster name>" strikes that cluster alone
+// "wait-for", "gather", "ccoctl-create", "ccoctl-delete", "oc", and of the oc that asks a cluster "oc-get", "oc-patch", "oc-scale",
+// "oc-apply" and "oc-wait". A key "<command>/<cluster name>" strikes that cluster alone
 // and comes before the command's own.
 //
 //	{"create":         {"failAt": "bootstrap", "exit": 5, "message": "no etcd quorum", "times": 1},
@@ -33,7 +34,7 @@ type Fault struct {
 
 	// FailAt is the step where it strikes: one of Steps for "create", "start" (also when empty) for the other commands. "oc-scale"
 	// has two more, at which the command itself ends well: "launch", where the cloud refuses the machine, and "ready", where its
-	// node never gets ready.
+	// node never gets ready; "oc-wait" has "established" and "available", where a kind or a deployment never becomes so.
 	FailAt  string   `json:"failAt,omitempty"`
 	Exit    int      `json:"exit,omitempty"`    // exit code; for create the step's own when zero
 	Message string   `json:"message,omitempty"` // what the error line says; the step's own when empty

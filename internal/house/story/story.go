@@ -14,12 +14,12 @@ import (
 
 // Places are where the house listens, and how fast its time runs.
 type Places struct {
-	Public, Private, GitHub, AWS string // base URLs
-	WebhookSecret, SlackSecret   string
-	Requester, Auditor           string        // bearer tokens
-	Program                      string        // the built ocpctl
-	AWSKey, AWSSecret            string        // of an IAM user who may ask for clusters
-	Hour, Grace                  time.Duration // how long a TTL hour and the grace last here
+	Public, Private, GitHub, Slack, AWS string // base URLs
+	WebhookSecret, SlackSecret          string
+	Requester, Auditor                  string        // bearer tokens
+	Program                             string        // the built ocpctl
+	AWSKey, AWSSecret                   string        // of an IAM user who may ask for clusters
+	Hour, Grace                         time.Duration // how long a TTL hour and the grace last here
 }
 
 // Play tells the story and returns the first thing that was not as it should be.
@@ -35,9 +35,11 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		{"The doors are bolted", t.doors},
 		{"A label becomes a cluster", t.label},
 		{"Words on the pull request", t.words},
+		{"A fork waits for a person's word", t.fork},
 		{"Closing the pull request leaves nothing behind", t.closing},
 		{"A time to live begins", t.ttl},
 		{"A program at the command line, and a person's word", t.atTheCommandLine},
+		{"A word in Slack", t.aWordInSlack},
 		{"The time to live ends without anybody's doing", t.ttlEnds},
 		{"A pull request closed in the middle of the install", t.midInstall},
 	} {

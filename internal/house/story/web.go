@@ -31,7 +31,7 @@ func (t *teller) open(ctx context.Context) error {
 	if err := t.as(ctx, "maya"); err != nil {
 		return err
 	}
-	for _, n := range []int{labelled, timed, early} {
+	for _, n := range []int{labelled, timed, early, spoken, forked} {
 		if err := t.bare(ctx, n); err != nil {
 			return err
 		}
@@ -92,12 +92,17 @@ func (t *teller) comment(ctx context.Context, n int, body string) error {
 }
 
 func (t *teller) post(ctx context.Context, to string, form url.Values) error {
+	return submit(ctx, t.web, to, form)
+}
+
+// submit sends a form as a browser does, and goes where it leads.
+func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := t.web.Do(req)
+	resp, err := browser.Do(req)
 	if err != nil {
 		return err
 	}

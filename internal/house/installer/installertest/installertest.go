@@ -130,6 +130,14 @@ func (w *World) Tool(t testing.TB, name, dir string, args ...string) Result {
 	return w.ended(t, cmd)
 }
 
+// Feed is Tool for a program that reads.
+func (w *World) Feed(t testing.TB, name, dir, input string, args ...string) Result {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	return w.ended(t, cmd)
+}
+
 // Run calls the program with a command line like "create cluster" and waits for its end.
 func (w *World) Run(t testing.TB, dir, command string, flags ...string) Result {
 	t.Helper()

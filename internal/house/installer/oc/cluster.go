@@ -34,6 +34,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	patch.Flags().StringVar(&r.patchType, "type", "strategic", "The type of the patch")
 	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
 	root.AddCommand(get, scale, patch)
+	r.applyCommands(root)
 }
 
 // inCluster finds the cluster the kubeconfig leads to, lets a fault strike, and runs the command on it.
@@ -128,6 +129,8 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 		for _, m := range l.Machines {
 			items = append(items, node(l, m))
 		}
+	default:
+		items = r.applied(l, kind)
 	}
 	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})
 }

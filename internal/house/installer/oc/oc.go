@@ -1,7 +1,7 @@
 // Package oc is the stand-in for two parts of the oc tool. One takes a release image apart: programs, credentials requests
 // and the images of components. It speaks to nobody: the releases it knows are the stand-in installer's versions, and the
-// programs in them are the stand-ins beside it. The other asks a cluster for its machine sets, machines and nodes and scales
-// its workers. There is no cluster: what stands of it in the stand-in AWS answers for it, and its machine API lives in the
+// programs in them are the stand-ins beside it. The other asks a cluster for its machine sets, machines and nodes scales
+// its workers, applies objects and waits for them. There is no cluster: what stands of it in the stand-in AWS answers for it, and its machine API lives in the
 // call that scales.
 package oc
 
@@ -33,6 +33,9 @@ type run struct {
 
 	kubeconfig, namespace, output, patchType, patchText string
 	replicas                                            int
+
+	serverSide, force  bool
+	manager, condition string
 }
 
 // Main runs the program and returns its exit code. Like the real one it dies of a signal at once.

@@ -1,0 +1,96 @@
+// Package desktest gives tests what a desk stands on: a store on a real database, a catalogue, a bucket, and a way to see
+// what an act changed and to take it back. The desk itself, and the door before it, are the test's own.
+package desktest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Limits are short ones.
+func Limits() lifecycle.Limits {
+	return lifecycle.Limits{
+		LaunchPatience: time.Minute, LeaseGrace: time.Minute, LookAgain: time.Second, RetryBase: time.Second, RetryMax: time.Hour,
+		BlockAfter: 3, VerifyGap: time.Second, WarnBefore: time.Minute,
+	}
+}
+
+// Store is one on a database; pgtest.New makes one for the test.
+func Store(t testing.TB, url string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, store.Options{Limits: Limits(), Lease: time.Minute, Installation: "test"})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Issuer gives out tokens until the test ends.
+func Issuer(t testing.TB) *oidc.Issuer {
+	t.Helper()
+	issuer, err := oidc.Start(t.Context(), oidc.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, issuer.Stop()) })
+	return issuer
+}
+
+// Catalogue is the program's own with more files, or other ones, by their paths.
+func Catalogue(t testing.TB, more map[string]string) book.Book {
+	t.Helper()
+	files := fstest.MapFS{}
+	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(profiles.EmbeddedFiles(), path)
+		files[path] = &fstest.MapFile{Data: body}
+		return err
+	}))
+	for path, body := range more {
+		files[path] = &fstest.MapFile{Data: []byte(body)}
+	}
+	terms, err := book.Load(files)
+	require.NoError(t, err)
+	return terms
+}
+
+// Shelf is a bucket of one test: what lies under each reference.
+type Shelf map[string]string
+
+// Read returns what lies there.
+func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
+	if body, ok := s[ref]; ok {
+		return []byte(body), nil
+	}
+	return nil, errors.New("no such object")
+}
+
+// The secrets of every cluster that Ready made one.
+const (
+	Kubeconfig = "apiVersion: v1\nkind: Config\n"
+	Password   = "AbCdE-12345-fGhIj-67890"
+)
+
+// Ready makes a cluster one that can be used, as no use case of a desk does: its install, and what it left, are pretended.
+func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
+	t.Helper()
+	kubeconfig, password := "s3://artifacts/"+row.ID+"/kubeconfig", "s3://artifacts/"+row.ID+"/kubeadmin-password"
+	shelf[kubeconfig], shelf[password] = Kubeconfig, Password+"\n"
+	domain := row.Name + "." + row.BaseDomain
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
+		"https://console-openshift-console.apps."+domain, kubeconfig, password)
+	require.NoError(t, err)
+}

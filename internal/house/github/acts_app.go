@@ -1,0 +1,224 @@
+package github
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Press presses a button of a check run as a person, who has to have write.
+func (p Place) Press(check int64, identifier, as string) error {
+	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
+		offered := slices.ContainsFunc(c.Actions, func(a CheckAction) bool { return a.Identifier == identifier })
+		if !offered {
+			return nil, errNotFound
+		}
+		e := p.s.checkEvent(w, r, "requested_action", as, c)
+		e.Button = identifier
+		return []Event{e}, nil
+	})
+}
+
+// Rerun asks for a check run again as a person. GitHub changes nothing about the run: that is the App's to do.
+func (p Place) Rerun(check int64, as string) error {
+	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
+		return []Event{p.s.checkEvent(w, r, "rerequested", as, c)}, nil
+	})
+}
+
+// RerunAll asks for all checks on a run's head again.
+func (p Place) RerunAll(check int64, as string) error {
+	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
+		e := p.s.checkEvent(w, r, "rerequested", as, c)
+		e.Name = "check_suite"
+		return []Event{e}, nil
+	})
+}
+
+func (p Place) onCheck(id int64, as string, fn func(w *world, r *repository, c *Check) ([]Event, error)) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		c := r.check(id)
+		switch {
+		case c == nil:
+			return nil, errNotFound
+		case !r.may(caller{login: as}, "write"):
+			return nil, errMayNot
+		}
+		return fn(w, r, c)
+	})
+}
+
+func (s *Server) checkEvent(w *world, r *repository, action, as string, c *Check) Event {
+	return Event{Name: "check_run", Action: action, Sender: as, Check: *c, OnHead: w.onHead(r, c.Head), scene: w.scene(s, r)}
+}
+
+// onHead are the open pull requests of a head, from branches of the repository.
+func (w *world) onHead(r *repository, sha string) []PullRequest {
+	var out []PullRequest
+	for _, pr := range r.Pulls {
+		if pr.Open && pr.HeadSHA == sha && !pr.Fork() {
+			out = append(out, w.snapshot(r, pr))
+		}
+	}
+	return out
+}
+
+// Dispatch sends a repository_dispatch as a person.
+func (p Place) Dispatch(kind string, payload json.RawMessage, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		return []Event{{Name: "repository_dispatch", Action: kind, Sender: as, Client: payload, scene: w.scene(p.s, r)}}, nil
+	})
+}
+
+// Rename gives the repository another name with the same owner. Requests by the old one are sent on.
+func (p Place) Rename(name, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		_, old := RepoRef{Name: r.Name}.split()
+		if taken, moved := w.repo(r.owner() + "/" + name); taken != nil && !moved || name == "" {
+			return nil, errInvalid
+		}
+		r.Old, r.Name = append(r.Old, r.Name), r.owner()+"/"+name
+		return []Event{{Name: "repository", Action: "renamed", Sender: as, OldName: old, scene: w.scene(p.s, r)}}, nil
+	})
+}
+
+// Transfer gives the repository to another owner, where the App is not installed.
+func (p Place) Transfer(owner, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		was, before := r.Name, w.scene(p.s, r)
+		_, name := before.repo.split()
+		r.Old, r.Name = append(r.Old, was), owner+"/"+name
+		moved := Event{Name: "repository", Action: "transferred", Sender: as, OldName: was, scene: w.scene(p.s, r)}
+		if !r.Access {
+			return nil, nil
+		}
+		gone := Event{Name: "installation_repositories", Action: "removed", Sender: as, Repos: []RepoRef{before.repo}, scene: before}
+		return p.s.outgoing(w, r, moved, gone)
+	})
+}
+
+// outgoing tells of a repository that leaves the installation, then takes it out: the App hears of it this once more.
+func (s *Server) outgoing(w *world, r *repository, events ...Event) ([]Event, error) {
+	for i := range events {
+		events[i].leaving = true
+		events[i].in = w.Install
+	}
+	r.Access = false
+	return events, nil
+}
+
+// Archive makes the repository read-only.
+func (p Place) Archive(as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		r.Archived = true
+		return []Event{{Name: "repository", Action: "archived", Sender: as, scene: w.scene(p.s, r)}}, nil
+	})
+}
+
+// Delete deletes the repository with all that hangs on it.
+func (p Place) Delete(as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		r.Gone = true
+		return []Event{{Name: "repository", Action: "deleted", Sender: as, scene: w.scene(p.s, r)}}, nil
+	})
+}
+
+// SetAccess adds the repository to the App's installation, or takes it out.
+func (p Place) SetAccess(access bool, as string) error {
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		if w.Install == nil {
+			return nil, errNotFound
+		}
+		if r.Access == access {
+			return nil, nil
+		}
+		sc := w.scene(p.s, r)
+		e := Event{Name: "installation_repositories", Action: "added", Sender: as, Repos: []RepoRef{sc.repo}, scene: sc, in: w.Install}
+		if !access {
+			e.Action = "removed"
+			return p.s.outgoing(w, r, e)
+		}
+		r.Access = true
+		return []Event{e}, nil
+	})
+}
+
+// Uninstall takes the App out of the organisation; its tokens are worthless at once.
+func (s *Server) Uninstall(as string) error {
+	return s.change(func(w *world) ([]Event, error) {
+		if w.Install == nil {
+			return nil, errNotFound
+		}
+		e := s.installEvent(w, "deleted", as)
+		w.Install = nil
+		clear(w.Tokens)
+		return []Event{e}, nil
+	})
+}
+
+// Install installs the App again, under a new number, for the repositories it had.
+func (s *Server) Install(as string) (id int64, err error) {
+	err = s.change(func(w *world) ([]Event, error) {
+		if w.Install != nil {
+			return nil, errInvalid
+		}
+		w.Installs++
+		w.Install = &installation{ID: Installation + w.Installs, CreatedAt: s.now().UTC().Truncate(time.Second)}
+		id = w.Install.ID
+		return []Event{s.installEvent(w, "created", as)}, nil
+	})
+	return id, err
+}
+
+// Suspend keeps the App from everything until Unsuspend.
+func (s *Server) Suspend(as string) error {
+	return s.change(func(w *world) ([]Event, error) {
+		if w.Install == nil || w.Install.SuspendedAt != nil {
+			return nil, errInvalid
+		}
+		now := s.now().UTC().Truncate(time.Second)
+		w.Install.SuspendedAt, w.Install.SuspendedBy = &now, as
+		return []Event{s.installEvent(w, "suspend", as)}, nil
+	})
+}
+
+// Unsuspend lets the App work again.
+func (s *Server) Unsuspend(as string) error {
+	return s.change(func(w *world) ([]Event, error) {
+		if w.Install == nil || w.Install.SuspendedAt == nil {
+			return nil, errInvalid
+		}
+		w.Install.SuspendedAt, w.Install.SuspendedBy = nil, ""
+		return []Event{s.installEvent(w, "unsuspend", as)}, nil
+	})
+}
+
+func (s *Server) installEvent(w *world, action, as string) Event {
+	now := *w.Install
+	e := Event{Name: "installation", Action: action, Sender: as, in: &now, leaving: true, scene: w.scene(s, nil)}
+	for _, r := range w.Repos {
+		if r.Access && !r.Gone {
+			e.Repos = append(e.Repos, RepoRef{ID: r.ID, Name: r.Name, Private: r.Private})
+		}
+	}
+	return e
+}
+
+// SetTeam says who is in a team of the organisation; nobody: the team is gone.
+func (s *Server) SetTeam(slug string, logins ...string) error {
+	return s.change(func(w *world) ([]Event, error) {
+		delete(w.Teams, strings.ToLower(slug))
+		if len(logins) > 0 {
+			w.Teams[strings.ToLower(slug)] = logins
+		}
+		return nil, nil
+	})
+}
+
+// SetManifest says what the App may do and is told of from now on.
+func (s *Server) SetManifest(m Manifest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.app = m
+}

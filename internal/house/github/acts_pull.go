@@ -1,0 +1,145 @@
+package github
+
+import (
+	"slices"
+	"strings"
+)
+
+// Open opens a pull request from a branch of the repository as a person and returns its number.
+func (p Place) Open(title, as string) (int, error) { return p.open(title, as, Org, false) }
+
+// OpenDraft opens a draft.
+func (p Place) OpenDraft(title, as string) (int, error) { return p.open(title, as, Org, true) }
+
+// OpenFork opens a pull request from the fork of somebody.
+func (p Place) OpenFork(title, as string) (int, error) { return p.open(title, as, as, false) }
+
+func (p Place) open(title, as, head string, draft bool) (int, error) {
+	var number int
+	err := p.do(func(w *world, r *repository) ([]Event, error) {
+		if strings.TrimSpace(title) == "" {
+			return nil, errInvalid
+		}
+		number = 1
+		for _, pr := range r.Pulls {
+			number = max(number, pr.Number+1)
+		}
+		now := p.s.now().UTC().Truncate(1e9)
+		pr := &PullRequest{
+			Number: number, Title: title, Author: as, HeadOwner: head, Open: true, Draft: draft, Labels: []string{},
+			HeadRef: branchName(title), HeadSHA: commitID(r.Name, number, 1), BaseSHA: r.Branches[Branch], Pushes: 1,
+			CreatedAt: now, UpdatedAt: now,
+		}
+		for n := 2; r.headOf(head, pr.HeadRef) != nil; n++ {
+			pr.HeadRef = branchName(title) + "-" + itoa(int64(n))
+		}
+		r.Commits[pr.HeadSHA] = withFile(r.Commits[pr.BaseSHA], "docs/"+pr.HeadRef+".md", title+"\n")
+		r.Pulls = append(r.Pulls, pr)
+		p.s.fresh(r.ID, int64(number))
+		return []Event{p.s.event(w, r, "opened", as, pr)}, nil
+	})
+	return number, err
+}
+
+// headOf is the open pull request from a branch.
+func (r *repository) headOf(owner, ref string) *PullRequest {
+	for _, pr := range r.Pulls {
+		if pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open {
+			return pr
+		}
+	}
+	return nil
+}
+
+// SetDraft makes a pull request a draft, or ready for review, as a person.
+func (p Place) SetDraft(number int, draft bool, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		if !pr.Open {
+			return nil, errInvalid
+		}
+		if pr.Draft == draft {
+			return nil, nil
+		}
+		pr.Draft = draft
+		pr.touch(p.s.now())
+		action := "ready_for_review"
+		if draft {
+			action = "converted_to_draft"
+		}
+		return []Event{p.s.event(w, r, action, as, pr)}, nil
+	})
+}
+
+// Retitle gives a pull request another title as a person.
+func (p Place) Retitle(number int, title, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		if strings.TrimSpace(title) == "" {
+			return nil, errInvalid
+		}
+		old := pr.Title
+		pr.Title = title
+		pr.touch(p.s.now())
+		e := p.s.event(w, r, "edited", as, pr)
+		e.OldTitle = old
+		return []Event{e}, nil
+	})
+}
+
+// Merge merges a pull request as a person. A draft is not merged, nor one that is closed.
+func (p Place) Merge(number int, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		if !pr.Open || pr.Draft {
+			return nil, errInvalid
+		}
+		files := r.Commits[r.Branches[Branch]]
+		for _, path := range r.changed(pr) {
+			if content, there := r.Commits[pr.HeadSHA][path]; there {
+				files = withFile(files, path, content)
+			} else {
+				files = withFile(files, path, "")
+				delete(files, path)
+			}
+		}
+		pr.MergeSHA, pr.Merged, pr.MergedBy = r.commit(Branch, files), true, as
+		if !slices.Contains(r.Contributors, pr.Author) {
+			r.Contributors = append(r.Contributors, pr.Author)
+		}
+		return p.s.setOpen(w, r, pr, false, as)
+	})
+}
+
+// DeleteBranch deletes the branch a pull request comes from, which closes it: there is no event of its own for that.
+func (p Place) DeleteBranch(number int, as string) error {
+	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
+		return p.s.deleteBranch(w, r, pr, as)
+	})
+}
+
+func (s *Server) deleteBranch(w *world, r *repository, pr *PullRequest, as string) ([]Event, error) {
+	if pr.BranchGone {
+		return nil, errNotFound
+	}
+	pr.BranchGone = true
+	return s.setOpen(w, r, pr, false, as)
+}
+
+// SetAssociation says what the author of a pull request is to the repository, whatever the world would work out;
+// empty: worked out again.
+func (p Place) SetAssociation(number int, association string) error {
+	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
+		pr.Association = association
+		return nil, nil
+	})
+}
+
+// SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes it unknown.
+func (p Place) SetPermission(login, role string) error {
+	return p.do(func(_ *world, r *repository) ([]Event, error) {
+		if role == "" {
+			delete(r.Permissions, login)
+		} else {
+			r.Permissions[login] = role
+		}
+		return nil, nil
+	})
+}

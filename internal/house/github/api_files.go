@@ -1,0 +1,124 @@
+package github
+
+import (
+	"crypto/sha1" //nolint:gosec // git's ids are SHA-1; nothing is protected by it
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+func (s *Server) fileCalls() []endpoint {
+	return []endpoint{
+		{"GET", "/contents/{path...}", readFiles, true, s.getContents},
+		{"DELETE", "/git/refs/heads/{ref...}", writeFiles, false, s.deleteRef},
+	}
+}
+
+// blobID is git's id of a file's content.
+func blobID(content string) string {
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))) //nolint:gosec // see above
+}
+
+// wholeFile is up to where GitHub sends a file's content inside the JSON.
+const wholeFile = 1 << 20
+
+// getContents answers a file at a ref, whole or in GitHub's raw form, or what is in a folder.
+func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
+	path, ref := r.PathValue("path"), r.URL.Query().Get("ref")
+	if ref == "" {
+		ref = Branch
+	}
+	var content string
+	var commit, there bool
+	sc, under := s.sceneOf(c.at.repo), []object{}
+	c.at.look(func(_ *world, repo *repository) {
+		files, found := repo.Commits[repo.resolve(ref)]
+		if commit = found; !commit {
+			return
+		}
+		content, there = files[path]
+		for _, one := range slices.Sorted(maps.Keys(files)) {
+			if rest, in := strings.CutPrefix(one, path+"/"); in && !strings.Contains(rest, "/") {
+				under = append(under, sc.content(one, ref, files[one]))
+			}
+		}
+	})
+	switch {
+	case !commit:
+		complain(w, http.StatusNotFound, "No commit found for the ref "+ref)
+	case !there && len(under) > 0:
+		answer(w, http.StatusOK, under)
+	case !there:
+		notFound(w)
+	case strings.Contains(r.Header.Get("Accept"), "raw"):
+		w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8")
+		_, _ = w.Write([]byte(content))
+	default:
+		one := sc.content(path, ref, content)
+		one["encoding"], one["content"] = "base64", inLines(content)
+		if len(content) > wholeFile {
+			one["encoding"], one["content"] = "none", ""
+		}
+		answer(w, http.StatusOK, one)
+	}
+}
+
+// inLines is base64 as GitHub writes it: 60 characters a line.
+func inLines(content string) string {
+	raw := base64.StdEncoding.EncodeToString([]byte(content))
+	var out strings.Builder
+	for len(raw) > 0 {
+		n := min(60, len(raw))
+		out.WriteString(raw[:n] + "\n")
+		raw = raw[n:]
+	}
+	return out.String()
+}
+
+func (sc scene) content(path, ref, content string) object {
+	self := sc.repoAPI() + "/contents/" + path + "?ref=" + ref
+	git := sc.repoAPI() + "/git/blobs/" + blobID(content)
+	page := sc.web() + sc.repo.Name + "/blob/" + ref + "/" + path
+	name := path[strings.LastIndex(path, "/")+1:]
+	return object{
+		"type": "file", "size": len(content), "name": name, "path": path, "sha": blobID(content),
+		"url": self, "git_url": git, "html_url": page, "download_url": sc.web() + sc.repo.Name + "/raw/" + ref + "/" + path,
+		"_links": object{"self": self, "git": git, "html": page},
+	}
+}
+
+// deleteRef deletes a branch, which closes the pull requests that come from it.
+func (s *Server) deleteRef(w http.ResponseWriter, r *http.Request, c caller) {
+	if !c.may("write") {
+		complain(w, http.StatusForbidden, "Must have write access to Repository.")
+		return
+	}
+	ref := r.PathValue("ref")
+	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
+		var events []Event
+		found := false
+		for _, pr := range repo.Pulls {
+			if pr.HeadRef != ref || pr.Fork() || pr.BranchGone {
+				continue
+			}
+			found = true
+			more, err := s.deleteBranch(world, repo, pr, c.login)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, more...)
+		}
+		if !found {
+			return nil, errNotFound
+		}
+		return events, nil
+	})
+	if err != nil {
+		complain(w, http.StatusUnprocessableEntity, "Reference does not exist")
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

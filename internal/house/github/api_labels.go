@@ -1,0 +1,230 @@
+package github
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// makeLabels is what it takes to make a label that is not there; to set one that is, the right to write pull requests does.
+const makeLabels = "issues:write"
+
+func (s *Server) labelCalls() []endpoint {
+	return []endpoint{
+		{"GET", "/labels", readIssues, true, s.listLabels},
+		{"POST", "/labels", makeLabels, false, s.postLabel},
+		{"GET", "/labels/{name...}", readIssues, true, s.getLabel},
+		{"PATCH", "/labels/{name...}", makeLabels, false, s.patchLabel},
+		{"DELETE", "/labels/{name...}", makeLabels, false, s.deleteRepoLabel},
+		{"DELETE", "/issues/{number}/labels/{name...}", writePulls, false, s.deleteLabel},
+	}
+}
+
+func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, c caller) {
+	sc, all := s.sceneOf(c.at.repo), []object{}
+	for _, l := range sc.labels {
+		all = append(all, l.shape(sc))
+	}
+	page(w, r, s.base, all, nil)
+}
+
+func (s *Server) getLabel(w http.ResponseWriter, r *http.Request, c caller) {
+	s.showLabel(w, http.StatusOK, c, r.PathValue("name"))
+}
+
+func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name string) {
+	sc := s.sceneOf(c.at.repo)
+	i := slices.IndexFunc(sc.labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
+	if i < 0 {
+		notFound(w)
+		return
+	}
+	answer(w, status, sc.labels[i].shape(sc))
+}
+
+// labelBody is what makes or changes a label of the repository. A new color may have no leading #.
+type labelBody struct {
+	Name        string  `json:"name"`
+	NewName     string  `json:"new_name"`
+	Color       *string `json:"color"`
+	Description *string `json:"description"`
+}
+
+func (b labelBody) on(l Label) Label {
+	if b.NewName != "" {
+		l.Name = b.NewName
+	}
+	if b.Color != nil {
+		l.Color = *b.Color
+	}
+	if b.Description != nil {
+		l.Description = *b.Description
+	}
+	return l
+}
+
+// mayManageLabels answers a call by who may not make labels.
+func mayManageLabels(w http.ResponseWriter, c caller) bool {
+	if !c.may("write") {
+		complain(w, http.StatusForbidden, "Must have write access to Repository.")
+		return false
+	}
+	return true
+}
+
+func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
+	var body labelBody
+	if !mayManageLabels(w, c) || !decode(w, r, &body) {
+		return
+	}
+	made := body.on(Label{Name: body.Name, Color: "ededed"})
+	field, code := made.wrong()
+	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
+		if field == "" && repo.label(made.Name) != nil {
+			field, code = "name", "already_exists"
+		}
+		if field == "" {
+			made.ID = world.id()
+			repo.Labels = append(repo.Labels, &made)
+		}
+		return nil, nil
+	})
+	switch {
+	case err != nil:
+		fail(w, err, "Label", "name")
+	case field != "":
+		invalid(w, "Label", field, code)
+	default:
+		s.showLabel(w, http.StatusCreated, c, made.Name)
+	}
+}
+
+func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
+	var body labelBody
+	if !mayManageLabels(w, c) || !decode(w, r, &body) {
+		return
+	}
+	var field, code, name string
+	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
+		old := repo.label(r.PathValue("name"))
+		if old == nil {
+			return nil, errNotFound
+		}
+		now := body.on(*old)
+		if field, code = now.wrong(); field != "" {
+			return nil, nil
+		}
+		if taken := repo.label(now.Name); taken != nil && taken != old {
+			field, code = "name", "already_exists"
+			return nil, nil
+		}
+		repo.renameLabel(old.Name, now.Name)
+		*old, name = now, now.Name
+		return nil, nil
+	})
+	switch {
+	case err != nil:
+		fail(w, err, "Label", "name")
+	case field != "":
+		invalid(w, "Label", field, code)
+	default:
+		s.showLabel(w, http.StatusOK, c, name)
+	}
+}
+
+// renameLabel gives a label another name wherever it is set; empty: takes it off.
+func (r *repository) renameLabel(from, to string) {
+	for _, pr := range r.Pulls {
+		i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) })
+		switch {
+		case i >= 0 && to == "":
+			pr.Labels = slices.Delete(pr.Labels, i, i+1)
+		case i >= 0:
+			pr.Labels[i] = to
+		}
+	}
+}
+
+// deleteRepoLabel takes a label away from the repository and all that has it.
+func (s *Server) deleteRepoLabel(w http.ResponseWriter, r *http.Request, c caller) {
+	if !mayManageLabels(w, c) {
+		return
+	}
+	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
+		old := repo.label(r.PathValue("name"))
+		if old == nil {
+			return nil, errNotFound
+		}
+		repo.renameLabel(old.Name, "")
+		repo.Labels = slices.DeleteFunc(repo.Labels, func(l *Label) bool { return l == old })
+		return nil, nil
+	})
+	if err != nil {
+		fail(w, err, "Label", "name")
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
+	pr, ok := c.at.PullRequest(number)
+	if !ok {
+		notFound(w)
+		return
+	}
+	page(w, r, s.base, s.sceneOf(c.at.repo).labelShapes(pr.Labels), nil)
+}
+
+// postIssueLabels takes a list, or an object with one, as GitHub does.
+func (s *Server) postIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
+	var raw json.RawMessage
+	if !decode(w, r, &raw) {
+		return
+	}
+	var names []string
+	if json.Unmarshal(raw, &names) != nil {
+		var wrapped struct{ Labels []string }
+		if json.Unmarshal(raw, &wrapped) != nil {
+			complain(w, http.StatusBadRequest, "Problems parsing JSON")
+			return
+		}
+		names = wrapped.Labels
+	}
+	if !c.may("triage") {
+		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
+		return
+	}
+	if c.app && !c.granted(s.manifest(), makeLabels) {
+		for _, name := range names {
+			if !slices.ContainsFunc(c.at.Labels(), func(l Label) bool { return strings.EqualFold(l.Name, name) }) {
+				complain(w, http.StatusForbidden, "You do not have permission to create labels on this repository.")
+				return
+			}
+		}
+	}
+	for _, name := range names {
+		if err := c.at.Label(number, name, c.login); err != nil {
+			fail(w, err, "Label", "name")
+			return
+		}
+	}
+	s.listIssueLabels(w, r, c, number)
+}
+
+func (s *Server) deleteLabel(w http.ResponseWriter, r *http.Request, c caller) {
+	if !c.may("triage") {
+		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
+		return
+	}
+	n := number(r, "number")
+	if _, ok := c.at.PullRequest(n); !ok {
+		notFound(w)
+		return
+	}
+	if err := c.at.Unlabel(n, r.PathValue("name"), c.login); err != nil {
+		complain(w, http.StatusNotFound, "Label does not exist")
+		return
+	}
+	s.listIssueLabels(w, r, c, n)
+}

@@ -1,0 +1,108 @@
+package github
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// orgRoutes are the calls made with an installation's token or by a person that are about no single repository.
+func (s *Server) orgRoutes(mux *http.ServeMux) {
+	known := func(pattern, needs string, fn as) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			c, why := s.caller(r)
+			switch {
+			case why != "":
+				complain(w, http.StatusUnauthorized, string(why))
+			case c.app && s.suspended():
+				complain(w, http.StatusForbidden, "This installation has been suspended")
+			case c.app && !c.granted(s.manifest(), needs):
+				complain(w, http.StatusForbidden, "Resource not accessible by integration")
+			default:
+				remembered(w, r, func(w http.ResponseWriter) { fn(w, r, c) })
+			}
+		})
+	}
+	known("GET /installation/repositories", "metadata:read", s.listRepos)
+	known("GET /orgs/{org}/teams/{slug}/members", "members:read", s.listMembers)
+	known("GET /orgs/{org}/teams/{slug}/memberships/{user}", "members:read", s.getMembership)
+	mux.HandleFunc("GET /rate_limit", s.getRateLimit)
+}
+
+func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
+	var scenes []scene
+	s.look(func(world *world) {
+		for _, repo := range world.Repos {
+			if !repo.Gone && c.sees(repo) {
+				scenes = append(scenes, world.scene(s, repo))
+			}
+		}
+	})
+	all := []object{}
+	for _, sc := range scenes {
+		one, err := sc.repository()
+		if err != nil {
+			fail(w, err, "", "")
+			return
+		}
+		all = append(all, one)
+	}
+	page(w, r, s.base, all, func(part []object) any {
+		return object{"total_count": len(all), "repository_selection": "selected", "repositories": part}
+	})
+}
+
+// team is who is in the team a path names; ok is false when there is none.
+func (s *Server) team(r *http.Request) (logins []string, ok bool) {
+	if !strings.EqualFold(r.PathValue("org"), Org) {
+		return nil, false
+	}
+	s.look(func(w *world) {
+		var in []string
+		in, ok = w.Teams[strings.ToLower(r.PathValue("slug"))]
+		logins = slices.Clone(in)
+	})
+	return logins, ok
+}
+
+func (s *Server) listMembers(w http.ResponseWriter, r *http.Request, _ caller) {
+	logins, ok := s.team(r)
+	if !ok {
+		notFound(w)
+		return
+	}
+	all := []object{}
+	for _, login := range logins {
+		all = append(all, s.sceneOf("").user(login))
+	}
+	page(w, r, s.base, all, nil)
+}
+
+// getMembership answers 404 alike for a team that is not there and for somebody who is not in it.
+func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
+	logins, _ := s.team(r)
+	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
+	if i < 0 {
+		notFound(w)
+		return
+	}
+	answer(w, http.StatusOK, object{
+		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/" + logins[i],
+		"role": "member", "state": "active",
+	})
+}
+
+// getRateLimit tells how the limits stand; to ask costs nothing on GitHub, and next to nothing here.
+func (s *Server) getRateLimit(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	resources := object{}
+	for _, name := range []string{"core", "graphql", "search"} {
+		h := s.meter.use(name, 0, s.now())
+		resources[name] = object{
+			"limit": s.meter.limits.PerHour, "used": h.used, "remaining": max(0, s.meter.limits.PerHour-h.used),
+			"reset": h.start.Add(3600e9).Unix(),
+		}
+	}
+	answer(w, http.StatusOK, object{"resources": resources, "rate": resources["core"]})
+}

@@ -1,0 +1,170 @@
+package github
+
+import (
+	_ "embed"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// schema is the part of GitHub's schema that is answered here, each field with GitHub's own name and type. A query for
+// anything else is refused, as the real one refuses what its schema does not have.
+//
+//go:embed schema.graphql
+var schemaText string
+
+var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
+
+// gqlError is an error in GitHub's shape: it has a type beside what the specification names.
+type gqlError struct {
+	Type       string              `json:"type,omitempty"`
+	Path       []any               `json:"path,omitempty"`
+	Extensions object              `json:"extensions,omitempty"`
+	Locations  []gqlerror.Location `json:"locations,omitempty"`
+	Message    string              `json:"message"`
+}
+
+// query is one request being answered.
+type query struct {
+	s      *Server
+	w      *world
+	c      caller
+	vars   map[string]any
+	errors []gqlError
+	cost   int
+}
+
+// postGraphQL answers as GitHub does: 200 whatever the query was, with errors beside what could be answered.
+// https://docs.github.com/graphql/guides/forming-calls-with-graphql
+func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
+	c, why := s.caller(r)
+	switch {
+	case why == noCredentials:
+		complain(w, http.StatusForbidden, "API rate limit exceeded for anonymous callers.") // there are none on GraphQL
+		return
+	case why != "":
+		complain(w, http.StatusUnauthorized, string(why))
+		return
+	case c.app && s.suspended():
+		complain(w, http.StatusForbidden, "This installation has been suspended")
+		return
+	}
+	var body struct {
+		Query     string         `json:"query"`
+		Variables map[string]any `json:"variables"`
+		Operation string         `json:"operationName"`
+	}
+	if !decode(w, r, &body) {
+		return
+	}
+	if strings.TrimSpace(body.Query) == "" {
+		answer(w, http.StatusOK, object{"errors": []gqlError{{Message: "A query attribute must be specified and must be a string."}}})
+		return
+	}
+	op, vars, errs := parse(body.Query, body.Operation, body.Variables)
+	if len(errs) > 0 {
+		answer(w, http.StatusOK, object{"errors": errs})
+		return
+	}
+	q := &query{s: s, c: c, vars: vars, cost: 1}
+	var data object
+	s.look(func(world *world) {
+		q.w = world
+		data = q.fields(root{}, op.SelectionSet, nil)
+	})
+	out := object{"data": data}
+	if len(q.errors) > 0 {
+		out["errors"] = q.errors
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func parse(text, name string, vars map[string]any) (*ast.OperationDefinition, map[string]any, []gqlError) {
+	doc, bad := gqlparser.LoadQueryWithRules(schema, text, rules.NewDefaultRules())
+	if len(bad) > 0 {
+		return nil, nil, explained(bad)
+	}
+	op := doc.Operations.ForName(name)
+	if op == nil {
+		return nil, nil, []gqlError{{Message: "No operation named \"" + name + "\""}}
+	}
+	values, err := validator.VariableValues(schema, op, vars)
+	if err != nil {
+		return nil, nil, []gqlError{{Message: err.Error()}}
+	}
+	return op, values, nil
+}
+
+func explained(bad gqlerror.List) []gqlError {
+	var out []gqlError
+	for _, one := range bad {
+		out = append(out, gqlError{Locations: one.Locations, Message: one.Message})
+	}
+	return out
+}
+
+// fields answers a selection of a thing. Each alias is answered for itself: what fails is null and has an error.
+func (q *query) fields(of node, set ast.SelectionSet, path []any) object {
+	out := object{}
+	for _, one := range set {
+		switch one := one.(type) {
+		case *ast.Field:
+			out[one.Alias] = q.field(of, one, append(path[:len(path):len(path)], one.Alias))
+		case *ast.FragmentSpread:
+			q.join(out, of, one.Definition.TypeCondition, one.Definition.SelectionSet, path)
+		case *ast.InlineFragment:
+			q.join(out, of, one.TypeCondition, one.SelectionSet, path)
+		}
+	}
+	return out
+}
+
+// join adds a fragment's fields if it is about this kind of thing.
+func (q *query) join(out object, of node, condition string, set ast.SelectionSet, path []any) {
+	fits := condition == "" || condition == of.kind()
+	for _, name := range schema.GetPossibleTypes(schema.Types[condition]) {
+		fits = fits || name.Name == of.kind()
+	}
+	if !fits {
+		return
+	}
+	for k, v := range q.fields(of, set, path) {
+		out[k] = v
+	}
+}
+
+func (q *query) field(of node, f *ast.Field, path []any) any {
+	if f.Name == "__typename" {
+		return of.kind()
+	}
+	value, problem := of.get(q, f.Name, f.ArgumentMap(q.vars))
+	if problem != nil {
+		problem.Path, problem.Locations = path, []gqlerror.Location{{Line: f.Position.Line, Column: f.Position.Column}}
+		q.errors = append(q.errors, *problem)
+		return nil
+	}
+	return q.deep(value, f, path)
+}
+
+// deep turns nodes into what was selected of them.
+func (q *query) deep(value any, f *ast.Field, path []any) any {
+	switch value := value.(type) {
+	case node:
+		return q.fields(value, f.SelectionSet, path)
+	case []node:
+		out := []any{}
+		for i, one := range value {
+			out = append(out, q.fields(one, f.SelectionSet, append(path[:len(path):len(path)], i)))
+		}
+		return out
+	case time.Time:
+		return stamp(value)
+	}
+	return value
+}

@@ -1,0 +1,133 @@
+package github
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// as is a call of the API by somebody known.
+type as func(w http.ResponseWriter, r *http.Request, c caller)
+
+// endpoint is one route of the API below /repos/{owner}/{repo}.
+type endpoint struct {
+	method, path string
+	needs        string // the App's permissions, one of them, as GitHub's documentation names them for the call
+	public       bool   // of a public repository anybody may ask
+	fn           as
+}
+
+func (s *Server) route(mux *http.ServeMux, calls []endpoint) {
+	for _, one := range calls {
+		mux.HandleFunc(one.method+" /repos/{owner}/{repo}"+one.path, s.guarded(one))
+	}
+	mux.HandleFunc("/repositories/{id}/{rest...}", func(w http.ResponseWriter, r *http.Request) { s.byNumber(mux, w, r) })
+	mux.HandleFunc("/repositories/{id}", func(w http.ResponseWriter, r *http.Request) { s.byNumber(mux, w, r) })
+}
+
+// guarded lets through who may, to a repository that they may see.
+func (s *Server) guarded(one endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, why := s.caller(r)
+		if why != "" && (why != noCredentials || !one.public) {
+			complain(w, http.StatusUnauthorized, string(why))
+			return
+		}
+		var found repository
+		var moved, there bool
+		name := r.PathValue("owner") + "/" + r.PathValue("repo")
+		s.look(func(world *world) {
+			var known *repository
+			if known, moved = world.repo(name); known != nil {
+				found, there = *known, true
+			}
+		})
+		switch {
+		case !there || found.Private && !c.mayKnow(&found):
+			notFound(w)
+			return
+		case moved:
+			s.sendOn(w, r, found.ID)
+			return
+		}
+		c.at = s.In(found.Name)
+		if s.stopped(w, r, c, &found, one.needs) {
+			return
+		}
+		if s.notYet(r, found.ID) {
+			notFound(w)
+			return
+		}
+		remembered(w, r, func(w http.ResponseWriter) { one.fn(w, r, c) })
+	}
+}
+
+// mayKnow reports whether a private repository is there for the caller.
+func (c caller) mayKnow(r *repository) bool {
+	return c.app && c.sees(r) || !c.app && c.login != "" && r.role(c.login) != ""
+}
+
+// stopped answers a call that may not be made.
+func (s *Server) stopped(w http.ResponseWriter, r *http.Request, c caller, repo *repository, needs string) bool {
+	reading := r.Method == http.MethodGet
+	switch {
+	case c.app && s.suspended():
+		complain(w, http.StatusForbidden, "This installation has been suspended")
+	case c.app && (!c.sees(repo) && !reading || !c.granted(s.manifest(), needs)):
+		complain(w, http.StatusForbidden, "Resource not accessible by integration")
+	case repo.Archived && !reading:
+		complain(w, http.StatusForbidden, "Repository was archived so is read-only.")
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *Server) suspended() (yes bool) {
+	s.look(func(w *world) { yes = w.Install != nil && w.Install.SuspendedAt != nil })
+	return yes
+}
+
+func (s *Server) manifest() (m Manifest) {
+	s.look(func(*world) { m = s.app })
+	return m
+}
+
+// sendOn answers a request by a repository's old name as GitHub does: it is told to come by its number.
+// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func (s *Server) sendOn(w http.ResponseWriter, r *http.Request, id int64) {
+	parts := strings.SplitN(strings.TrimPrefix(r.URL.EscapedPath(), "/repos/"), "/", 3)
+	to := s.base + "/repositories/" + itoa(id)
+	if len(parts) == 3 {
+		to += "/" + parts[2]
+	}
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	status, words := http.StatusMovedPermanently, "Moved Permanently"
+	if r.Method != http.MethodGet {
+		status, words = http.StatusTemporaryRedirect, "Temporary Redirect"
+	}
+	w.Header().Set("Location", to)
+	answer(w, status, object{"message": words, "url": to, "documentation_url": docs})
+}
+
+// byNumber serves a repository's part of the API by the repository's number.
+func (s *Server) byNumber(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	var name string
+	s.look(func(world *world) {
+		if repo := world.repoByID(id(r, "id")); repo != nil {
+			name = repo.Name
+		}
+	})
+	rest := strings.TrimPrefix(r.URL.EscapedPath(), "/repositories/"+r.PathValue("id"))
+	target, err := url.Parse("/repos/" + name + rest)
+	if name == "" || err != nil {
+		notFound(w)
+		return
+	}
+	again := r.Clone(r.Context())
+	target.RawQuery = r.URL.RawQuery
+	again.URL = target
+	mux.ServeHTTP(w, again)
+}

@@ -1,0 +1,98 @@
+package github
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Label is a label of a repository.
+type Label struct {
+	ID          int64  `json:"id"`
+	Name        string `json:"name"`
+	Color       string `json:"color"` // six hexadecimal digits
+	Description string `json:"description"`
+}
+
+// Labels known to a repository at the start: the four profiles' and some that are none of ocpctl's business.
+var startLabels = []string{
+	"ocp/aws-minimal-test", "ocp/aws-standard", "ocp/ibm-minimal-test", "ocp/ibm-standard",
+	"bug", "enhancement", "documentation", "needs review",
+}
+
+var labelLooks = []struct{ prefix, color, words string }{
+	{"ocp/", "1d76db", "An OpenShift cluster for this pull request"},
+	{"bug", "d73a4a", "Something isn't working"},
+	{"enhancement", "a2eeef", "New feature or request"},
+	{"documentation", "0075ca", "Improvements or additions to documentation"},
+}
+
+// plainLabel is a label as it looks when nobody said how: GitHub makes what it does not know grey.
+func plainLabel(name string) *Label {
+	l := &Label{Name: name, Color: "ededed"}
+	for _, look := range labelLooks {
+		if strings.HasPrefix(name, look.prefix) {
+			l.Color, l.Description = look.color, look.words
+			break
+		}
+	}
+	for _, r := range name {
+		l.ID = l.ID*131%100_000_000 + int64(r)
+	}
+	return l
+}
+
+// label finds a label whatever its case.
+func (r *repository) label(name string) *Label {
+	for _, l := range r.Labels {
+		if strings.EqualFold(l.Name, name) {
+			return l
+		}
+	}
+	return nil
+}
+
+var hexColor = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)
+
+// wrong names the field GitHub would refuse and the code it gives; empty: none.
+func (l Label) wrong() (field, code string) {
+	switch {
+	case strings.TrimSpace(l.Name) == "":
+		return "name", "missing_field"
+	case utf8.RuneCountInString(l.Name) > 50:
+		return "name", "invalid"
+	case !hexColor.MatchString(l.Color):
+		return "color", "invalid"
+	case utf8.RuneCountInString(l.Description) > 100:
+		return "description", "invalid"
+	}
+	return "", ""
+}
+
+func (l Label) shape(sc scene) object {
+	var words any
+	if l.Description != "" {
+		words = l.Description
+	}
+	return object{
+		"id": l.ID, "node_id": nodeID("LA", l.ID), "url": sc.api() + "repos/" + sc.repo.Name + "/labels/" + l.Name,
+		"name": l.Name, "color": l.Color, "default": false, "description": words,
+	}
+}
+
+func (sc scene) label(name string) Label {
+	i := slices.IndexFunc(sc.labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
+	if i < 0 {
+		return *plainLabel(name)
+	}
+	return sc.labels[i]
+}
+
+func (sc scene) labelShapes(names []string) []any {
+	out := []any{}
+	for _, n := range names {
+		out = append(out, sc.label(n).shape(sc))
+	}
+	return out
+}

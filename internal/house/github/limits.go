@@ -1,0 +1,263 @@
+package github
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits are how much GitHub takes from an installation.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+type Limits struct {
+	PerHour          int  // calls, and points of GraphQL beside them
+	Strict           bool // the secondary limits below count too
+	ContentPerMinute int  // calls that make content
+	ContentPerHour   int
+	PointsPerMinute  int // a reading call costs one, another five
+}
+
+// DocumentedLimits are those of GitHub's documentation; the secondary ones are not enforced until Strict.
+func DocumentedLimits() Limits {
+	return Limits{PerHour: 5000, ContentPerMinute: 80, ContentPerHour: 500, PointsPerMinute: 900}
+}
+
+// SetLimits says how much the stand-in takes from now on. What was used before still counts.
+func (s *Server) SetLimits(l Limits) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meter.limits = l
+}
+
+// Call is a call of the API by the App, as itself or in its installation.
+type Call struct {
+	At      time.Time
+	Method  string
+	Route   string // the pattern it matched, e.g. "POST /repos/{owner}/{repo}/check-runs"
+	Path    string
+	Status  int
+	Content bool // it writes as the installation
+}
+
+// Calls are those made since the start, oldest first; the newest 50,000 are kept.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.meter.calls)
+}
+
+// CallsByRoute counts the calls since the start.
+func (s *Server) CallsByRoute() map[string]int {
+	out := map[string]int{}
+	for _, c := range s.Calls() {
+		out[c.Route]++
+	}
+	return out
+}
+
+// MostContent is the greatest number of content writes within any span of time of this length.
+func (s *Server) MostContent(within time.Duration) int {
+	var at []time.Time
+	for _, c := range s.Calls() {
+		if c.Content {
+			at = append(at, c.At)
+		}
+	}
+	slices.SortFunc(at, time.Time.Compare)
+	most, first := 0, 0
+	for i, t := range at {
+		for t.Sub(at[first]) >= within {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
+}
+
+// meter counts. Guarded by Server.mu.
+type meter struct {
+	limits Limits
+	calls  []Call
+	hours  map[string]*hour // by resource
+}
+
+// hour is what was used of a primary limit.
+type hour struct {
+	start time.Time
+	used  int
+}
+
+const keptCalls = 50_000
+
+func newMeter() meter { return meter{limits: DocumentedLimits(), hours: map[string]*hour{}} }
+
+// use takes n from a resource's hour and answers how it stands then.
+func (m *meter) use(resource string, n int, now time.Time) *hour {
+	h := m.hours[resource]
+	if h == nil || now.Sub(h.start) >= time.Hour {
+		h = &hour{start: now.Truncate(time.Second)}
+		m.hours[resource] = h
+	}
+	h.used += n
+	return h
+}
+
+// tooMuch names the seconds to wait when a call as the installation is over a secondary limit; zero: it is not.
+func (m *meter) tooMuch(now time.Time, content bool) int {
+	if !m.limits.Strict {
+		return 0
+	}
+	var minute, hour, points int
+	for _, c := range slices.Backward(m.calls) {
+		age := now.Sub(c.At)
+		if age >= time.Hour {
+			break
+		}
+		if c.Content {
+			hour++
+		}
+		if age < time.Minute {
+			points++
+			if c.Content {
+				minute++
+				points += 4
+			}
+		}
+	}
+	switch {
+	case content && hour >= m.limits.ContentPerHour:
+		return 300
+	case content && minute >= m.limits.ContentPerMinute, points >= m.limits.PointsPerMinute:
+		return 60
+	}
+	return 0
+}
+
+func (m *meter) note(c Call) {
+	m.calls = append(m.calls, c)
+	if over := len(m.calls) - keptCalls; over > 0 {
+		m.calls = slices.Delete(m.calls, 0, over+keptCalls/10)
+	}
+}
+
+// metered counts the App's calls, says in every answer how the limit stands, and refuses what is over it.
+func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		c, _ := s.caller(r)
+		resource := "core"
+		if r.URL.Path == "/graphql" {
+			resource = "graphql"
+		}
+		call := Call{At: s.now(), Method: r.Method, Route: routeOf(mux, r), Path: r.URL.Path, Content: c.app && r.Method != http.MethodGet && resource == "core"}
+		s.mu.Lock()
+		limit, wait := s.meter.limits.PerHour, s.meter.tooMuch(call.At, call.Content)
+		h := *s.meter.use(resource, 1, call.At)
+		s.mu.Unlock()
+		setLimit(w.Header(), resource, limit, h)
+		out := &statusKeeper{ResponseWriter: w, status: http.StatusOK}
+		defer func() { // whatever became of it: a cut connection was a call too
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if out.status == http.StatusNotModified {
+				s.meter.use(resource, -1, call.At) // an answer that was known already costs nothing
+			}
+			call.Status = out.status
+			s.meter.note(call)
+		}()
+		switch {
+		case c.app && h.used > limit && resource == "graphql":
+			answer(out, http.StatusOK, object{"errors": []gqlError{{
+				Type: "RATE_LIMITED", Message: "API rate limit exceeded for installation ID " + itoa(c.grant.Installation) + ".",
+			}}})
+		case c.app && h.used > limit:
+			limited(out, http.StatusForbidden, "API rate limit exceeded for installation ID "+itoa(c.grant.Installation)+".",
+				"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api")
+		case c.app && wait > 0:
+			out.Header().Set("Retry-After", strconv.Itoa(wait))
+			limited(out, http.StatusForbidden, secondary, "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits")
+		default:
+			next.ServeHTTP(out, r)
+		}
+	})
+}
+
+const secondary = "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. " +
+	"Please retry your request again later."
+
+// routeOf is the pattern that a request matches. Two that share one are told apart.
+func routeOf(mux *http.ServeMux, r *http.Request) string {
+	_, pattern := mux.Handler(r)
+	if shared, ok := strings.CutSuffix(pattern, "/{a}/{b}"); ok {
+		parts := strings.Split(r.URL.Path, "/")
+		if a := parts[len(parts)-2]; a == "comments" {
+			return shared + "/comments/{id}"
+		}
+		return shared + "/{number}/" + parts[len(parts)-1]
+	}
+	return pattern
+}
+
+func limited(w http.ResponseWriter, status int, message, docsURL string) {
+	answer(w, status, object{"message": message, "documentation_url": docsURL, "status": strconv.Itoa(status)})
+}
+
+func setLimit(head http.Header, resource string, limit int, h hour) {
+	for name, n := range map[string]int{"Limit": limit, "Remaining": max(0, limit-h.used), "Used": min(h.used, limit)} {
+		head.Set("X-RateLimit-"+name, strconv.Itoa(n))
+	}
+	head.Set("X-RateLimit-Reset", itoa(h.start.Add(time.Hour).Unix()))
+	head.Set("X-RateLimit-Resource", resource)
+}
+
+// statusKeeper remembers what a call was answered.
+type statusKeeper struct {
+	http.ResponseWriter
+	status int
+}
+
+func (k *statusKeeper) WriteHeader(status int) {
+	k.status = status
+	k.ResponseWriter.WriteHeader(status)
+}
+
+// NotYet answers 404 to the first n calls that name a new pull request, comment, check run or deployment: GitHub's
+// parts do not all know of a new thing at once. Zero ends it.
+func (s *Server) NotYet(n int) {
+	s.setFaults(func(f *faults) { f.late, f.unseen = n, map[string]int{} })
+}
+
+// fresh remembers that something new is not to be seen yet. Called with s.mu held.
+func (s *Server) fresh(repo, id int64) {
+	if s.faults.late > 0 {
+		s.faults.unseen[itoa(repo)+"/"+itoa(id)] = s.faults.late
+	}
+}
+
+// notYet reports whether a call names something that is not to be seen yet.
+func (s *Server) notYet(r *http.Request, repo int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for part := range strings.SplitSeq(r.URL.Path, "/") {
+		if n, err := strconv.ParseInt(part, 10, 64); err == nil && s.lateIn(repo, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// lateIn reports whether something new is not to be seen yet, once less from now on. Called with s.mu held.
+func (s *Server) lateIn(repo, id int64) bool {
+	key := itoa(repo) + "/" + itoa(id)
+	left, late := s.faults.unseen[key]
+	if left > 1 {
+		s.faults.unseen[key] = left - 1
+	} else {
+		delete(s.faults.unseen, key)
+	}
+	return late
+}

@@ -1,0 +1,68 @@
+package github
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// appPage is the App as the organisation's owner sees it: what it may do, where it is, and the switches of the stand-in.
+type appPage struct {
+	frame
+	Manifest  Manifest
+	Installed *installation
+	Covered   []covered
+	Limits    Limits
+	Calls     int
+	Most      int // content writes in one minute
+}
+
+type covered struct {
+	Name   string
+	Access bool
+}
+
+func (s *Server) playApp(w http.ResponseWriter, r *http.Request) {
+	p := appPage{frame: s.frame(r, "The App"), Manifest: s.manifest(), Installed: s.installed(), Calls: len(s.Calls()), Most: s.MostContent(60e9)}
+	s.look(func(world *world) {
+		p.Limits = s.meter.limits
+		for _, repo := range world.Repos {
+			if !repo.Gone {
+				p.Covered = append(p.Covered, covered{repo.Name, repo.Access})
+			}
+		}
+	})
+	render(w, r, http.StatusOK, "app.html", p)
+}
+
+// playAppAct does what an owner of the organisation may.
+func (s *Server) playAppAct(w http.ResponseWriter, r *http.Request) {
+	as, repo := actingOrFirst(r), s.In(r.PostFormValue("repo"))
+	var err error
+	switch act := r.PathValue("act"); act {
+	case "install":
+		_, err = s.Install(as)
+	case "uninstall":
+		err = s.Uninstall(as)
+	case "suspend":
+		err = s.Suspend(as)
+	case "unsuspend":
+		err = s.Unsuspend(as)
+	case "add", "remove":
+		err = repo.SetAccess(act == "add", as)
+	case "rename":
+		err = repo.Rename(strings.TrimSpace(r.PostFormValue("name")), as)
+	case "lose":
+		s.DropNext(1)
+	case "strict":
+		s.look(func(*world) { s.meter.limits.Strict = !s.meter.limits.Strict })
+	default:
+		notFound(w)
+		return
+	}
+	target := "/playground/app"
+	if said := refused(err, as); said != "" {
+		target += "?said=" + url.QueryEscape(said)
+	}
+	http.Redirect(w, r, target, http.StatusSeeOther)
+}

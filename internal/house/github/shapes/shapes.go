@@ -1,0 +1,342 @@
+// Package shapes holds what is said to GitHub, and what a stand-in answers and sends, against the shapes of GitHub's own
+// OpenAPI description. It is for tests, and works without a network: github.json holds the shapes of the operations that
+// matter here (make github-shapes writes it anew).
+//
+// It must never be lenient: a field, a parameter or a path that GitHub does not describe is an error.
+package shapes
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+//go:embed github.json
+var written []byte
+
+// operation is one operation of the description.
+type operation struct {
+	path  *regexp.Regexp
+	names []string // of the path's parameters
+	route routers.Route
+	exact int // characters of the path that are no parameter
+}
+
+// known is the description as an independent library reads it.
+var known = sync.OnceValue(func() []operation {
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(written)
+	if err == nil {
+		err = doc.Validate(loader.Context)
+	}
+	if err != nil {
+		panic(fmt.Errorf("github.json: %w", err))
+	}
+	var out []operation
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			one := operation{route: routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op}}
+			one.path, one.names, one.exact = pattern(path)
+			out = append(out, one)
+		}
+	}
+	return out
+})
+
+var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// pattern makes a regular expression of a path's template. Some parameters hold slashes, as GitHub takes them.
+func pattern(template string) (re *regexp.Regexp, names []string, exact int) {
+	var b strings.Builder
+	rest := template
+	for {
+		at := parameter.FindStringSubmatchIndex(rest)
+		if at == nil {
+			break
+		}
+		name := rest[at[2]:at[3]]
+		b.WriteString(regexp.QuoteMeta(rest[:at[0]]))
+		exact += at[0]
+		if slices.Contains([]string{"path", "ref", "name"}, name) {
+			b.WriteString("(.+)")
+		} else {
+			b.WriteString("([^/]+)")
+		}
+		names, rest = append(names, name), rest[at[1]:]
+	}
+	return regexp.MustCompile("^" + b.String() + regexp.QuoteMeta(rest) + "$"), names, exact + len(rest)
+}
+
+var byNumber = regexp.MustCompile(`^/repositories/\d+`)
+
+// find is the operation that a request is about, and the values of its path's parameters.
+func find(method, path string) (routers.Route, map[string]string, bool) {
+	path = byNumber.ReplaceAllString(path, "/repos/o/r") // where a renamed repository's requests are sent on to
+	var best *operation
+	var values []string
+	for _, op := range known() {
+		if got := op.path.FindStringSubmatch(path); got != nil && op.route.Method == method && (best == nil || op.exact > best.exact) {
+			best, values = &op, got[1:]
+		}
+	}
+	if best == nil {
+		return routers.Route{}, nil, false
+	}
+	params := map[string]string{}
+	for i, name := range best.names {
+		params[name], _ = url.PathUnescape(values[i])
+	}
+	return best.route, params, true
+}
+
+// Transport holds every request that goes through it, and every answer, against the description. Report gets what does
+// not fit; nothing is kept back. Over counts the operations, by their operationId.
+type Transport struct {
+	Base   http.RoundTripper // nil: http.DefaultTransport
+	Report func(error)
+
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+// Seen counts the answers without an error by operation.
+func (t *Transport) Seen() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[string]int{}
+	for k, n := range t.seen {
+		out[k] = n
+	}
+	return out
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var sent []byte
+	if r.Body != nil {
+		var err error
+		if sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		_ = r.Body.Close()
+	}
+	if string(bytes.TrimSpace(sent)) == "null" { // how ghinstallation says nothing; GitHub takes it as that
+		sent = nil
+	}
+	again := r.Clone(r.Context())
+	again.Body, again.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+	if len(sent) == 0 {
+		again.Body = http.NoBody
+	}
+	base := t.Base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	answer, err := base.RoundTrip(again)
+	if err != nil {
+		return nil, err
+	}
+	got, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = answer.Body.Close()
+	answer.Body = io.NopCloser(bytes.NewReader(got))
+	if r.URL.Path != "/graphql" {
+		t.hold(r, sent, answer, got)
+	}
+	return answer, nil
+}
+
+// hold reports what does not fit of one exchange.
+func (t *Transport) hold(r *http.Request, sent []byte, answer *http.Response, got []byte) {
+	route, params, ok := find(r.Method, r.URL.EscapedPath())
+	if !ok {
+		t.Report(fmt.Errorf("%s %s: GitHub's description, as far as it is kept here, has no such operation", r.Method, r.URL.Path))
+		return
+	}
+	id := route.Operation.OperationID
+	if answer.StatusCode >= 400 {
+		var words struct{ Message string }
+		if json.Unmarshal(got, &words) != nil || words.Message == "" {
+			t.Report(fmt.Errorf("%s answered %d without a message: %s", id, answer.StatusCode, got))
+		}
+		return
+	}
+	if err := checkRequest(r, sent, route, params); err != nil {
+		t.Report(fmt.Errorf("what was sent to %s: %w", id, err))
+	}
+	if err := checkAnswer(r, answer, got, route, params); err != nil {
+		t.Report(fmt.Errorf("what %s answered: %w", id, err))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = map[string]int{}
+	}
+	t.seen[id]++
+}
+
+func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[string]string) error {
+	asked := r.Clone(context.WithoutCancel(r.Context()))
+	asked.Body = io.NopCloser(bytes.NewReader(sent))
+	for name := range asked.URL.Query() {
+		if route.Operation.Parameters.GetByInAndName("query", name) == nil && route.PathItem.Parameters.GetByInAndName("query", name) == nil {
+			return fmt.Errorf("no such parameter: %s", name)
+		}
+	}
+	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: &route, Options: strictly()}
+	if err := openapi3filter.ValidateRequest(context.WithoutCancel(r.Context()), input); err != nil {
+		return err
+	}
+	if len(sent) == 0 || route.Operation.RequestBody == nil {
+		return nil
+	}
+	var body any
+	if err := json.Unmarshal(sent, &body); err != nil {
+		return err
+	}
+	media := route.Operation.RequestBody.Value.Content.Get("application/json")
+	if media == nil {
+		return errors.New("a body that nobody described")
+	}
+	return strange(body, media.Schema, "")
+}
+
+func checkAnswer(r *http.Request, answer *http.Response, got []byte, route routers.Route, params map[string]string) error {
+	if answer.StatusCode == http.StatusNotModified || answer.StatusCode >= 300 {
+		return nil
+	}
+	described := route.Operation.Responses.Status(answer.StatusCode)
+	if described == nil {
+		return fmt.Errorf("GitHub does not answer %d", answer.StatusCode)
+	}
+	if media := described.Value.Content.Get("application/json"); media == nil && len(bytes.TrimSpace(got)) > 0 {
+		return fmt.Errorf("GitHub answers %d without a body", answer.StatusCode)
+	} else if media == nil {
+		return nil
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: &route},
+		Status:                 answer.StatusCode, Header: answer.Header,
+		Options: strictly(),
+	}
+	input.SetBodyBytes(got)
+	return openapi3filter.ValidateResponse(context.WithoutCancel(r.Context()), input)
+}
+
+func strictly() *openapi3filter.Options {
+	o := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
+	o.WithCustomSchemaErrorFunc(brief)
+	return o
+}
+
+// brief leaves out the whole schema and the whole value, which the library would print.
+func brief(err *openapi3.SchemaError) string {
+	return "/" + strings.Join(err.JSONPointer(), "/") + ": " + err.Reason
+}
+
+// strange names the first field that a schema does not know.
+func strange(v any, schema *openapi3.SchemaRef, at string) error {
+	switch v := v.(type) {
+	case map[string]any:
+		fields := map[string]*openapi3.SchemaRef{}
+		if free := collect(schema, fields); free {
+			return nil
+		}
+		for name, one := range v {
+			field, ok := fields[name]
+			if !ok {
+				return fmt.Errorf("no such field: %s%s", at, name)
+			}
+			if err := strange(one, field, at+name+"."); err != nil {
+				return err
+			}
+		}
+	case []any:
+		if schema.Value.Items == nil {
+			return nil
+		}
+		for _, one := range v {
+			if err := strange(one, schema.Value.Items, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// collect gathers the fields of a schema and its variants; free: any others are taken too, by its own words.
+func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (free bool) {
+	s := schema.Value
+	for name, one := range s.Properties {
+		into[name] = one
+	}
+	for _, variants := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
+		for _, one := range variants {
+			free = collect(one, into) && len(one.Value.Properties) > 0 || free
+		}
+	}
+	more := s.AdditionalProperties
+	says := more.Schema != nil || more.Has != nil && *more.Has
+	return free || says && len(s.Properties) == 0 || len(into) == 0
+}
+
+// CheckWebhook holds a webhook's body against the description. Action is empty for a ping.
+func CheckWebhook(event, action string, body []byte) error {
+	name := strings.ReplaceAll(strings.TrimSuffix(event+"-"+action, "-"), "_", "-")
+	if event == "repository_dispatch" {
+		name = "repository-dispatch-sample.collected" // its action is whatever the sender says
+	}
+	route, _, ok := find(http.MethodPost, "/webhooks/"+name)
+	if !ok {
+		return fmt.Errorf("GitHub's description, as far as it is kept here, has no webhook %s", name)
+	}
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return err
+	}
+	if m, ok := v.(map[string]any); ok && event == "repository_dispatch" {
+		m["action"] = "sample.collected"
+	}
+	media := route.Operation.RequestBody.Value.Content.Get("application/json")
+	return media.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(brief))
+}
+
+// Webhooks are the webhooks that are described, by GitHub's own names.
+func Webhooks() []string {
+	var out []string
+	for _, op := range known() {
+		if name, ok := strings.CutPrefix(op.route.Path, "/webhooks/"); ok {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Operations are the operationIds that are described.
+func Operations() []string {
+	var out []string
+	for _, op := range known() {
+		if !strings.HasPrefix(op.route.Path, "/webhooks/") {
+			out = append(out, op.route.Operation.OperationID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,64 @@
+package resources
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// Object is a Kubernetes object that somebody applied to a cluster: what names it, and by whom it was applied how often. What
+// it holds is kept as a hash.
+type Object struct {
+	APIVersion, Kind, Namespace, Name string
+	Manager                           string
+	Hash                              string
+	Applied                           int
+}
+
+// objectTag begins the tags of the network that objects are kept in, a tag each: the stand-in has no cluster to keep them in.
+const objectTag = "ocpctl-standin/object/"
+
+// Objects are all that were applied, by kind, namespace and name.
+func (l *Living) Objects() (all []Object) {
+	for _, t := range l.network.Tags {
+		if !strings.HasPrefix(aws.ToString(t.Key), objectTag) {
+			continue
+		}
+		var o Object
+		var where string
+		if n, _ := fmt.Sscan(aws.ToString(t.Value), &o.APIVersion, &o.Kind, &where, &o.Manager, &o.Hash, &o.Applied); n == 6 {
+			o.Namespace, o.Name, _ = strings.Cut(where, "/")
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b Object) int {
+		return strings.Compare(a.Kind+"/"+a.Namespace+"/"+a.Name, b.Kind+"/"+b.Namespace+"/"+b.Name)
+	})
+	return all
+}
+
+// Object looks one up by kind, namespace and name.
+func (l *Living) Object(kind, namespace, name string) (Object, bool) {
+	for _, o := range l.Objects() {
+		if o.Kind == kind && o.Namespace == namespace && o.Name == name {
+			return o, true
+		}
+	}
+	return Object{}, false
+}
+
+// Apply keeps an object, or that it was applied once more.
+func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
+	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
+	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
+	value := fmt.Sprintf("%s %s %s/%s %s %s %d", o.APIVersion, o.Kind, o.Namespace, o.Name, o.Manager, hex.EncodeToString(sum[:6]), before.Applied+1)
+	return l.remember(ctx, aws.ToString(l.network.VpcId), objectTag+hex.EncodeToString(name[:8]), value)
+}
+
+// Again reads the cluster as it is now.
+func (l *Living) Again(ctx context.Context) (*Living, error) { return l.Cloud.Living(ctx, l.InfraID) }
