@@ -17,7 +17,7 @@ func welcome(w io.Writer, h *house.House, took time.Duration) {
 	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
 ocpctl is up after %.1f s.
-GitHub, the cloud and openshift-install are stand-ins on this machine: no cluster is real and nothing costs money.
+GitHub, Slack, the cloud and openshift-install are stand-ins on this machine: no cluster is real and nothing costs money.
 ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request.
@@ -25,6 +25,7 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   3. Close the pull request: %s later the cluster goes, and the comment says what that rests on.
 
   playground   %s/playground   (organisation acme, repository acme/shop, pull requests #41 to #49)
+  Slack        %s/playground   (type /ocp as maya, rob, will or ada)
   pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
@@ -49,6 +50,7 @@ Try who may and who waits:
 
   an approval  ocpctl create aws-standard --name long --ttl 101h    and will gives his word at %s/approvals,
                or a platform admin's token does: OCPCTL_TOKEN=$(cat %s) ocpctl approve long
+               or will does in Slack: /ocp link, once, then /ocp approve long
   a quota      put creating: 1 for every team into %s/quotas/quotas.yaml; it counts within
                seconds: of three labels one runs, two show their place in line. A mistake there is told at %s/limits
   a hold       ocpctl hold pr41-shop 4h --reason "I look at it"    and close pull request #41
@@ -62,7 +64,7 @@ Break something, and read what it says then:
 Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
-		h.GitHub.URL(), h.PrivateURL(), people(), h.PublicURL(),
+		h.GitHub.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, house.Account, h.Ports.S3,
 		h.Ports.Postgres, tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),

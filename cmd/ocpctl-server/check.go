@@ -11,17 +11,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // check returns everything that is wrong for a process of these roles, each with the field and what would be accepted.
 // What only other roles need may be missing.
 func (c config) check(r roles) []error {
-	bad := c.checkNeeds(r)
+	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkAddresses(r)...)
 	bad = append(bad, c.checkIdentity()...)
 	bad = append(bad, c.checkDurations()...)
+	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.checkRepositories()...)
 	if !c.Demo {
 		bad = append(bad, c.checkReal()...)
@@ -66,6 +70,33 @@ func (c config) checkNeeds(r roles) []error {
 	}
 	return bad
 }
+
+// checkSlack looks for what answers in Slack: whoever is listened to is answered.
+func (c config) checkSlack(r roles) []error {
+	var bad []error
+	const a = "a reference (" + secret.References + ") to "
+	for _, s := range []struct{ field, ref, what string }{
+		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, "the Slack app's signing secret"},
+		{"slack.bot_token_ref", c.Slack.BotTokenRef, "the Slack app's bot token (xoxb-…)"},
+	} {
+		if s.ref != "" && !isRef(s.ref) { // it is not quoted: it may be the secret itself
+			bad = append(bad, fmt.Errorf("%s is no reference; give %s%s, or leave it out", s.field, a, s.what))
+		}
+	}
+	for i, id := range c.Slack.Workspaces {
+		if !slackWorkspace.MatchString(id) {
+			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or leave the list out", i, id))
+		}
+	}
+	if r.has(workerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
+		bad = append(bad, fmt.Errorf("slack.bot_token_ref is empty, and slack.signing_secret_ref is not; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
+			"to answer commands with, or leave both out to close the Slack path", a))
+	}
+	return bad
+}
+
+// slackWorkspace is how Slack calls workspaces.
+var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
 
 // version is how OpenShift's releases are called.
 var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
@@ -113,7 +144,7 @@ func (c config) checkAddresses(r roles) []error {
 			c.Listen.Public))
 	}
 	for _, a := range []struct{ field, url string }{
-		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"runner.status_url", c.Runner.StatusURL},
+		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}, {"runner.status_url", c.Runner.StatusURL},
 	} {
 		switch {
 		case a.url == "":
@@ -147,7 +178,8 @@ func (c config) checkDurations() []error {
 		field        string
 		value, least time.Duration
 	}{
-		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0},
+		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0}, {"github.max_grace", c.GitHub.MaxGrace, 0},
+		{"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
@@ -177,8 +209,41 @@ func (c config) checkDurations() []error {
 	return bad
 }
 
+// check looks at who is listened to and how much is written on GitHub.
+func (g githubConfig) check() []error {
+	var bad []error
+	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
+		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is no reference; give a reference (%s) to the webhook secret that is to come, or leave it out",
+			secret.References))
+	}
+	for i, id := range g.Installations {
+		if id <= 0 {
+			bad = append(bad, fmt.Errorf("github.installations[%d] is %d; give the number at the end of the installation's address on GitHub, or leave the list out", i, id))
+		}
+	}
+	for _, m := range []struct {
+		field      string
+		most, real int
+	}{{"github.per_minute", g.PerMinute, githubPerMinute}, {"github.per_hour", g.PerHour, githubPerHour}} {
+		switch {
+		case m.most < 1:
+			bad = append(bad, fmt.Errorf("%s is %d; give 1 or more", m.field, m.most))
+		case m.most > m.real && strings.TrimSuffix(g.APIURL, "/")+"/" == github.DefaultBaseURL:
+			bad = append(bad, fmt.Errorf("%s is %d; give at most %d, which is what %s allows before it shuts an App out; a GitHub Enterprise Server may allow more",
+				m.field, m.most, m.real, g.APIURL))
+		}
+	}
+	if g.PerHour < g.PerMinute {
+		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute %d; give at least as many for an hour as for a minute", g.PerHour, g.PerMinute))
+	}
+	return bad
+}
+
 func (c config) checkRepositories() []error {
 	var bad []error
+	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
+		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or leave it out", f, profiles.ForksApprove, profiles.ForksDeny))
+	}
 	for i, r := range c.Repositories {
 		if _, err := path.Match(r.Match, ""); err != nil || r.Match == "" {
 			bad = append(bad, fmt.Errorf("repositories[%d].match is %q; give a glob over owner/name, e.g. acme/*", i, r.Match))

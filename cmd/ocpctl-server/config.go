@@ -3,7 +3,10 @@ package main
 import (
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 // config is the server's file. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path", "aws-sm:name").
@@ -53,12 +56,38 @@ type githubConfig struct {
 	AppID            int64         `yaml:"app_id"`
 	PrivateKeyRef    string        `yaml:"private_key_ref"`
 	WebhookSecretRef string        `yaml:"webhook_secret_ref"`
+	WebhookNextRef   string        `yaml:"webhook_secret_next_ref"` // holds beside it while one takes the other's place
 	APIURL           string        `yaml:"api_url"`
-	Pace             time.Duration `yaml:"pace"` // least time between two contents created in one installation
+	Pace             time.Duration `yaml:"pace"`       // least time between two contents created in one installation
+	PerMinute        int           `yaml:"per_minute"` // and the most of them, for all processes together
+	PerHour          int           `yaml:"per_hour"`
+
+	Installations []int64       `yaml:"installations"` // of the App that are listened to; empty: all
+	Look          time.Duration `yaml:"look"`          // how often a wanted cluster's pull request is looked at unasked
+	Deliveries    time.Duration `yaml:"deliveries"`    // how often it is read which webhooks never came
+
+	Forks    string        `yaml:"forks"`     // approve or deny; empty: approve
+	MaxGrace time.Duration `yaml:"max_grace"` // that a repository's own file may give; 0: what it would be without
 }
 
+// What GitHub lets an App write.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+const (
+	githubPerMinute = 80
+	githubPerHour   = 500
+)
+
+func (g githubConfig) pace() store.Pace {
+	return store.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
+}
+
+// slackConfig is the Slack app; without a signing secret nobody comes from there.
 type slackConfig struct {
 	SigningSecretRef string `yaml:"signing_secret_ref"`
+	BotTokenRef      string `yaml:"bot_token_ref"` // answers with it; see docs/slack.md
+	APIURL           string `yaml:"api_url"`
+
+	Workspaces []string `yaml:"workspaces"` // that are listened to, by id; empty: all that sign with the secret
 }
 
 type issuerConfig struct {
@@ -142,7 +171,8 @@ func defaults() config {
 	return config{
 		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
 		Catalogue: catalogueConfig{Reload: 15 * time.Second},
-		GitHub:    githubConfig{APIURL: "https://api.github.com/", Pace: time.Second},
+		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
+		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},
 		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
 		Session:   sessionConfig{Life: 8 * time.Hour},

@@ -90,7 +90,7 @@ func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known here are launch_patience, lease_grace"},
 		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known here are installation, demo, database_url_ref"},
-		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known here are signing_secret_ref"},
+		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known here are signing_secret_ref, bot_token_ref, api_url, workspaces"},
 		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is no duration; give one with its unit, like 90s, 15m or 3h"},
 		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is no duration"},
 		"word for a number":    {"limits: {block_after: many}\n", "line 17: many cannot be read as int"},
@@ -114,7 +114,7 @@ func TestEveryErrorIsToldAtOnce(t *testing.T) {
 	_, err := load(t, everything, `
 installation: prod
 databse_url_ref: file:/x
-github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com}
+github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x}
 listen: {public: "8081", private: "8081"}
 oidc: [{issuer: here}]
 runner:
@@ -145,6 +145,12 @@ session: {life: 13h, not_before: soon}
 		`github.private_key_ref is "/run/key.pem"; the role worker needs a reference (file:/path`,
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
+		`github.forks is "allow"; give approve or deny, or leave it out`,
+		"github.max_grace is -1h0m0s; give 0s or more",
+		"github.look is 0s; give 6s or more",
+		"github.deliveries is 0s; give 1s or more",
+		"github.installations[1] is 0; give the number at the end of the installation's address",
+		"github.webhook_secret_next_ref is no reference; give a reference (file:/path",
 		`listen.public is "8081"; give host:port`,
 		"listen.public and listen.private are both 8081",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
@@ -190,6 +196,8 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 		"an open endpoint":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://10.0.0.7"}, want: "AWS_ENDPOINT_URL is http://10.0.0.7; outside the demo give an https:// address"},
 		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY holds a secret of the demo"},
 		"a stand-in GitHub":      {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
+		"a stand-in Slack":       {text: "slack: {api_url: 'http://127.0.0.1:8083/api/'}", want: "slack.api_url is http://127.0.0.1:8083/api/, a stand-in"},
+		"Slack in the open":      {text: "slack: {api_url: 'http://slack.example.com/api/'}", want: "slack.api_url is http://slack.example.com/api/; outside the demo give an https:// address"},
 		"a stand-in issuer":      {text: "oidc: [{issuer: 'http://0.0.0.0:8087', audience: ocpctl}]", want: "oidc[0].issuer is http://0.0.0.0:8087, a stand-in"},
 		"a stand-in provider":    {text: "saml: {metadata: 'http://127.0.0.1:8083/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://127.0.0.1:8083/metadata, a stand-in"},
 		"an open provider":       {text: "saml: {metadata: 'http://idp.example.com/metadata'}\nsession: {key_ref: 'file:/s'}", want: "saml.metadata is http://idp.example.com/metadata; outside the demo give an https:// address"},
@@ -215,6 +223,30 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 			}
 			_, err = load(t, everything, text+"\ndemo: true\n")
 			require.NoError(t, err, "the demo may")
+		})
+	}
+}
+
+func TestAPaceThatIsNoneIsRefusedInWords(t *testing.T) {
+	const app = "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', "
+	for name, c := range map[string]struct{ rest, want string }{
+		"GitHub's own":             {"per_minute: 80, per_hour: 500}", ""},
+		"slower":                   {"pace: 2s, per_minute: 10, per_hour: 100}", ""},
+		"none":                     {"per_minute: 0}", "github.per_minute is 0; give 1 or more"},
+		"less than none":           {"per_hour: -1}", "github.per_hour is -1; give 1 or more"},
+		"faster than GitHub lets":  {"per_hour: 5000}", "github.per_hour is 5000; give at most 500, which is what https://api.github.com/ allows before it shuts an App out"},
+		"a server of one's own":    {"api_url: 'https://github.example.com/api/v3/', per_minute: 600, per_hour: 5000}", ""},
+		"an hour below its minute": {"per_minute: 60, per_hour: 30}", "github.per_hour is 30 and github.per_minute 60; give at least as many for an hour as for a minute"},
+		"no number":                {"per_minute: fast}", "fast cannot be read as int"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noStandIns(t)
+			_, err := load(t, everything, replaced(sound, app+c.rest))
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
@@ -265,7 +297,12 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 		"hooks": {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}", nil},
 		"api": {roles{apiRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", nil},
-		"hooks without a secret": {roles{hooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
+		"hooks that listen to Slack":           {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {signing_secret_ref: 'file:/s'}", nil},
+		"a worker that cannot answer in Slack": {everything, sound + "slack: {signing_secret_ref: 'file:/s'}", []string{"slack.bot_token_ref is empty, and slack.signing_secret_ref is not; the role worker needs"}},
+		"a worker that can":                    {everything, sound + "slack: {signing_secret_ref: 'file:/s', bot_token_ref: 'aws-sm:ocpctl/slack#bot'}", nil},
+		"secrets of Slack in the file":         {everything, sound + "slack: {signing_secret_ref: abc, bot_token_ref: xoxb-1}", []string{"slack.signing_secret_ref is no reference; give a reference", "slack.bot_token_ref is no reference; give a reference"}},
+		"no workspaces of Slack":               {everything, sound + "slack: {workspaces: [acme.slack.com]}", []string{`slack.workspaces[0] is "acme.slack.com"; give a workspace's id, such as T012AB3CD, or leave the list out`}},
+		"hooks without a secret":               {roles{hooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
 		"worker where hooks stands": {roles{workerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{
 			"github.private_key_ref is empty; the role worker needs", "runner.program is empty; the role worker needs",

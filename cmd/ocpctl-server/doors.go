@@ -46,10 +46,15 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
-	c := hooks.Config{Store: s, Log: log}
+	c := hooks.Config{Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: cfg.repositories(), Workspaces: cfg.Slack.Workspaces, Log: log}
 	var err error
 	if c.GitHubSecret, err = cfg.secret(ctx, "github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
 		return nil, err
+	}
+	if cfg.GitHub.WebhookNextRef != "" {
+		if c.GitHubNext, err = cfg.secret(ctx, "github.webhook_secret_next_ref", cfg.GitHub.WebhookNextRef); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Slack.SigningSecretRef != "" {
 		if c.SlackSecret, err = cfg.secret(ctx, "slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {

@@ -58,9 +58,9 @@ func (c config) checkReal() []error {
 
 type endpoint struct{ name, url string }
 
-// endpoints are the addresses that are asked or trusted: GitHub's, those who say who somebody is, and any the AWS SDK was given.
+// endpoints are the addresses that are asked or trusted: GitHub's, Slack's, those who say who somebody is, and any the AWS SDK was given.
 func (c config) endpoints() []endpoint {
-	list := []endpoint{{"github.api_url", c.GitHub.APIURL}}
+	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
 		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})
 	}

@@ -20,7 +20,7 @@ func validate(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR holds the folders profiles, teams, quotas, policies and identities; docs/catalogue.md explains them.\n", validateCommand)
+		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR holds the folders profiles, teams, quotas, policies, identities and addons; docs/catalogue.md explains them.\n", validateCommand)
 	}
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -133,18 +133,22 @@ func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	return in, nil
 }
 
-// desk is where every door leads to; gh is nil where nobody comes from GitHub.
-func (in inner) desk(gh app.GitHub) *app.Desk {
-	cfg := in.cfg
-	var repos []app.Repository
-	for _, r := range cfg.Repositories {
-		repos = append(repos, app.Repository{Match: r.Match, Ownership: policy.Ownership{
+// repositories is the table of them.
+func (c config) repositories() (list []app.Repository) {
+	for _, r := range c.Repositories {
+		list = append(list, app.Repository{Match: r.Match, Ownership: policy.Ownership{
 			Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment,
 		}})
 	}
+	return list
+}
+
+// desk is where every door leads to; gh is nil where nobody comes from GitHub.
+func (in inner) desk(gh app.GitHub) *app.Desk {
+	cfg := in.cfg
 	return app.New(app.Config{
-		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repos,
-		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, Installation: cfg.Installation},
+		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
+		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	})
 }

@@ -5,31 +5,46 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // wireWorkers builds the half that acts: the inbox's worker and the controller.
 func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) {
-	client, err := wireGitHub(ctx, in.cfg)
+	client, err := in.wireGitHub(ctx)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := in.wireController(client)
+	desk := in.desk(hooks.NewAsker(client, in.cfg.GitHub.Installations...))
+	engine, err := in.wireController(client, desk)
 	if err != nil {
 		return nil, err
+	}
+	if in.cfg.Slack.BotTokenRef != "" {
+		if engine.Teller, err = wireSlack(ctx, in.cfg); err != nil {
+			return nil, err
+		}
 	}
 	workers := river.NewWorkers()
 	engine.Register(workers)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, in.desk(hooks.Asker{Client: client}), in.log))
+	gh := in.cfg.GitHub
+	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log)
+	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, desk, gh.AppID, in.log))
+	river.AddWorker(workers, sweep)
+	river.AddWorker(workers, missed)
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("ask for this host's name: %w", err)
@@ -39,22 +54,41 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 		return nil, err
 	}
 	return store.NewClient(ctx, in.store.Pool(), workers, store.RiverConfig{
-		Instance: instance, Periodic: engine.Periodic(),
+		Instance: instance, Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River counts jobs at INFO
 	})
 }
 
-func wireGitHub(ctx context.Context, cfg config) (*github.Client, error) {
+// wireGitHub builds the wire, whose pace all processes keep together.
+func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
+	cfg := in.cfg
 	key, err := cfg.secret(ctx, "github.private_key_ref", cfg.GitHub.PrivateKeyRef)
 	if err != nil {
 		return nil, err
 	}
 	return github.New(github.Config{
-		AppID: cfg.GitHub.AppID, PrivateKey: []byte(key.Reveal()), BaseURL: cfg.GitHub.APIURL, Pace: cfg.GitHub.Pace,
+		AppID: cfg.GitHub.AppID, PrivateKey: []byte(key.Reveal()), BaseURL: cfg.GitHub.APIURL,
+		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
+			return in.store.TakePace(ctx, installation, cfg.GitHub.pace())
+		},
+		Limited: func(ctx context.Context, installation int64, wait time.Duration) {
+			in.log.Warn("GitHub wants no calls for a while", "installation", installation, "wait", wait)
+			if err := in.store.HoldPace(ctx, installation, wait); err != nil {
+				in.log.Error("other processes were not told of it", "installation", installation, "err", err)
+			}
+		},
 	})
 }
 
-func (in inner) wireController(client *github.Client) (*controller.Controller, error) {
+func wireSlack(ctx context.Context, cfg config) (*slack.Client, error) {
+	token, err := cfg.secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
+	if err != nil {
+		return nil, err
+	}
+	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
+}
+
+func (in inner) wireController(client *github.Client, desk *app.Desk) (*controller.Controller, error) {
 	cfg := in.cfg
 	processes, err := dispatch.NewProcess(dispatch.Config{
 		Runner: cfg.Runner.Program, Installers: cfg.Runner.Installers, WorkDir: cfg.Runner.WorkDir, StatusURL: cfg.Runner.StatusURL,
@@ -63,8 +97,9 @@ func (in inner) wireController(client *github.Client) (*controller.Controller, e
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: processes, Poster: client, Spool: in.bucket, Signer: in.signer,
+		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: desk, Spool: in.bucket, Signer: in.signer,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep,
+		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(),
 	}), nil
 }

@@ -20,7 +20,7 @@ func (a *app) admin() *cobra.Command {
 	reload := a.catalogState("reload-catalogue", "Read the catalogue's directory now instead of at the next look",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
-	return group("admin", "For those who run it: deliveries, findings, the catalogue", "", deliveries, a.findings(), reload)
+	return group("admin", "For those who run it: deliveries, findings, the catalogue, repositories' labels", "", deliveries, a.findings(), reload, a.labels())
 }
 
 func (a *app) deliveryList() *cobra.Command {
@@ -64,7 +64,7 @@ func (a *app) deliveryList() *cobra.Command {
 }
 
 func deliveryState(d client.Delivery) table.Cell {
-	paint := map[client.DeliveryState]table.Paint{client.Done: table.Good, client.Failed: table.Bad}[d.State]
+	paint := map[client.DeliveryState]table.Paint{client.DeliveryStateDone: table.Good, client.DeliveryStateFailed: table.Bad}[d.State]
 	return table.Cell{Text: string(d.State), Paint: paint}
 }
 

@@ -132,6 +132,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	}
 	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
 	f.Add("workers", workers(c))
+	f.Add("add-ons", addons(c))
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, below %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))

@@ -43,7 +43,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"scale-workers a":                          "--replicas: It is missing.",
 		"scale-workers a --replicas -1":            "--replicas: -1 is less than nothing.",
 		"logs a --lines 9999":                      "--lines is 0 to 5000",
-		"wait a --for=done":                        "Accepted: ready, destroyed, scaled.",
+		"wait a --for=done":                        "Accepted: ready, destroyed, scaled, refreshed.",
 		"retry a":                                  "--reason: It is missing.",
 		"abandon a --reason  ":                     "flag needs an argument",
 		"refuse a":                                 "--reason: It is missing.",
@@ -166,6 +166,9 @@ func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
 	d.change("getJob", map[string]any{"status": "FAILED", "type": "SCALE_WORKERS", "errorCode": "MachinesStuck", "errorMessage": "no machine came up"})
 	require.Equal(t, exit.Failed, d.run("scale", "team-a-smoke-01", "--replicas", "5", "--wait"))
 	require.Contains(t, d.err.String(), "the workers were not scaled: no machine came up (MachinesStuck)")
+	d.change("getJob", map[string]any{"status": "FAILED", "type": "CONFIGURE", "errorCode": "AddonsMissing", "errorMessage": "cert-manager never came up"})
+	require.Equal(t, exit.Failed, d.run("refresh", "team-a-smoke-01", "--wait"))
+	require.Contains(t, d.err.String(), "the add-ons are not all there: cert-manager never came up (AddonsMissing)")
 }
 
 func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {

@@ -34,6 +34,7 @@ var typed = map[string][]string{
 	"extend":      {"extend team-a-smoke-01 4h", "extend --cluster-id " + cluster + " --until 2025-03-02T14:00:00Z"},
 	"hold":        {"hold team-a-smoke-01 8h --reason debugging", "unhold team-a-smoke-01"},
 	"scale":       {"scale-workers team-a-smoke-01 --replicas 3", "scale-workers --cluster-id " + cluster + " --replicas 0 --wait"},
+	"refresh":     {"refresh team-a-smoke-01", "refresh --cluster-id " + cluster + " --wait"},
 	"transfer":    {"transfer team-a-smoke-01 --team payments --owner ana --reason handover"},
 	"destroy":     {"destroy team-a-smoke-01 --reason done", "delete --cluster-id " + cluster},
 	"retry":       {"retry pr41-shop --reason freed", "abandon pr41-shop --reason INC-1234"},
@@ -47,7 +48,7 @@ var typed = map[string][]string{
 	"catalog":     {"catalog profiles", "catalog profiles aws-minimal-test", "catalog teams", "catalog quotas", "catalogue status"},
 	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01"},
 	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
-	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue"},
+	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue", "admin labels acme/shop --reason rollout"},
 	"context":     {"context list", "version"},
 }
 

@@ -50,20 +50,20 @@ func (a *app) scale() *cobra.Command {
 		if err := a.job(ctx, api, answer, found.Value.Cluster, follow.Scaled, waits); err != nil || !waits.wait {
 			return err
 		}
-		return a.scaledWell(ctx, api, answer.Value.JobID)
+		return a.endedWell(ctx, api, answer.Value.JobID, "the workers were not scaled")
 	})
 }
 
-// scaledWell says whether the job reached its number: a scaling that was given up leaves a cluster that wants no other
-// number either.
-func (a *app) scaledWell(ctx context.Context, api *connect.API, job string) error {
+// endedWell says whether the job did what was asked for, and if not, what that means: one that was given up leaves a cluster
+// that is asked for nothing either.
+func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise string) error {
 	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, job, &client.GetJobParams{Lines: 1}))
 	if err != nil {
 		return err
 	}
 	if j := answer.Value.Job; j.Status == "FAILED" {
-		return exit.With(exit.Failed, fmt.Errorf("the workers were not scaled: %s (%s). Its log: ocpctl logs %s --job %s",
-			words.Line(j.ErrorMessage), words.Line(j.ErrorCode), j.ClusterID, j.JobID))
+		return exit.With(exit.Failed, fmt.Errorf("%s: %s (%s). Its log: ocpctl logs %s --job %s",
+			otherwise, words.Line(j.ErrorMessage), words.Line(j.ErrorCode), j.ClusterID, j.JobID))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (a *app) jobs() *cobra.Command {
 		Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
-	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, JANITOR_DESTROY or ORPHAN_SWEEP")
+	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, JANITOR_DESTROY or ORPHAN_SWEEP")
 	c.Flags().StringVar(&params.Status, "status", "", "only with this `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))

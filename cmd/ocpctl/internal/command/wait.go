@@ -20,14 +20,14 @@ func (a *app) wait() *cobra.Command {
 	var goal string
 	var waits waiting
 	c := &cobra.Command{
-		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed or scaled",
-		Long: `Wait until a cluster is ready, destroyed or scaled, with its progress, and print it then.
+		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed, scaled or refreshed",
+		Long: `Wait until a cluster is ready, destroyed, scaled or refreshed, with its progress, and print it then.
 
 Waiting for its turn and for an approval is waiting too. It ends early with 8 when the cluster cannot get there any more,
 with 124 when the time ran out, with 7 when it ran out while the cluster waited for an approval. Ctrl-C ends the waiting alone.`,
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
-	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed or scaled")
+	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled or refreshed")
 	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
 	waits.limit(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {

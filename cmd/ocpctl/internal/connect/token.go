@@ -54,7 +54,7 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 	}
 	fresh, err := k.get(ctx)
 	if err != nil {
-		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w", err))
+		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the ways there are", err))
 	}
 	if fresh.expires.IsZero() {
 		fresh.expires = expiry(fresh.text)

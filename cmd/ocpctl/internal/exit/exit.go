@@ -44,9 +44,9 @@ func Meanings() []struct {
 		{Conflict, "it is not in a state for this, the name is taken, or somebody was faster (409, 412)"},
 		{Refused, "refused by policy (422), by a person, or a dry run that says so"},
 		{Approval, "the time of `--wait` ran out while the cluster waited for an approval"},
-		{Failed, "the cluster failed, or it goes while you wait for it to be ready"},
-		{TimedOut, "the time of `--wait` or `wait` ran out; the cluster goes on"},
-		{Interrupted, "interrupted; the cluster goes on"},
+		{Failed, "the cluster failed, or it goes while you wait for it to be ready; GitHub refused the labels"},
+		{TimedOut, "the time of `--wait` or `wait` ran out; the cluster goes on, and so does what else was waited for"},
+		{Interrupted, "interrupted; what was asked for goes on"},
 	}
 }
 

@@ -20,10 +20,13 @@ const (
 	Ready     Goal = "ready"
 	Destroyed Goal = "destroyed"
 	Scaled    Goal = "scaled"
+	Refreshed Goal = "refreshed"
 )
 
 // Goals lists them.
-func Goals() []string { return []string{string(Ready), string(Destroyed), string(Scaled)} }
+func Goals() []string {
+	return []string{string(Ready), string(Destroyed), string(Scaled), string(Refreshed)}
+}
 
 // Target is the cluster that is waited for: by its id, and as people know it.
 type Target struct{ ID, Name string }
@@ -131,6 +134,8 @@ func (g Goal) reached(c client.Cluster) bool {
 		return c.Status == client.READY && c.Wish == client.Present
 	case Destroyed:
 		return c.Status == client.DESTROYED
+	case Refreshed:
+		return c.Status == client.READY && !c.Refreshing
 	}
 	return c.Status == client.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
 }

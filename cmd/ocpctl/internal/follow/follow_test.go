@@ -155,6 +155,7 @@ func TestHowAWaitEnds(t *testing.T) {
 		"destroyed":                        {follow.Destroyed, []map[string]any{moved("DESTROYING", "verifying"), moved("DESTROYED", "released")}, exit.OK, ""},
 		"scaled":                           {follow.Scaled, []map[string]any{{"workers": 3, "workersWanted": 7}, seven}, exit.OK, ""},
 		"scaled, as nothing is wanted":     {follow.Scaled, []map[string]any{{"workersWanted": 7}, {}}, exit.OK, ""},
+		"refreshed":                        {follow.Refreshed, []map[string]any{{"refreshing": true}, {"refreshing": false}}, exit.OK, ""},
 		"a try that failed is not the end": {follow.Ready, []map[string]any{moved("CREATING", "cleaning"), moved("READY", "ready")}, exit.OK, ""},
 		"a blocked install that goes down": {follow.Destroyed, []map[string]any{moved("FAILED", "create_failed"), moved("DESTROYED", "released")}, exit.OK, ""},
 		"failed": {follow.Ready, []map[string]any{{"status": "FAILED", "phase": "create_failed", "failMessage": "there are 5 of 5 VPCs", "failWhose": "quota", "failNext": "raise L-F678F1CE"}},

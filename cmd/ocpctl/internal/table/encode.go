@@ -97,6 +97,9 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 	case string:
 		var node yaml.Node
 		node.SetString(value) // quotes what would be read as something else
+		if node.Style == yaml.LiteralStyle && strings.ContainsAny(value[:1], " \t\n") {
+			node.Style = yaml.DoubleQuotedStyle // a block that begins with a blank is not always read again
+		}
 		if slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(value)) {
 			node.Style = yaml.DoubleQuotedStyle // true and false for readers of YAML 1.1
 		}

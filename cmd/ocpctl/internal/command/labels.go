@@ -1,0 +1,110 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// labelsTime is enough for a dozen labels at a write a second, beside what else the server has to say there.
+const labelsTime = 3 * time.Minute
+
+// labelsEvery is how often the server is asked how the labels stand.
+const labelsEvery = time.Second
+
+func (a *app) labels() *cobra.Command {
+	var later bool
+	var reason, key string
+	var waits waiting
+	c := &cobra.Command{
+		Use: "labels OWNER/REPO", Short: "Give a repository ocpctl's labels, with their colours and descriptions",
+		Long: `Give a repository ocpctl's labels, with their colours and descriptions, and say which were made, changed or fine already.
+
+It takes a platform admin of every team. Other labels are left alone. Type it again after the catalogue has changed, or
+whenever it is not clear what became of it: what is right already is left as it is.`,
+		Example: "  ocpctl admin labels acme/shop",
+		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			params := client.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
+			answer, err := connect.Read[client.Labels](api.EnsureLabels(ctx, &params, client.LabelsRequest{Repository: args[0], Reason: reason}))
+			if err != nil {
+				return err
+			}
+			if later {
+				return a.printLabels(answer)
+			}
+			return a.awaitLabels(ctx, api, answer, waits.timeout)
+		}),
+	}
+	waits.limit(c, labelsTime)
+	c.Flags().BoolVar(&later, "no-wait", false, "do not wait for GitHub")
+	c.Flags().StringVar(&key, "idempotency-key", "", "the `key` of this request; the same one again is the same request")
+	reasonFlag(c, &reason, "why they are made")
+	return c
+}
+
+// awaitLabels asks how it stands until it is over, and prints that.
+func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.Answer[client.Labels], most time.Duration) (err error) {
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for answer.Value.State == client.LabelsStateWaiting {
+		if err = a.Sleep(bounded, labelsEvery); err == nil {
+			answer, err = connect.Read[client.Labels](api.GetLabels(bounded, answer.Value.ID))
+		}
+		if err != nil {
+			return unawaited(ctx, err)
+		}
+	}
+	if err := a.printLabels(answer); err != nil {
+		return err
+	}
+	if answer.Value.State == client.LabelsStateFailed {
+		return exit.With(exit.Failed, fmt.Errorf("%s did not get all its labels. Put right what the note says, and type it again", answer.Value.Repository))
+	}
+	return nil
+}
+
+// unawaited says how to go on where nobody waited to the end.
+func unawaited(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return exit.With(exit.Interrupted, errors.New("they are made without you. Type it again to see what came of it"))
+	case errors.Is(err, context.DeadlineExceeded):
+		return exit.With(exit.TimedOut, errors.New("they are still to be made: the line \"words wait\" in the server's log says what GitHub answers. "+
+			"It goes on; type it again to see what came of it"))
+	}
+	return err
+}
+
+func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
+	l := answer.Value
+	return a.print(answer.Raw, []string{l.ID}, func(s *table.Screen) {
+		paint := map[client.LabelsState]table.Paint{client.LabelsStateDone: table.Good, client.LabelsStateFailed: table.Bad}[l.State]
+		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(words.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
+		f := s.Facts()
+		for _, part := range strings.Split(l.Note, "; ") {
+			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == client.LabelsStateDone {
+				f.Add(name, labels)
+			} else {
+				f.Add("note", part)
+			}
+		}
+		f.Add("asked", words.When(l.AskedAt, s.Now))
+		f.Add("ended", words.When(l.DoneAt, s.Now))
+		f.Write()
+	})
+}

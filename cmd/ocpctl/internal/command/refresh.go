@@ -1,0 +1,52 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+)
+
+func (a *app) refresh() *cobra.Command {
+	var waits waiting
+	c := &cobra.Command{
+		Use: "refresh CLUSTER", Short: "Bring a ready cluster's add-ons anew",
+		Long: `Bring a ready cluster's add-ons anew, as they were frozen with it when it was accepted. What was changed in the cluster since is
+put right, and an add-on that failed is tried again. The cluster stays READY.`,
+		Example: "  ocpctl refresh team-a-smoke-01 --wait",
+	}
+	waits.flags(c, "refreshed", scaleTime)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.Accepted](api.RefreshCluster(ctx, found.Value.ClusterID, nil))
+		if err != nil {
+			return err
+		}
+		if err := a.job(ctx, api, answer, found.Value.Cluster, follow.Refreshed, waits); err != nil || !waits.wait {
+			return err
+		}
+		return a.endedWell(ctx, api, answer.Value.JobID, "the add-ons are not all there")
+	})
+}
+
+// addons are a cluster's, and whether they are being brought anew.
+func addons(c client.Cluster) string {
+	switch {
+	case len(c.Addons) == 0:
+		return ""
+	case c.Refreshing:
+		return strings.Join(c.Addons, ", ") + " (being brought anew)"
+	}
+	return strings.Join(c.Addons, ", ")
+}

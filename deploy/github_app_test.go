@@ -1,0 +1,187 @@
+// Package deploy_test holds what an installation is made from against the code it is for.
+package deploy_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	house "github.com/ocpctl/ocpctl/internal/house/github"
+)
+
+// manifest is what GitHub makes an App from.
+type manifest struct {
+	Name           string `yaml:"name"`
+	URL            string `yaml:"url"`
+	Description    string `yaml:"description"`
+	Public         bool   `yaml:"public"`
+	RedirectURL    string `yaml:"redirect_url"`
+	HookAttributes struct {
+		URL    string `yaml:"url"`
+		Active bool   `yaml:"active"`
+	} `yaml:"hook_attributes"`
+	DefaultPermissions map[string]string `yaml:"default_permissions"`
+	DefaultEvents      []string          `yaml:"default_events"`
+}
+
+func read(t *testing.T) (m manifest) {
+	t.Helper()
+	file, err := os.Open("github-app.yaml")
+	require.NoError(t, err)
+	defer file.Close()
+	decoder := yaml.NewDecoder(file)
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(&m))
+	return m
+}
+
+func TestTheAppIsToldOfWhatTheDoorListensTo(t *testing.T) {
+	heard := slices.Sorted(maps.Keys(hooks.Events()))
+	heard = slices.DeleteFunc(heard, func(event string) bool { // of these every App is told, and none can ask for them
+		return slices.Contains([]string{"installation", "installation_repositories", "ping"}, event)
+	})
+	m := read(t)
+	require.ElementsMatch(t, heard, m.DefaultEvents)
+	require.False(t, m.Public, "nobody else installs it")
+	require.True(t, m.HookAttributes.Active)
+	require.Contains(t, m.HookAttributes.URL, "/webhooks/github")
+}
+
+// calls are all there is to ask of the wire, by the names of its methods.
+var calls = map[string]func(t *testing.T, s *house.Server, c *github.Client) error{
+	"AddLabel": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		return c.AddLabel(t.Context(), house.Installation, house.Repo, 41, "bug")
+	},
+	"EnsureLabels": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, []chatops.Label{{Name: "ocp/new", Color: "0e8a16", Description: "new"}})
+		return err
+	},
+	"File": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.File(t.Context(), house.Installation, house.Repo, "README.md", house.Branch)
+		return err
+	},
+	"HookDeliveries": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.HookDeliveries(t.Context(), time.Now().Add(-time.Hour))
+		return err
+	},
+	"InstallationOf": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.InstallationOf(t.Context(), house.Repo)
+		return err
+	},
+	"OwnLogin": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.OwnLogin(t.Context())
+		return err
+	},
+	"Permission": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.Permission(t.Context(), house.Installation, house.Repo, "maya")
+		return err
+	},
+	"PullRequest": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.PullRequest(t.Context(), house.Installation, house.Repo, 41)
+		return err
+	},
+	"Pulls": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		looks, err := c.Pulls(t.Context(), house.Installation, []github.PullRef{{Repo: house.Repo, Number: 41}})
+		if err != nil {
+			return err
+		}
+		return looks[0].Err
+	},
+	"React": func(t *testing.T, s *house.Server, c *github.Client) error {
+		comment, err := s.Comment(41, "/ocp status", "maya")
+		require.NoError(t, err)
+		return c.React(t.Context(), house.Installation, house.Repo, comment, "eyes")
+	},
+	"Redeliver": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		var list []github.HookDelivery
+		require.Eventually(t, func() (sent bool) {
+			var err error
+			list, err = c.HookDeliveries(t.Context(), time.Now().Add(-time.Hour))
+			return err == nil && len(list) > 0
+		}, 5*time.Second, 5*time.Millisecond)
+		return c.Redeliver(t.Context(), list[0].ID)
+	},
+	"RemoveLabel": func(t *testing.T, s *house.Server, c *github.Client) error {
+		require.NoError(t, s.Label(42, "bug", "maya"))
+		return c.RemoveLabel(t.Context(), house.Installation, house.Repo, 42, "bug")
+	},
+	"TeamMember": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.TeamMember(t.Context(), house.Installation, house.Org, house.Team, "maya")
+		return err
+	},
+	"UpsertCheckRun": func(t *testing.T, s *house.Server, c *github.Client) error {
+		_, err := c.UpsertCheckRun(t.Context(), github.CheckTarget{Installation: house.Installation, Repo: house.Repo, Head: head(s), Name: "ocpctl", ExternalKey: "sub_1"},
+			chatops.CheckRun{Title: "queued", Summary: "queued", Status: "queued"})
+		return err
+	},
+	"UpsertComment": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.UpsertComment(t.Context(), github.CommentTarget{Installation: house.Installation, Repo: house.Repo, Number: 41, Marker: "sub_2"}, "hello")
+		return err
+	},
+	"UpsertDeployment": func(t *testing.T, s *house.Server, c *github.Client) error {
+		_, err := c.UpsertDeployment(t.Context(), github.DeploymentTarget{Installation: house.Installation, Repo: house.Repo, Head: head(s), ExternalKey: "sub_3"},
+			chatops.Deployment{Environment: "ocp/shop", State: "in_progress", Description: "installing"})
+		return err
+	},
+}
+
+func head(s *house.Server) string {
+	pr, _ := s.PullRequest(41)
+	return pr.HeadSHA
+}
+
+// asked makes every call with these permissions and lists those that GitHub refused.
+func asked(t *testing.T, key string, permissions map[string]string) (refused []string) {
+	t.Helper()
+	deaf := httptest.NewServer(http.NotFoundHandler())
+	defer deaf.Close()
+	s, err := house.Start(t.Context(), house.Config{KeyPath: key, WebhookURL: deaf.URL})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Stop()) }()
+	c, err := github.New(github.Config{AppID: house.AppID, PrivateKey: s.KeyPEM(), BaseURL: s.URL(), Pace: -1, Settling: -1})
+	require.NoError(t, err)
+	s.SetManifest(house.Manifest{Permissions: permissions, Events: read(t).DefaultEvents})
+	require.NoError(t, s.Label(41, "question", "maya")) // of which something is told
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		if err := calls[name](t, s, c); err != nil {
+			require.Regexp(t, "not accessible|FORBIDDEN|permission", err.Error(), name)
+			refused = append(refused, name)
+		}
+	}
+	return refused
+}
+
+func TestEveryPermissionIsNeededByACallAndNoCallNeedsAnother(t *testing.T) {
+	wire := reflect.TypeFor[*github.Client]()
+	for i := range wire.NumMethod() {
+		require.Contains(t, calls, wire.Method(i).Name, "say what it takes to ask that")
+	}
+	require.Len(t, calls, wire.NumMethod())
+
+	key := filepath.Join(t.TempDir(), "key.pem") // made once
+	granted := read(t).DefaultPermissions
+	require.Equal(t, house.Registered().Permissions, granted, "the demo's App is this one")
+	require.Empty(t, asked(t, key, granted))
+	for name, level := range granted {
+		if name == "metadata" {
+			continue // every App has it
+		}
+		less := maps.Clone(granted)
+		if delete(less, name); level == "write" {
+			less[name] = "read"
+		}
+		require.NotEmpty(t, asked(t, key, less), "%s: %s is asked for, and nothing needs it", name, level)
+	}
+}
