@@ -3,6 +3,8 @@ package aws_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -95,9 +97,22 @@ func clients(t *testing.T, s *aws.Server, region, key, secret string, patience .
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(region), config.WithBaseEndpoint(s.URL()),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")), config.WithRetryer(patience[0]))
 	require.NoError(t, err)
+	cfg.HTTPClient = readsAlone{cfg.HTTPClient}
 	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
 		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg),
 		classic: classic.NewFromConfig(cfg), secrets: secretsmanager.NewFromConfig(cfg)}
+}
+
+// readsAlone hides that a request's body can write itself. The SDK closes the body as soon as an answer begins, and a
+// closed body that is asked to write itself says EOF, which net/http takes for a failed write: it cuts the connection
+// under the answer (aws-sdk-go-v2 #2737). The standard retryer tries that again; these clients must not.
+type readsAlone struct{ sdk.HTTPClient }
+
+func (c readsAlone) Do(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return c.HTTPClient.Do(r)
 }
 
 // refused requires an API error of the code.

@@ -172,7 +172,7 @@ func refuses(ctx context.Context, port int) error {
 func expireKeys(ctx context.Context, t *Trial) error {
 	t.AWS.Refuse("*", -1, "ExpiredToken")
 	client := sts.New(sts.Options{
-		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
 		Credentials: credentials.NewStaticCredentialsProvider(house.AccessKey, house.SecretKey, ""),
 	})
 	_, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
