@@ -44,6 +44,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	}
 	require.Equal(t, lifecycle.Present, h.clusters()[1].Wish)
 	require.Empty(t, h.query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
+	require.Empty(t, h.query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
 	note, err := h.desk.CheckAction(t.Context(), app.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
 	require.NoError(t, err)

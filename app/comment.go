@@ -182,10 +182,11 @@ func (c command) reply(body string) store.Reply {
 	}
 }
 
-// thread is where the answer stands: with those to the comment's other lines, but for one that holds a link, which is
-// forgotten once it was said and could not be said again with the next line's.
+// thread is where the answer stands: with those to the comment's other lines. It stands alone where there is no comment, where
+// it holds a link, which is forgotten once it was said and could not be said again with the next line's, and where it is a log,
+// which fills a comment by itself.
 func (c command) thread() string {
-	if c.Verb == chatops.VerbLink || c.Verb == chatops.VerbKubeconfig {
+	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbLogs}, c.Verb) {
 		return ""
 	}
 	return fmt.Sprintf("comment:%d", c.event.ID)

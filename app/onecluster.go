@@ -170,16 +170,25 @@ func (d *Desk) retry(ctx context.Context, c command, row store.Row) (reply, note
 		}
 		return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name), "retry of " + row.Name, nil
 	}
-	w, err := d.asked(ctx, c.request, c.pr)
+	w, err := d.alike(ctx, c.request, c.pr, row)
 	if err != nil {
 		return "", "", err
 	}
-	w.request.Profile, w.request.Region, w.request.Version = row.Profile, row.Region, row.Release
-	if w.request.TTL = labelled(c.pr.Labels); w.request.TTL == 0 {
-		w.request.TTL = d.policy.Asked(row.TTL) // as long as the one it follows was to live
+	return d.createOnce(ctx, c, w)
+}
+
+// alike is the wish for a cluster like one that was, to live as long as that was to, unless a label says how long.
+func (d *Desk) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (wish, error) {
+	w, err := d.asked(ctx, r, pr)
+	if err != nil {
+		return wish{}, err
 	}
-	if row.Team != c.request.Ownership.Team {
+	w.request.Profile, w.request.Region, w.request.Version = row.Profile, row.Region, row.Release
+	if w.request.TTL = labelled(pr.Labels); w.request.TTL == 0 {
+		w.request.TTL = d.policy.Asked(row.TTL)
+	}
+	if row.Team != r.Ownership.Team {
 		w.request.Team = row.Team
 	}
-	return d.createOnce(ctx, c, w)
+	return w, nil
 }

@@ -120,17 +120,13 @@ func (d *Desk) successor(ctx context.Context, e PullRequestEvent, row store.Row)
 	if err != nil {
 		return wish{}, err
 	}
-	w, err := d.asked(ctx, request, e.PR)
+	w, err := d.alike(ctx, request, e.PR, row)
 	if err != nil {
 		return wish{}, err
 	}
+	w.request.Generation = row.Generation + 1
 	// A head may be pushed again later: that is another wish.
-	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, row.Generation+1)
-	w.request.Profile, w.request.Generation, w.request.TTL = row.Profile, row.Generation+1, labelled(e.PR.Labels)
-	w.request.Region, w.request.Version = row.Region, row.Release
-	if row.Team != request.Ownership.Team {
-		w.request.Team = row.Team
-	}
+	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.request.Generation)
 	w.actor, w.key, w.cause = e.Actor, key, key
 	if label := chatops.LabelPrefix + row.Profile; row.Door == string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label) {
 		w.label, w.refused = label, []store.Effect{unlabel(e.PR, label, key)}

@@ -127,6 +127,21 @@ func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	require.Equal(t, 2, len(h.clusters()))
 }
 
+func TestARecreationAsksForWhatWasAskedFor(t *testing.T) {
+	h := opened(t)
+	h.file("synchronize: recreate\n")
+	h.comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
+	e := h.event("synchronize", "maya", true)
+	e.PR.Head = strings.Repeat("b", 40)
+	require.Contains(t, h.sync(e), "accepted aws-standard")
+	again := h.clusters()[1]
+	require.Equal(t, "us-east-2", again.Region)
+	require.Equal(t, 7*time.Hour, again.TTL)
+	e.PR.Head, e.PR.Labels = strings.Repeat("c", 40), []string{"ocp-ttl/3"}
+	require.Contains(t, h.sync(e), "accepted aws-standard")
+	require.Equal(t, 3*time.Hour, h.clusters()[2].TTL, "a label says how long")
+}
+
 func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
 	h := newHouse(t)
 	h.file("synchronize: recreate\n")

@@ -143,6 +143,7 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 		return h.lastReply()
 	}
 	require.Contains(t, says("/ocp logs"), h.only().Name)
+	require.Equal(t, []string{""}, h.query(`SELECT thread FROM replies WHERE body LIKE '%/ocp logs%'`), "a log fills a comment by itself")
 	require.Contains(t, says("/ocp scale 2"), "gets 2 workers")
 	require.Contains(t, says("/ocp scale 4000"), "may have")
 	require.Contains(t, says(`/ocp hold 3h --reason "the demo"`), "the hold counts")

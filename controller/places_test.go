@@ -375,8 +375,13 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	require.Len(t, f.ours(41), 1)
 	require.Equal(t, calls+1, f.content(), "found by its marker, and what the others ask for is done with that")
 
-	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[0].ID, "maya"))
+	f.hub.FailNext(1, hub.APIFault{Status: 404, Message: "Not Found", Method: "PATCH", Path: "/issues/comments/"})
 	say("comment:7:3", "four")
+	f.settle()
+	require.Contains(t, f.ours(41)[0], "three\n\n---\n\nfour", "not known for a moment is not gone")
+
+	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[0].ID, "maya"))
+	say("comment:7:4", "five")
 	f.settle()
 	require.Empty(t, f.ours(41), "what a person took away is left alone")
 	require.Empty(t, f.house.jobs("reply"))

@@ -87,13 +87,25 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 // missing sees to a place that GitHub does not know any more.
 //
 // A check run nobody can delete: where one is gone GitHub lost it, and it is posted anew. A comment, or a deployment, a person
-// or their workflow took away, and would again: it is left alone from then on. But a repository that we cannot see any more
-// hides all that is in it, and for a moment GitHub may not know what was made just now: both are ruled out before.
+// or their workflow took away, and would again: it is left alone from then on.
 func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
 	if sub.Kind == store.KindCheck {
 		return what.post(ctx, 0)
 	}
-	if _, err := c.GitHub.PullRequest(ctx, sub.Installation, sub.Repo, sub.Number); err != nil {
+	external, err = c.really(ctx, sub.Installation, sub.Repo, sub.Number, func(ctx context.Context) (int64, error) {
+		return what.post(ctx, sub.ExternalID)
+	})
+	if !errors.Is(err, github.ErrGone) {
+		return external, err
+	}
+	c.Log.Info("left alone: somebody took it away", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
+	return 0, c.Store.Mute(ctx, sub.ID)
+}
+
+// really posts again what was gone; that it is gone is believed after this. A repository that we cannot see any more hides all
+// that is in it, and for a moment GitHub may not know what was made just now: both are ruled out.
+func (c *Controller) really(ctx context.Context, installation int64, repo string, number int, post func(context.Context) (int64, error)) (external int64, err error) {
+	if _, err := c.GitHub.PullRequest(ctx, installation, repo, number); err != nil {
 		return 0, err
 	}
 	select {
@@ -101,10 +113,5 @@ func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what sho
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	external, err = what.post(ctx, sub.ExternalID)
-	if !errors.Is(err, github.ErrGone) {
-		return external, err
-	}
-	c.Log.Info("left alone: somebody took it away", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
-	return 0, c.Store.Mute(ctx, sub.ID)
+	return post(ctx)
 }

@@ -77,8 +77,7 @@ func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
 	return c.Store.Replied(ctx, r.ID, id)
 }
 
-// inThread brings the one comment that answers another up to all that was answered, one job at a time. One that a person
-// took away is left alone.
+// inThread brings the one comment that answers another up to all that was answered, one job at a time.
 func (c *Controller) inThread(ctx context.Context, thread string) error {
 	alone, err := c.Store.Alone(ctx, "answer "+thread, func(ctx context.Context) error {
 		all, err := c.Store.Thread(ctx, thread)
@@ -90,7 +89,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		i := -1 // the newest that waits: it knows the repository's present name
 		for n, r := range all {
 			parts = append(parts, r.Body)
-			external = max(external, r.ExternalID)
+			external = max(external, r.ExternalID) // of one that was given up there is none
 			if r.ExternalID == 0 {
 				i = n
 			}
@@ -98,12 +97,24 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		if i < 0 {
 			return nil
 		}
-		id, err := c.answer(ctx, all[i], external, "answers:"+thread, strings.Join(parts, "\n\n---\n\n"))
-		if external != 0 && errors.Is(err, github.ErrGone) {
-			id, err = -1, nil
+		post := func(ctx context.Context) (int64, error) {
+			return c.answer(ctx, all[i], external, "answers:"+thread, strings.Join(parts, "\n\n---\n\n"))
+		}
+		id, err := post(ctx)
+		if errors.Is(err, github.ErrGone) {
+			id, err = c.really(ctx, all[i].Installation, all[i].Repo, all[i].Number, post)
+		}
+		gone := external != 0 && errors.Is(err, github.ErrGone)
+		if gone {
+			c.Log.Info("left alone: somebody took it away", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
+			err = nil
 		}
 		for _, r := range all {
-			if err == nil && r.ExternalID == 0 {
+			switch {
+			case err != nil || r.ExternalID != 0:
+			case gone:
+				err = c.Store.GiveUpReply(ctx, r.ID)
+			default:
 				err = c.Store.Replied(ctx, r.ID, id)
 			}
 		}
