@@ -39,8 +39,7 @@ func withPrograms(run func() int) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	// Without what a debugger wants, which takes a third of the time.
-	build := exec.Command("go", append([]string{"build", "-ldflags=-w", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./cmd/ocpctl"}, installer.Programs()...)...)
+	build := exec.Command("go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./cmd/ocpctl"}, installer.Programs()...)...)
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build the programs: %w\n%s", err, out)
