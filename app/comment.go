@@ -60,6 +60,9 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	var notes []string
 	for i, line := range lines {
 		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
+		if line.Command != nil {
+			c.Command = line.Command.For(d.profiles())
+		}
 		said, err := d.run(ctx, c, line)
 		if err != nil {
 			return "", err
@@ -137,7 +140,6 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (note st
 		if line.Command == nil {
 			return "", "", declined{line.Reply, "answered"}
 		}
-		c.Command = line.Command.For(d.profiles())
 		return d.dispatch(ctx, c)
 	})
 }

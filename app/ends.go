@@ -71,13 +71,13 @@ func (d *Desk) unlabeled(ctx context.Context, row store.Row, e PullRequestEvent)
 func closedWhy(e PullRequestEvent, row store.Row) string {
 	switch {
 	case e.PR.Open && e.PR.Draft:
-		return "the pull request became a draft"
+		return lifecycle.BecauseDraft
 	case e.PR.Open:
-		return cmp.Or(row.Ends.PRWhy, "the pull request was closed")
+		return cmp.Or(row.Ends.PRWhy, lifecycle.BecauseClosed)
 	case e.PR.Merged:
-		return "the pull request was merged"
+		return lifecycle.BecauseMerged
 	}
-	return "the pull request was closed"
+	return lifecycle.BecauseClosed
 }
 
 // seenBySomebody adds how something became known where nobody told.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func ends(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
 		{"ttl", e.TTL, "its time to live is over"},
-		{"pr_closed", e.PRClosed, "the pull request was closed, and the grace is over"},
+		{"pr_closed", e.PRClosed, cmp.Or(e.PRWhy, lifecycle.BecauseClosed) + ", and the grace is over"},
 		{"label_removed", e.LabelRemoved, "its label was removed, and the grace is over"},
 		{"run_finished", e.RunFinished, "its workflow run finished, and the grace is over"},
 		{"claim", e.Claim, "its claim ends"},

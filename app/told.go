@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -73,7 +74,7 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 // ends says which end moved, and why that is one: as it was told, or as such ends come about.
 func (c change) ends(why string) string {
 	because := map[string]string{
-		"pr_closed": "the pull request was closed", "label_removed": "its label was removed", "run_finished": "its workflow run finished",
+		"pr_closed": lifecycle.BecauseClosed, "label_removed": "its label was removed", "run_finished": "its workflow run finished",
 	}[c.End]
 	switch {
 	case c.End == "hold" && c.At != nil:

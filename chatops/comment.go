@@ -292,6 +292,17 @@ func price(c lifecycle.Card) string {
 	return fmt.Sprintf("%s; %s; about %s if it lives to its end", hourly, so, dollars(c.HourlyCents, ending(c).Sub(c.AcceptedAt)))
 }
 
+// against says what keeps a cluster whose pull request is the reason that it ends.
+func against(why string) string {
+	switch {
+	case strings.HasPrefix(why, lifecycle.BecauseClosed):
+		return "Reopen it to keep the cluster"
+	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+		return "Mark it ready for review to keep the cluster"
+	}
+	return code("/ocp hold 4h") + " keeps it longer"
+}
+
 // end says when it goes and why then, and what would keep it.
 func end(c lifecycle.Card) string {
 	at := ending(c)
@@ -302,7 +313,7 @@ func end(c lifecycle.Card) string {
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
 		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
-		return text + ", because the pull request was closed. Reopen it to keep the cluster"
+		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
 		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", code(LabelPrefix+c.Profile))
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):

@@ -373,3 +373,16 @@ func TestRepliesAreGolden(t *testing.T) {
 	}
 	golden(t, "not-understood.md", replies.String())
 }
+
+func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
+	closed := lives()["ready-closed"]
+	for why, want := range map[string]string{
+		"":                                   "because the pull request was closed. Reopen it to keep the cluster",
+		lifecycle.BecauseDraft:               "because the pull request became a draft. Mark it ready for review to keep the cluster",
+		"the App was suspended on acme/shop": "because the App was suspended on acme/shop. `/ocp hold 4h` keeps it longer",
+		lifecycle.BecauseMerged + ", seen by the sweep": "because the pull request was merged, seen by the sweep. `/ocp hold 4h` keeps it longer",
+	} {
+		closed.Ends.PRWhy = why
+		require.Contains(t, Comment(closed, Detail{}, ui), want)
+	}
+}

@@ -69,12 +69,20 @@ type Ends struct {
 	TTL          time.Time // accepted + ttl, moved by extensions, never past Max
 	Max          time.Time // accepted + the profile's maximum; never moves
 	PRClosed     time.Time // the pull request closed + grace
-	PRWhy        string    // why PRClosed is set, e.g. "the pull request became a draft"; empty: "the pull request was closed"
+	PRWhy        string    // why PRClosed is set, and how that was seen; empty: BecauseClosed
 	LabelRemoved time.Time // the label was taken off + grace
 	RunFinished  time.Time // the workflow run finished + grace
 	Claim        time.Time // the claim's lifetime ended
 	Hold         time.Time // a floor: no end but Max comes before it
 }
+
+// What PRWhy begins with where the pull request itself is the reason. Any other names what became of its repository, or of the
+// App there.
+const (
+	BecauseClosed = "the pull request was closed"
+	BecauseMerged = "the pull request was merged"
+	BecauseDraft  = "the pull request became a draft"
+)
 
 // DestroyAt is the earliest end, but not before a hold. It is never later than Max.
 func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
@@ -91,7 +99,7 @@ func (e Ends) first() (time.Time, string) {
 		why string
 	}{
 		{e.TTL, "the end of its time to live"},
-		{e.PRClosed, cmp.Or(e.PRWhy, "the pull request was closed")},
+		{e.PRClosed, cmp.Or(e.PRWhy, BecauseClosed)},
 		{e.LabelRemoved, "its label was removed"},
 		{e.RunFinished, "its workflow run finished"},
 		{e.Claim, "its claim ended"},
