@@ -147,6 +147,13 @@ func (d *Desk) run(ctx context.Context, c command, line chatops.Parsed) (note st
 // once does a command and has its answer posted. What people did wrong becomes an answer; only what may pass by itself is an
 // error. A command that got its answer is done: the comment is read again where its process died between two of its lines.
 func (d *Desk) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
+	made, err := d.store.Made(ctx, c.request.Principal.ID, c.cause)
+	if err != nil {
+		return "", err
+	}
+	if made != "" { // its process may have died before it was done with the rest
+		return "accepted before as " + made, d.followUp(ctx, c, made)
+	}
 	done, err := d.store.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "answered before", err
@@ -249,10 +256,6 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
-		made, err := d.store.Made(ctx, w.request.Principal.ID, c.cause)
-		if err != nil || made == newest.ID { // by this very comment, whose process died before it was done
-			return "", "accepted before as " + made, err
-		}
 		if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed { // asking for another is no way to be told how this one is
 			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 		}
@@ -270,10 +273,19 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 	if made.Row.ID == "" {
 		return "", "", declined{note: refusedNote(profile, made.Verdict)}
 	}
+	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.followUp(ctx, c, made.Row.ID)
+}
+
+// followUp does what follows for a cluster that a command made; again it changes nothing.
+func (d *Desk) followUp(ctx context.Context, c command, made string) error {
 	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
-		return "", "", err
+		return err
 	}
-	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, c.pr, w.request.Principal, made.Row)
+	row, err := d.store.Cluster(ctx, made)
+	if err != nil {
+		return fmt.Errorf("read cluster: %w", err)
+	}
+	return d.keepNew(ctx, c.pr, c.request.Principal, row)
 }
 
 // pullRequest is the comment's pull request as last seen, or as it is now; one never seen is asked from GitHub.

@@ -165,10 +165,11 @@ func (d *Desk) retry(ctx context.Context, c command, row store.Row) (reply, note
 		if err := mayChange(c.request, row, policy.ActRetry); err != nil {
 			return "", "", err
 		}
-		if _, err := d.RetryTeardown(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how())); err != nil {
-			return "", "", err
-		}
-		return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name), "retry of " + row.Name, nil
+		answer := c.reply(fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name))
+		_, err := d.retryTeardown(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how()), func(id string, by store.Deed) error {
+			return d.store.RetryTeardownOnce(ctx, id, by, answer)
+		})
+		return "", "retry of " + row.Name, err
 	}
 	w, err := d.alike(ctx, c.request, c.pr, row)
 	if err != nil {

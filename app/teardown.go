@@ -26,6 +26,10 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed
 // RetryTeardown asks for the next teardown now instead of when it is due: once what was in its way is freed. The cluster's
 // team and platform admins may. It returns the cluster as it stands.
 func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+	return d.retryTeardown(ctx, p, ref, deed, func(id string, by store.Deed) error { return d.store.RetryTeardown(ctx, id, by) })
+}
+
+func (d *Desk) retryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
 	row, err := d.allowed(ctx, p, ref, policy.ActRetry)
 	if err != nil {
 		return store.Row{}, err
@@ -33,6 +37,6 @@ func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, ref string
 	if deed, err = reasoned(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, d.store.RetryTeardown(ctx, row.ID, deed.by(p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
+	return d.after(ctx, row, do(row.ID, deed.by(p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
 		"Destroy it first.", row.Name, row.Status, row.Phase))
 }

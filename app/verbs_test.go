@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -171,6 +172,7 @@ func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
 	h.comment(2, "maya", "/ocp retry")
 	rows := h.clusters()
 	require.Len(t, rows, 2)
+	require.Empty(t, h.replies(), "worked again, the cluster it made is no reason to decline it")
 	require.Equal(t, 2, rows[1].Generation)
 	require.Equal(t, "github:maya", rows[1].RequestedBy)
 	require.Equal(t, "aws-standard", rows[1].Profile)
@@ -184,6 +186,56 @@ func TestRetryAsksForWhatWasAskedFor(t *testing.T) {
 	again := h.clusters()[1]
 	require.Equal(t, "us-east-2", again.Region)
 	require.Equal(t, 7*time.Hour, again.TTL)
+}
+
+// fails has every write that the trigger is for fail, as where a process dies before it, until it is lifted.
+func (h *house) fails(trigger string) (lifted func()) {
+	h.Helper()
+	for _, sql := range []string{
+		`CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the process died'; END $$`,
+		`CREATE TRIGGER fails BEFORE ` + trigger + ` EXECUTE FUNCTION fails()`,
+	} {
+		_, err := h.store.Pool().Exec(h.Context(), sql)
+		require.NoError(h, err)
+	}
+	return func() {
+		_, err := h.store.Pool().Exec(h.Context(), `DROP FUNCTION fails CASCADE`)
+		require.NoError(h, err)
+	}
+}
+
+func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
+	h := newHouse(t)
+	h.sync(h.event("opened", "will", true, chatops.KeepLabel))
+	e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+	lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
+	_, err := h.desk.Comment(t.Context(), e)
+	require.ErrorContains(t, err, "the process died")
+	require.True(t, h.only().Ends.Hold.IsZero())
+	lifted()
+	_, err = h.desk.Comment(t.Context(), e)
+	require.NoError(t, err)
+	require.False(t, h.only().Ends.Hold.IsZero())
+	require.Empty(t, h.replies())
+}
+
+// A teardown that was brought forward goes on at once: read again, the same line would mean a new cluster.
+func TestATeardownThatIsRetriedIsNotTakenForOneThatIsOver(t *testing.T) {
+	h := ready(t)
+	h.destroyed(h.only())
+	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', retry_at = now() + interval '1 hour'`)
+	require.NoError(t, err)
+	e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
+	lifted := h.fails(`INSERT ON replies FOR EACH ROW`)
+	_, err = h.desk.Comment(t.Context(), e)
+	require.ErrorContains(t, err, "the process died")
+	lifted()
+	_, err = h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYING', phase = 'destroying' WHERE retry_at <= now()`)
+	require.NoError(t, err)
+	_, err = h.desk.Comment(t.Context(), e)
+	require.NoError(t, err)
+	require.Equal(t, 1, len(h.clusters()))
+	require.Contains(t, h.lastReply(), "is tried again now")
 }
 
 func TestRetryBringsAStuckTeardownForward(t *testing.T) {

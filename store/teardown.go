@@ -35,21 +35,38 @@ func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 // RetryTeardown brings the next teardown forward to now. Where one runs or is due, that is the one asked for.
 // ErrConflict: nothing of the cluster waits to be torn down.
 func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, cur held) error {
-		if !tearsDown(cur.Cluster) {
-			return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
+	err := s.turn(ctx, id, d, func(c *change, cur held) error { return c.retryTeardown(ctx, cur, d) })
+	if err != nil {
+		return fmt.Errorf("retry the teardown of %s: %w", id, err)
+	}
+	return nil
+}
+
+// RetryTeardownOnce is RetryTeardown that saves the answer in the same transaction: a teardown that goes on is told from none
+// that was stuck by its answer alone.
+func (s *Store) RetryTeardownOnce(ctx context.Context, id string, d Deed, answer Reply) error {
+	err := s.forCause(ctx, id, answer.Cause, func(c *change, cur held) error {
+		if err := c.retryTeardown(ctx, cur, d); err != nil {
+			return err
 		}
-		if cur.RetryAt.After(c.now) {
-			if err := c.wish(ctx, id, "retry_at = @at", pgx.NamedArgs{"at": c.now}); err != nil {
-				return err
-			}
-		}
-		return c.did(d, "retry_asked", id, act{Before: null(cur.RetryAt), After: c.now})
+		return c.reply(ctx, answer)
 	})
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)
 	}
 	return nil
+}
+
+func (c *change) retryTeardown(ctx context.Context, cur held, d Deed) error {
+	if !tearsDown(cur.Cluster) {
+		return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
+	}
+	if cur.RetryAt.After(c.now) {
+		if err := c.wish(ctx, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.now}); err != nil {
+			return err
+		}
+	}
+	return c.did(d, "retry_asked", cur.ID, act{Before: null(cur.RetryAt), After: c.now})
 }
 
 func tearsDown(c lifecycle.Cluster) bool {
