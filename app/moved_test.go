@@ -70,9 +70,17 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			h := newHouse(t)
 			h.labeled("will", label)
 			change := func(e app.InstallationEvent) {
+				h.Helper()
 				e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
 				_, err := h.desk.InstallationChanged(t.Context(), e)
 				require.NoError(t, err)
+			}
+			there := map[string]int64{repo: cmp.Or(c.back.Installation, 5001)}
+			if name != "deleted" {
+				h.github.installed = there
+				change(c.gone)
+				require.True(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was there again")
+				h.github.installed = nil
 			}
 			change(app.InstallationEvent{Action: "removed", Repos: []string{"acme/other"}})
 			change(app.InstallationEvent{Action: "removed"})
@@ -80,6 +88,9 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			change(c.gone)
 			require.Equal(t, c.why, h.only().Ends.Reason())
 			require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.PRClosed, time.Minute)
+			change(c.back)
+			require.False(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was gone again")
+			h.github.installed = there
 			change(c.back)
 			require.True(t, h.only().Ends.PRClosed.IsZero())
 			require.Equal(t, cmp.Or(c.back.Installation, 5001), h.only().PR.Installation)
@@ -152,4 +163,9 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{rows[0].Generation, rows[1].Generation})
 	require.True(t, store.Nameless(rows[0].PR.Repo))
 	require.Equal(t, old.ID, rows[0].ID)
+
+	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
+	require.True(t, h.clusters()[1].Ends.PRClosed.IsZero(), "the one that was deleted is another")
+	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
+	require.False(t, h.clusters()[1].Ends.PRClosed.IsZero())
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -45,6 +46,8 @@ func (d *Desk) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note str
 	if err != nil {
 		return "", fmt.Errorf("list pull requests of %s: %w", e.From, err)
 	}
+	// Heard late, the name may be another repository's by now.
+	pulls = slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return pr.RepoID != e.RepoID && pr.RepoID != 0 && e.RepoID != 0 })
 	switch e.Action {
 	case actionDeleted:
 		return d.goneAll(ctx, pulls, func(repo string) string { return repo + " was deleted" }, e.Actor)
@@ -129,8 +132,30 @@ func (d *Desk) InstallationChanged(ctx context.Context, e InstallationEvent) (no
 	if err != nil {
 		return "", fmt.Errorf("list pull requests of installation %d: %w", e.Installation, err)
 	}
+	if e.Action != actionDeleted { // its number never comes back
+		if pulls, err = d.reached(ctx, pulls, back); err != nil {
+			return "", err
+		}
+	}
 	if back {
 		return d.back(ctx, pulls, "the App is there again", e.Actor)
 	}
 	return d.goneAll(ctx, pulls, why, e.Actor)
+}
+
+// reached are those of the pull requests whose repository the App reaches now, or does not reach: what was so when GitHub told
+// it may be heard after it became otherwise, and nobody would tell that again.
+func (d *Desk) reached(ctx context.Context, pulls []store.PullRequest, is bool) ([]store.PullRequest, error) {
+	reached := map[string]bool{}
+	for _, pr := range pulls {
+		if _, asked := reached[pr.Repo]; asked || store.Nameless(pr.Repo) {
+			continue
+		}
+		installation, err := d.github.InstallationOf(ctx, pr.Repo)
+		if err != nil {
+			return nil, fmt.Errorf("ask for the App's installation on %s: %w", pr.Repo, err)
+		}
+		reached[pr.Repo] = installation != 0
+	}
+	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return reached[pr.Repo] != is }), nil
 }
