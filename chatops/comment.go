@@ -155,7 +155,7 @@ func proof(c lifecycle.Card) string {
 	}
 	names, all := c.Identities, "the one identity"
 	if len(names) > 1 {
-		all = fmt.Sprintf("all %d identities", len(names))
+		all = fmt.Sprintf("the %d identities", len(names))
 	}
 	return fmt.Sprintf("**Proof:** two clean passes of our own count, taken apart and after the destroyer had ended, found nothing left of %s ever recorded for it (%s).",
 		all, list(names[:min(len(names), 5)]))
@@ -309,9 +309,9 @@ func end(c lifecycle.Card) string {
 	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
 	switch {
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
-		return text + fmt.Sprintf(", held until then: %s. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return text + fmt.Sprintf(", held until then: %s. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
-		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would be gone at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
@@ -353,7 +353,7 @@ func typing(c lifecycle.Card) string {
 	case c.Phase == lifecycle.DestroyBlocked:
 		commands = []string{"retry", "logs", "status", "help"}
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():
-		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+		return again(c)
 	case wanted(c) && c.Phase == lifecycle.AwaitingApproval:
 		commands = []string{"approve", "refuse <reason>", "status", "destroy", "help"}
 	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
@@ -375,6 +375,19 @@ func typing(c lifecycle.Card) string {
 		text += fmt.Sprintf(". Where a pull request has several clusters, add %s for this one", code(c.Profile))
 	}
 	return text
+}
+
+// again says how one comes to a new cluster where the pull request took the last one with it.
+func again(c lifecycle.Card) string {
+	switch why := c.Ends.PRWhy; {
+	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
+		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+	case strings.HasPrefix(why, lifecycle.BecauseMerged):
+		return "The pull request was merged: a new one takes another pull request."
+	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+		return fmt.Sprintf("For a new one mark the pull request ready for review, and type %s.", code(Prefix+" create "+c.Profile))
+	}
+	return fmt.Sprintf("For a new one type %s.", code(Prefix+" create "+c.Profile))
 }
 
 // extendable says that a later end is there to be had, and would count.

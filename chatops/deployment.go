@@ -20,6 +20,8 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	d := Deployment{Environment: LabelPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
 	words := card.Name + " " + faceOf(card).head
 	switch {
+	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:
+		words += " (ends " + moment(ending(card), life(card)) + ")"
 	case card.Status == lifecycle.Ready:
 		words += " until " + moment(ending(card), life(card))
 	case neverReady(card) && card.FailMessage != "":

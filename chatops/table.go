@@ -84,7 +84,7 @@ var table = []entry{
 	{verb: VerbRefuse, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
 		words: "refuses what waits for approval here, and says why", options: []option{reasonOption}},
 	{verb: VerbLink, example: "/ocp link", also: "signin connect account",
-		words: "tells ocpctl who you are there, once: what you may do there you may do here"},
+		words: "tells ocpctl who you are here, once: what you may do there you may do here"},
 	{verb: VerbHelp, first: true, example: "/ocp help", also: "? usage commands --help -h",
 		words: "this list"},
 }

@@ -386,3 +386,17 @@ func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
 		require.Contains(t, Comment(closed, Detail{}, ui), want)
 	}
 }
+
+func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne(t *testing.T) {
+	gone := lives()["destroyed"]
+	for why, want := range map[string]string{
+		"": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
+		lifecycle.BecauseClosed + ", seen by the sweep": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
+		lifecycle.BecauseMerged:                         "The pull request was merged: a new one takes another pull request.",
+		lifecycle.BecauseDraft:                          "For a new one mark the pull request ready for review, and type `/ocp create aws-minimal-test`.",
+		"the App was suspended on acme/shop":            "For a new one type `/ocp create aws-minimal-test`.",
+	} {
+		gone.Ends.PRWhy = why
+		require.Contains(t, Comment(gone, Detail{}, ui), want)
+	}
+}
