@@ -71,16 +71,16 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 
 // extended tells what an extension did, and what still comes first.
 func extended(actor string, row store.Row, before, after lifecycle.Ends, capped bool) string {
-	words := fmt.Sprintf("@%s, `%s` now ends %s (it was %s).", actor, row.Name, when(after.TTL), when(before.TTL))
+	words := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, row.Name, when(after.TTL), when(before.TTL))
 	if after.TTL.Equal(before.TTL) {
-		words = fmt.Sprintf("@%s, `%s` ends %s, as before.", actor, row.Name, when(after.TTL))
+		words = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, row.Name, when(after.TTL))
 	}
 	if capped {
 		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
 	}
 	switch end := after.DestroyAt(); {
 	case end.Before(after.TTL):
-		words += fmt.Sprintf(" It still ends %s: %s.", when(end), after.Reason())
+		words += fmt.Sprintf(" The cluster still ends before that, %s: %s.", when(end), after.Reason())
 	case end.After(after.TTL):
 		words += fmt.Sprintf(" That is without its hold, which keeps it until %s.", when(end))
 	}

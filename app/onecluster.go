@@ -37,7 +37,7 @@ func (d *Desk) kubeconfigByComment(ctx context.Context, c command) (reply, note 
 		return "", "", err
 	}
 	if !linked {
-		return "", "", fail(Denied, "@%s, a kubeconfig is handed to a person who signs in, and it is not known who you are there. "+
+		return "", "", fail(Denied, "@%s, a kubeconfig is handed to a person who signs in, and it is not known who you are at ocpctl. "+
 			"Type `/ocp link`, open the link it gives and sign in; then ask again. The cluster's page hands it out too.", c.event.Author)
 	}
 	link, err := d.KubeconfigLink(ctx, p, row.ID, c.deed(c.Line))
@@ -78,7 +78,7 @@ func (d *Desk) holdByComment(ctx context.Context, c command) (reply, note string
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s`: %s", c.event.Author, row.Name, change.Words), "held " + row.Name, nil
+	return fmt.Sprintf("@%s, the hold of `%s` is noted. %s", c.event.Author, row.Name, change.Words), "held " + row.Name, nil
 }
 
 func (d *Desk) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
