@@ -73,7 +73,7 @@ func lives() map[string]lifecycle.Card {
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
-	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for room in the cloud account: Elastic IPs: 3 are needed, 5 of 5 are in use or set aside")
+	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for room in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or set aside")
 	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
 	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for its turn: team platform has 5 of 5 clusters")
 	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
