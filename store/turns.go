@@ -15,7 +15,7 @@ import (
 func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
 	words := t.Words
 	if words == "" {
-		words = "a place once it is approved"
+		words = "a place in line"
 	}
 	b.do("give it a place in line", `
 		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
