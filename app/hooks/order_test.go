@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -159,4 +160,41 @@ func TestADeletedRepositoryWaitsForNothingThatCannotBeWorked(t *testing.T) {
 	rows, _, err := i.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
 	require.Equal(t, "acme/shop was deleted", rows[0].Ends.PRWhy)
+}
+
+// hangs is a desk whose pull requests take all the time they are given, but for those that are closed.
+type hangs struct{ desk }
+
+func (h hangs) SyncPullRequest(ctx context.Context, e app.PullRequestEvent) (string, error) {
+	if e.Action == actionClosed {
+		return h.desk.SyncPullRequest(ctx, e)
+	}
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
+func TestADeletedRepositoryIsLeftTimeByWhatCannotBeWorked(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.worker.Work(t.Context(), i.arrive("d0", 41)))
+	i.worker.desk = hangs{i.worker.desk}
+	i.arrive("d1", 42)
+	i.arrive("d2", 43)
+	deleted := i.happen("d3", github.Event{Name: "repository", Action: "deleted", Sender: "ada"})
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	require.ErrorIs(t, i.worker.Work(ctx, deleted), context.DeadlineExceeded)
+	require.Equal(t, []string{"d0", "d3"}, i.done())
+}
+
+func TestACloseIsLeftTimeByWhatCannotBeWorked(t *testing.T) {
+	i := newInbox(t)
+	i.worker.desk = hangs{i.worker.desk}
+	i.arrive("d1", 41)
+	closed := pull(time.Minute, label)
+	closed.Open = false
+	last := i.happen("d2", github.Event{Name: "pull_request", Action: "closed", Sender: "will", PR: closed})
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	require.ErrorIs(t, i.worker.Work(ctx, last), context.DeadlineExceeded)
+	require.Equal(t, []string{"d2"}, i.done())
 }
