@@ -55,7 +55,7 @@ func (d *Desk) CheckAction(ctx context.Context, e CheckEvent) (note string, err 
 	if err != nil {
 		return "", err
 	}
-	c := command{event: event, pr: pr, request: request, cause: "click:" + e.Cause, by: "with the button " + e.Identifier + " of its check", Command: click}
+	c := command{event: event, pr: pr, request: request, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
 	return d.once(ctx, c, func(c command) (string, string, error) { return d.clicked(ctx, c, row) })
 }
 

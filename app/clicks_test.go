@@ -35,7 +35,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Contains(t, h.lastReply(), "nothing to try again")
 	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
 	h.click("d5", "will", chatops.ActionDestroy, row)
-	require.Equal(t, "@will asked for it with the button destroy of its check", h.only().WishWhy)
+	require.Equal(t, "@will asked for it with the destroy button of its check", h.only().WishWhy)
 	told := h.replies()
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	h.click("d6", "maya", chatops.ActionRetry, row)
