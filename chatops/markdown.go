@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})$`)
-	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`) // a reason that can stand behind a link's #
+	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-_A-Za-z0-9]{0,38})$`) // an enterprise's own accounts end with _ and its short code
+	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                  // a reason that can stand behind a link's #
 )
 
 // plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no endless length.

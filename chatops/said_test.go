@@ -25,6 +25,7 @@ func TestAnAnswerCallsNobodyElseAndHoldsNoMarkupOfOthers(t *testing.T) {
 	} {
 		require.Equal(t, c.posted, Said(c.said, "rob"), c.said)
 	}
+	require.Equal(t, "@rob_acme, see @\u200brob", Said("@rob_acme, see @rob", "rob_acme"), "an account of an enterprise's own")
 	require.NotContains(t, Said("@@@@@rob @", ""), "@rob", "nobody is answered")
 	require.LessOrEqual(t, len(Said(strings.Repeat("@<`", 100_000), "rob")), maxBody+100)
 }
