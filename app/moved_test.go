@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"cmp"
+	"context"
 	"testing"
 	"time"
 
@@ -96,6 +97,25 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			require.Equal(t, cmp.Or(c.back.Installation, 5001), h.only().PR.Installation)
 		})
 	}
+}
+
+// An installation may be on thousands of repositories, each named: those that are not known here take nothing.
+func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	h.github.installed = map[string]int64{repo: 7001}
+	e := app.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
+	_, err := h.store.Alone(t.Context(), "turns", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		_, err := h.desk.InstallationChanged(ctx, e)
+		return err
+	})
+	require.NoError(t, err)
+	e.Repos = append(e.Repos, repo)
+	_, err = h.desk.InstallationChanged(t.Context(), e)
+	require.NoError(t, err)
+	require.EqualValues(t, 7001, h.only().PR.Installation)
 }
 
 func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {

@@ -122,7 +122,11 @@ func (d *Desk) InstallationChanged(ctx context.Context, e InstallationEvent) (no
 		repos = e.Repos
 	}
 	if back {
-		for _, repo := range e.Repos { // what was installed anew has another number
+		anew, err := d.store.ReachedBefore(ctx, e.Repos, e.Installation) // what was installed anew has another number
+		if err != nil {
+			return "", err
+		}
+		for _, repo := range anew {
 			if _, err := d.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, e.Installation); err != nil {
 				return "", err
 			}

@@ -161,3 +161,15 @@ func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string)
 	}
 	return list, nil
 }
+
+// ReachedBefore returns those of the repositories of which rows are known by another installation than this one.
+func (s *Store) ReachedBefore(ctx context.Context, repos []string, installation int64) (before []string, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT coalesce(array_agg(repo ORDER BY repo), '{}') FROM (
+			SELECT repo FROM pull_requests WHERE repo = ANY ($1) AND installation <> $2
+			UNION SELECT repo FROM clusters WHERE repo = ANY ($1) AND installation <> $2) r`, repos, installation).Scan(&before)
+	if err != nil {
+		return nil, fmt.Errorf("look which of %d repositories installation %d reaches anew: %w", len(repos), installation, err)
+	}
+	return before, nil
+}
