@@ -115,7 +115,7 @@ func (d *Desk) linkBySlack(ctx context.Context, c slackCommand) (string, error) 
 		return "", err
 	}
 	return fmt.Sprintf("Open <%s> and sign in: it says that the Slack account %s is yours, once, until %s. It is for you alone; hand it to nobody.",
-		link.URL.Reveal(), quoted(account), when(link.ExpiresAt)), nil
+		link.URL.Reveal(), quoted(c.event.subject()), when(link.ExpiresAt)), nil
 }
 
 func (d *Desk) approvalsBySlack(ctx context.Context, c slackCommand) (string, error) {

@@ -147,7 +147,7 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	a := h.waits()
 	link := h.slack("ULINK", "link")
 	require.Contains(t, link, "Open <http://127.0.0.1:8080/links/")
-	require.Contains(t, link, "Slack account `slack:T1/ULINK`")
+	require.Contains(t, link, "Slack account `T1/ULINK`")
 	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
 	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
 	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")

@@ -111,11 +111,14 @@ func refused(asked []query) (n int) {
 	return n
 }
 
-// cost is the list price of the cluster's life so far, or of all of it.
+// cost is the list price of the cluster's life so far, or of all of it. What waits, or never recorded a name, made nothing.
 func cost(row store.Row, now time.Time) string {
 	words, until := "so far", now
 	if !row.ReleasedAt.IsZero() {
 		words, until = "in all", row.ReleasedAt
+	}
+	if row.Status == lifecycle.Pending || !row.ReleasedAt.IsZero() && len(row.Identities) == 0 {
+		until = row.AcceptedAt
 	}
 	cents := float64(row.HourlyCents) * max(until.Sub(row.AcceptedAt), 0).Hours()
 	return fmt.Sprintf("about %s %s", policy.Dollars(int64(cents+0.5)), words)

@@ -37,7 +37,11 @@ func TestTheCostIsCountedToItsEnd(t *testing.T) {
 	d := details(func(r *store.Row) { r.HourlyCents = 75 })
 	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.ReleasedAt = noon.Add(time.Hour)
+	require.Equal(t, "about $0.00 in all", cost(d.Row, noon.Add(2*time.Hour)), "no name was recorded, so nothing was made")
+	d.Row.Identities = []string{"shop-x7k2p"}
 	require.Equal(t, "about $0.75 in all", cost(d.Row, noon.Add(2*time.Hour)))
+	waits := details(func(r *store.Row) { r.HourlyCents, r.Status = 75, lifecycle.Pending })
+	require.Equal(t, "about $0.00 so far", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
 }
 
 func TestAPassShowsItsQuestions(t *testing.T) {
