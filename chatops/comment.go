@@ -276,6 +276,9 @@ func crew(c lifecycle.Card) string {
 // price is an estimate by list price. While it runs only whole hours count, so that the words stand still in between.
 func price(c lifecycle.Card) string {
 	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+	if c.Status == lifecycle.Destroyed && len(c.Identities) == 0 {
+		return "nothing, for nothing of it was made; " + hourly
+	}
 	if c.Status == lifecycle.Destroyed {
 		return fmt.Sprintf("about %s in all, %s", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)), hourly)
 	}

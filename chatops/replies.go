@@ -123,9 +123,9 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		line += "."
 	}
 	switch {
-	case !c.ReleasedAt.IsZero():
+	case !c.ReleasedAt.IsZero() && len(c.Identities) > 0:
 		line += fmt.Sprintf(" About %s in all.", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)))
-	case c.Status != lifecycle.Pending:
+	case c.ReleasedAt.IsZero() && c.Status != lifecycle.Pending:
 		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, now.Sub(c.AcceptedAt)))
 	}
 	if runbook := Runbook(c); runbook != "" && links.UI != "" {

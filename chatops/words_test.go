@@ -400,3 +400,10 @@ func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne
 		require.Contains(t, Comment(gone, Detail{}, ui), want)
 	}
 }
+
+func TestWhatWasNeverMadeCostNothing(t *testing.T) {
+	refused := lives()["destroyed"]
+	refused.Identities = nil
+	require.Contains(t, Comment(refused, Detail{}, ui), "| Price | nothing, for nothing of it was made; about $0.75 an hour by list price |")
+	require.NotContains(t, StatusReply("maya", []lifecycle.Card{refused}, ui, start.Add(90*time.Minute)), "About $")
+}
