@@ -29,17 +29,22 @@ func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, 
 	if err != nil {
 		return nil, err
 	}
+	closed, blind := !e.PR.Open || noDrafts, false
+	if !closed && !row.Ends.PRClosed.IsZero() && e.Action == ActionSeen {
+		if blind, err = d.blind(ctx, row, e); err != nil {
+			return nil, err
+		}
+	}
 	for _, end := range []struct {
 		kind   store.EndKind
 		wanted bool
 		set    time.Time
 		why    string
 	}{
-		{store.EndPRClosed, !e.PR.Open || noDrafts, row.Ends.PRClosed, closedWhy(e, row)},
+		{store.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
 		{store.EndLabelRemoved, unlabeled, row.Ends.LabelRemoved, "its label was removed"},
 	} {
-		blind := end.kind == store.EndPRClosed && !end.wanted && e.Action == ActionSeen && strings.HasSuffix(row.Ends.PRWhy, archived)
-		if end.wanted == !end.set.IsZero() || blind {
+		if end.wanted == !end.set.IsZero() || blind && end.kind == store.EndPRClosed {
 			continue
 		}
 		said, err := d.move(ctx, row, end.kind, end.wanted, seenBySomebody(end.why, e.Why), e)
@@ -49,6 +54,19 @@ func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, 
 		notes = append(notes, said)
 	}
 	return notes, nil
+}
+
+// blind says that to see a pull request open does not tell that its cluster may go on: it is archived, or anybody can see it and
+// the App reaches it no more.
+func (d *Desk) blind(ctx context.Context, row store.Row, e PullRequestEvent) (bool, error) {
+	if strings.HasSuffix(row.Ends.PRWhy, archived) {
+		return true, nil
+	}
+	installation, err := d.github.InstallationOf(ctx, e.PR.Repo)
+	if err != nil {
+		return false, fmt.Errorf("ask for the App's installation on %s: %w", e.PR.Repo, err)
+	}
+	return installation == 0, nil
 }
 
 // unlabeled says whether somebody took off the label that a cluster was asked for by. What we took off ourselves counts for

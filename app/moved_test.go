@@ -49,7 +49,10 @@ func TestWhatHappensToARepository(t *testing.T) {
 			seen := h.event(app.ActionSeen, "", true, label)
 			seen.PR.Repo, seen.PR.Installation = c.repo, row.PR.Installation
 			h.sync(seen)
-			require.Equal(t, name == "archived", !h.only().Ends.PRClosed.IsZero(), "what is seen again goes on; what is archived is seen all the time")
+			require.Equal(t, c.ends == "", h.only().Ends.PRClosed.IsZero(), "anybody sees what is public")
+			h.github.installed[c.repo] = 5001
+			h.sync(seen)
+			require.Equal(t, name == "archived", !h.only().Ends.PRClosed.IsZero(), "what the App sees again goes on; what is archived is seen all the time")
 			if name == "archived" {
 				h.moved(app.RepositoryEvent{Action: "unarchived", From: repo})
 				require.True(t, h.only().Ends.PRClosed.IsZero())
@@ -90,7 +93,8 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			require.Equal(t, c.why, h.only().Ends.Reason())
 			require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.PRClosed, time.Minute)
 			change(c.back)
-			require.False(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was gone again")
+			h.sync(h.event(app.ActionSeen, "", true, label))
+			require.False(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was gone again, and anybody may see it")
 			h.github.installed = there
 			change(c.back)
 			require.True(t, h.only().Ends.PRClosed.IsZero())
