@@ -127,12 +127,34 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 	return list, nil
 }
 
-// Looked remembers that GitHub was asked how pull requests are.
-func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
-	repos, numbers := make([]string, len(pulls)), make([]int, len(pulls))
+// PullsEnding returns which of the pull requests have a wanted cluster that ends because they count as closed, each with such
+// an end, in the order they are named in; the zero time where none does.
+func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []time.Time, err error) {
+	repos, numbers := named(pulls)
+	found, err := all[struct{ At *time.Time }](ctx, s.pool, `
+		SELECT max(c.end_pr_closed) AS at FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS n (repo, number, nr)
+			LEFT JOIN clusters c ON c.repo = n.repo AND c.pr_number = n.number AND c.wish = 'present'
+		GROUP BY n.nr ORDER BY n.nr`, repos, numbers)
+	if err != nil {
+		return nil, fmt.Errorf("look which of %d pull requests count as closed: %w", len(pulls), err)
+	}
+	for _, f := range found {
+		ends = append(ends, zero(f.At))
+	}
+	return ends, nil
+}
+
+func named(pulls []PullRequest) (repos []string, numbers []int) {
+	repos, numbers = make([]string, len(pulls)), make([]int, len(pulls))
 	for i, pr := range pulls {
 		repos[i], numbers[i] = pr.Repo, pr.Number
 	}
+	return repos, numbers
+}
+
+// Looked remembers that GitHub was asked how pull requests are.
+func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
+	repos, numbers := named(pulls)
 	_, err := s.pool.Exec(ctx, `
 		UPDATE looks l SET looked_at = coalesce($3::timestamptz, clock_timestamp())
 		FROM unnest($1::text[], $2::int[]) AS n (repo, number) WHERE l.repo = n.repo AND l.number = n.number`, repos, numbers, s.fixed())

@@ -155,3 +155,27 @@ func TestThePullRequestsOfAnInstallationAreFound(t *testing.T) {
 		require.Equal(t, c.want, numbers(prs), "%d %v", c.installation, c.repos)
 	}
 }
+
+func TestThePullRequestsThatCountAsClosedAreFound(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	var pulls []store.PullRequest
+	at := clock.now().Add(time.Hour)
+	for number := 41; number <= 44; number++ {
+		pulls = append(pulls, known(number, 1))
+		row := accept(t, s, fromPR(granted(fmt.Sprintf("c%d", number)), number))
+		if number == 42 || number == 44 {
+			require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "", "test"))
+		}
+		if number == 44 {
+			_, err := s.Destroy(t.Context(), row.ID, maya("done"))
+			require.NoError(t, err)
+		}
+	}
+	ends, err := s.PullsEnding(t.Context(), pulls)
+	require.NoError(t, err)
+	require.Len(t, ends, 4)
+	for i, end := range ends {
+		require.Equal(t, i == 1, end.Equal(at), "%d: %s", pulls[i].Number, end)
+	}
+}

@@ -29,6 +29,7 @@ type sighting struct {
 	Number int                `json:"number,omitempty"`
 	State  *store.PullRequest `json:"state,omitempty"`
 	Since  string             `json:"since,omitempty"` // it was first found gone, or unreachable
+	Ends   string             `json:"ends,omitempty"`  // it is open, and when a cluster ends as if it were not
 	Still  bool               `json:"still,omitempty"` // nothing happened to it for a while
 
 	// Of a repository, or of an installation.

@@ -94,6 +94,10 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.Pu
 	if err != nil {
 		return err
 	}
+	ends, err := s.store.PullsEnding(ctx, pulls)
+	if err != nil {
+		return err
+	}
 	refs := make([]github.PullRef, len(pulls))
 	for i, pr := range pulls {
 		refs[i] = github.PullRef{Repo: pr.Repo, Number: pr.Number}
@@ -111,7 +115,7 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.Pu
 		s.log.Warn("pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
 	}
 	for i, look := range found {
-		if err := s.judge(ctx, pulls[i], look, missed[absence(pulls[i])], now); err != nil {
+		if err := s.judge(ctx, pulls[i], look, past{missed[absence(pulls[i])], ends[i]}, now); err != nil {
 			return err
 		}
 	}
@@ -129,8 +133,13 @@ func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[stri
 	return s.store.Marks(ctx, names)
 }
 
+// past is what came about before a look: since when the pull request was not found, and when a cluster of it ends because it
+// counts as closed. Zero: neither is so.
+type past struct{ missed, ends time.Time }
+
 // judge makes a delivery of a look at a pull request that was last known as pr.
-func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.PullLook, missed, now time.Time) error {
+func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.PullLook, was past, now time.Time) error {
+	missed := was.missed
 	seen := sighting{Installation: pr.Installation, Repository: pr.Repo, Number: pr.Number}
 	lost := store.Nameless(pr.Repo) // to another of its name: GitHub has none for us until it is heard what this one is called now
 	switch {
@@ -155,7 +164,7 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	}
 	// That it is closed may have been asked and not told: then it is known, and nobody drew a conclusion.
 	if !missed.IsZero() || seen.Still || !is.Open || news(pr, is) {
-		if err := s.save(ctx, seen); err != nil {
+		if err := s.saveState(ctx, seen, was.ends); err != nil {
 			return err
 		}
 	}
@@ -249,18 +258,34 @@ func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.Pu
 	return nil
 }
 
-// save keeps what was seen as a delivery, which wakes the inbox.
-func (s *Sweep) save(ctx context.Context, seen sighting) error {
-	d, err := seen.delivery()
-	if err != nil {
+// saveState keeps how a pull request was seen to stand. One that stood so before, and since when a cluster of it was given an end
+// that is of none that is open, is worked once more for that end: what told otherwise since may have been lost.
+func (s *Sweep) saveState(ctx context.Context, seen sighting, ends time.Time) error {
+	fresh, err := s.keep(ctx, seen)
+	if err != nil || fresh || ends.IsZero() || !seen.Still || !seen.State.Open {
 		return err
 	}
-	fresh, err := s.store.SaveDelivery(ctx, d)
+	seen.Ends = ends.UTC().Format(time.RFC3339Nano)
+	return s.save(ctx, seen)
+}
+
+// save keeps what was seen as a delivery, which wakes the inbox.
+func (s *Sweep) save(ctx context.Context, seen sighting) error {
+	_, err := s.keep(ctx, seen)
+	return err
+}
+
+// keep is save; fresh is false where the same was seen before.
+func (s *Sweep) keep(ctx context.Context, seen sighting) (fresh bool, err error) {
+	d, err := seen.delivery()
 	if err != nil {
-		return fmt.Errorf("keep what was seen: %w", err)
+		return false, err
+	}
+	if fresh, err = s.store.SaveDelivery(ctx, d); err != nil {
+		return false, fmt.Errorf("keep what was seen: %w", err)
 	}
 	if fresh {
 		s.log.Info("seen by the sweep", "delivery", d.ID, "event", d.Event, "topic", d.Topic)
 	}
-	return nil
+	return fresh, nil
 }

@@ -85,6 +85,17 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	}
 	require.Len(t, l.sightings(), 1)
 	require.Zero(t, l.one(number, first).Ends.PRClosed)
+
+	for n := range 2 { // it stood like that before
+		later := at.Add(time.Duration(n) * time.Minute)
+		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, store.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
+		for range 2 {
+			require.NoError(t, l.sweep.look(t.Context(), time.Now().Add(still+time.Minute)))
+			l.settle()
+		}
+		require.Zero(t, l.one(number, first).Ends.PRClosed)
+		require.Len(t, l.sightings(), 2+n)
+	}
 }
 
 func TestAPullRequestThatIsGoneIsLookedForTwice(t *testing.T) {
@@ -218,6 +229,7 @@ func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 		func(_ *sighting, pr *store.PullRequest) { pr.UpdatedAt = pr.UpdatedAt.Add(time.Second) },
 		func(_ *sighting, pr *store.PullRequest) { pr.Labels = nil },
 		func(s *sighting, _ *store.PullRequest) { s.Still = true },
+		func(s *sighting, _ *store.PullRequest) { s.Still, s.Ends = true, "2026-11-20T12:00:00Z" },
 		func(s *sighting, _ *store.PullRequest) { s.State, s.Since = nil, "2026-11-20T12:00:00Z" },
 	} {
 		state, other := pr, seen
