@@ -84,6 +84,17 @@ func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
 	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.only().WishWhy)
 }
 
+func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
+	h := newHouse(t)
+	h.file("defaultProfile: aws-standard\n")
+	h.github.installed = map[string]int64{repo: 5001}
+	h.labeled("will", label)
+	h.dispatch("d1", "will", "create_ephemeral_cluster", `{"pr_number":41,"repository":"acme/shop"}`)
+	require.Equal(t, "aws-standard", h.clusters()[1].Profile)
+	h.dispatch("d2", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":41,"repository":"acme/shop"}`)
+	require.Equal(t, []string{"present", "absent"}, h.query(`SELECT wish FROM clusters ORDER BY created_at`), "and leaves the label's alone")
+}
+
 func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 	h := opened(t)
 	h.github.installed = map[string]int64{repo: 5001, "other/thing": 5001}

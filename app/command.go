@@ -181,8 +181,7 @@ func (d *Desk) which(c command, rows []store.Row) error {
 
 func (d *Desk) none(c command) error {
 	if c.Profile == "" {
-		return fail(NotFound, "@%s, this pull request has no cluster. `/ocp create %s` makes one.",
-			c.event.Author, d.defaultProfile())
+		return fail(NotFound, "@%s, this pull request has no cluster. `/ocp create` makes one.", c.event.Author)
 	}
 	hint := ""
 	if near, ok := chatops.Closest(c.Profile, d.profiles()); ok && near != c.Profile {

@@ -238,8 +238,8 @@ func (d *Desk) createByComment(ctx context.Context, c command) (reply, note stri
 	if r.TTL == 0 {
 		r.TTL = labelled(c.pr.Labels)
 	}
-	if r.Profile == "" {
-		r.Profile = d.profileOf(r.File)
+	if r.Profile, err = d.profileOf(ctx, *r); err != nil {
+		return "", "", err
 	}
 	return d.createOnce(ctx, c, w)
 }

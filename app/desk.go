@@ -62,13 +62,12 @@ type Config struct {
 
 // Runs are the settings frozen into every cluster's spec at acceptance.
 type Runs struct {
-	DefaultProfile string            // what "/ocp create" means without a profile; empty: the catalogue's default
-	PullSecretRef  string            // e.g. file:/run/secrets/pull-secret
-	SSHKey         string            // public key for the nodes; empty: the public half of SSHKeyRef
-	SSHKeyRef      string            // private key to look into failed bootstraps with; empty: none
-	CloudCredsRef  string            // the cloud's keys; empty: the runner's own identity
-	Releases       map[string]string // version → release image pinned by digest, for versions the installers' directory lacks
-	Account        string            // the only cloud account to work in; empty: the runner's own
+	PullSecretRef string            // e.g. file:/run/secrets/pull-secret
+	SSHKey        string            // public key for the nodes; empty: the public half of SSHKeyRef
+	SSHKeyRef     string            // private key to look into failed bootstraps with; empty: none
+	CloudCredsRef string            // the cloud's keys; empty: the runner's own identity
+	Releases      map[string]string // version → release image pinned by digest, for versions the installers' directory lacks
+	Account       string            // the only cloud account to work in; empty: the runner's own
 }
 
 // Desk answers the doors. Safe for concurrent use.
@@ -106,7 +105,10 @@ func New(c Config) *Desk {
 // profiles are the names that anybody can ask for now, the default first.
 func (d *Desk) profiles() []string {
 	first := d.defaultProfile()
-	names := []string{first}
+	var names []string
+	if first != "" {
+		names = append(names, first)
+	}
 	for _, p := range d.book().All() {
 		if p.Enabled && !p.AdminOnly && p.Name != first {
 			names = append(names, p.Name)
@@ -116,9 +118,6 @@ func (d *Desk) profiles() []string {
 }
 
 func (d *Desk) defaultProfile() string {
-	if d.runs.DefaultProfile != "" {
-		return d.runs.DefaultProfile
-	}
 	p, _ := d.book().Default() // an empty name is refused by policy, in words
 	return p.Name
 }

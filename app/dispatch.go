@@ -152,7 +152,10 @@ func (d *Desk) createByDispatch(ctx context.Context, c command, p payload) (repl
 	if err != nil {
 		return "", "", err
 	}
-	w.request.Profile, w.request.TTL = d.profileOf(w.request.File), labelled(c.pr.Labels)
+	w.request.TTL = labelled(c.pr.Labels)
+	if w.request.Profile, err = d.profileOf(ctx, w.request); err != nil {
+		return "", "", err
+	}
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.notes = append(w.notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
@@ -169,11 +172,19 @@ func (d *Desk) createByDispatch(ctx context.Context, c command, p payload) (repl
 	return d.createOnce(ctx, c, w)
 }
 
-// deleteByDispatch takes down the cluster of that name, else the default profile's, else the only one. Other programs call
+// deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only one. Other programs call
 // clusters by other rules, so a name that none has is no error.
 func (d *Desk) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
 	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+	}
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return "", "", err
+	}
+	created, err := d.profileOf(ctx, w.request)
+	if err != nil {
+		return "", "", err
 	}
 	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
@@ -181,7 +192,7 @@ func (d *Desk) deleteByDispatch(ctx context.Context, c command, name string) (re
 	}
 	for _, meant := range []func(store.Row) bool{
 		func(r store.Row) bool { return r.Name == name },
-		func(r store.Row) bool { return r.Profile == d.defaultProfile() },
+		func(r store.Row) bool { return r.Profile == created },
 	} {
 		if i := slices.IndexFunc(live, meant); i >= 0 {
 			return d.destroy(ctx, c, live[i])

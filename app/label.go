@@ -49,7 +49,7 @@ func (d *Desk) syncLabel(ctx context.Context, e PullRequestEvent, label string) 
 func (d *Desk) wishByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
 	profile, known := d.book().Get(name)
 	if !known {
-		return []string{"no profile is called " + name}, d.answerLabel(ctx, e.PR, "label", label, chatops.UnknownLabel(label, d.profiles()))
+		return d.wrongLabel(ctx, e, label, "no profile is called "+name, chatops.UnknownLabel(label, d.profiles()))
 	}
 	newest, err := d.store.ClusterForPR(ctx, e.PR.Repo, e.PR.Number, profile.Name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -74,6 +74,26 @@ func (d *Desk) wishByLabel(ctx context.Context, e PullRequestEvent, label, name 
 		return nil, err
 	}
 	return []string{note}, nil
+}
+
+// wrongLabel takes off a label that can never mean anything, and says why to whoever set it. One that nobody is known to have
+// set stays: it may be somebody's own from before.
+func (d *Desk) wrongLabel(ctx context.Context, e PullRequestEvent, label, note, why string) ([]string, error) {
+	if !deed(e, label) {
+		return nil, nil
+	}
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	if d.overlooked(e, request) {
+		return []string{notTold(e, label)}, nil
+	}
+	cause := "wrong:" + e.at
+	if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
+		return nil, fmt.Errorf("take the label off: %w", err)
+	}
+	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" It is taken off.")
 }
 
 // deed says whether the event is somebody's act on this label: they set it, or opened or reopened what had it then. Only a deed

@@ -148,13 +148,32 @@ func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
 	require.Empty(t, h.replies())
 }
 
-func TestAnUnknownLabelOfOursIsAnsweredOnce(t *testing.T) {
+func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
+	const wrong = "ocp/aws-minimal-tset"
 	h := newHouse(t)
-	h.labeled("will", "ocp/aws-minimal-tset")
-	h.labeled("will", "ocp/aws-minimal-tset")
-	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "aws-minimal-test")
+	set := app.PullRequestEvent{PR: h.pr(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
+	h.sync(set)
+	h.sync(set)
+	h.sync(h.event("synchronize", "maya", true, wrong))
+	require.Len(t, h.replies(), 1, "one setting is answered once")
+	require.Contains(t, h.replies()[0], "Did you mean `ocp/aws-minimal-test`?")
+	require.Contains(t, h.replies()[0], "It is taken off.")
+	require.Equal(t, []string{"remove_label " + wrong}, h.effects())
+	h.labeled("will", wrong)
+	require.Len(t, h.replies(), 2, "set again it is answered again")
 	require.Empty(t, h.clusters())
+}
+
+func TestALabelOnAForkIsRefusedWhereForksAre(t *testing.T) {
+	h := newHouse(t)
+	h.file("forks: deny\n")
+	pr := h.pr(true, label)
+	pr.Fork = true
+	require.Contains(t, h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
+	require.Empty(t, h.clusters())
+	require.Len(t, h.replies(), 1)
+	require.Contains(t, h.replies()[0], "fork")
+	require.Equal(t, []string{"remove_label " + label}, h.effects())
 }
 
 func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {

@@ -50,22 +50,13 @@ func (d *Desk) asked(ctx context.Context, r policy.Request, pr store.PullRequest
 	return w, nil
 }
 
-// profileOf is what is meant where no profile is named: the file's default, else the installation's as far as the file's list
-// lets the repository have it.
-func (d *Desk) profileOf(f *profiles.RepositoryFile) string {
-	first := d.defaultProfile()
-	switch {
-	case f == nil:
-		return first
-	case f.Default != "":
-		return f.Default
-	case len(f.Profiles) == 0 || profiles.FitsAny(f.Profiles, first):
-		return first
+// profileOf is what is meant where no profile is named: what the repository's file, a rule or the catalogue fills in.
+func (d *Desk) profileOf(ctx context.Context, r policy.Request) (string, error) {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	if p, ok := d.book().DefaultOf(f.Profiles); ok {
-		return p.Name
-	}
-	return first
+	return policy.ProfileOf(r, d.book().Terms(now)), nil
 }
 
 // noDrafts says whether the repository gives drafts no cluster. It is asked where it matters alone.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -66,6 +67,27 @@ func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 			e.PR.HeadRef = "feature"
 			h.sync(e)
 			require.True(t, h.only().Ends.PRClosed.IsZero())
+		})
+	}
+}
+
+func TestWhatIsMeantWhereNoProfileIsNamed(t *testing.T) {
+	rule := map[string]string{"policies/quick.yaml": "name: quick\nrules:\n  - {name: standard, when: \"request.profile == ''\", effect: default, set: {profile: aws-standard}, message: Most want this.}\n"}
+	for name, c := range map[string]struct {
+		rules      map[string]string
+		file, want string
+	}{
+		"the catalogue's cheapest":          {nil, "", "aws-minimal-test"},
+		"the cheapest of the file's list":   {nil, "profiles: [aws-standard]\n", "aws-standard"},
+		"a rule before the catalogue":       {rule, "", "aws-standard"},
+		"the repository's file before both": {rule, "defaultProfile: aws-minimal-test\n", "aws-minimal-test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := houseWith(t, desktest.Catalogue(t, c.rules))
+			h.sync(h.event("opened", "will", true))
+			h.file(c.file)
+			h.comment(1, "will", "/ocp create")
+			require.Equal(t, c.want, h.only().Profile)
 		})
 	}
 }

@@ -147,19 +147,25 @@ func (d *Desk) InstallationChanged(ctx context.Context, e InstallationEvent) (no
 	return d.goneAll(ctx, pulls, why, e.Actor)
 }
 
+// mostAsked is of how many repositories GitHub is asked at most before all of an installation is believed.
+const mostAsked = 20
+
 // reached are those of the pull requests whose repository the App reaches now, or does not reach: what was so when GitHub told
 // it may be heard after it became otherwise, and nobody would tell that again.
 func (d *Desk) reached(ctx context.Context, pulls []store.PullRequest, is bool) ([]store.PullRequest, error) {
-	reached := map[string]bool{}
+	late := map[string]bool{}
 	for _, pr := range pulls {
-		if _, asked := reached[pr.Repo]; asked || store.Nameless(pr.Repo) {
+		if _, asked := late[pr.Repo]; asked {
+			continue
+		}
+		if late[pr.Repo] = store.Nameless(pr.Repo) && is; store.Nameless(pr.Repo) || len(late) > mostAsked {
 			continue
 		}
 		installation, err := d.github.InstallationOf(ctx, pr.Repo)
 		if err != nil {
 			return nil, fmt.Errorf("ask for the App's installation on %s: %w", pr.Repo, err)
 		}
-		reached[pr.Repo] = installation != 0
+		late[pr.Repo] = (installation != 0) != is
 	}
-	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return reached[pr.Repo] != is }), nil
+	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return late[pr.Repo] }), nil
 }

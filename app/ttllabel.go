@@ -27,7 +27,7 @@ func (d *Desk) lengthen(ctx context.Context, e PullRequestEvent, label string) (
 	if !ok {
 		words := fmt.Sprintf("The label %s says no lifetime, so it changes nothing. It is `%s<hours>`, with 1 to 8784 hours, for example `%s8`.",
 			quoted(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
-		return []string{label + " is no lifetime"}, d.answerLabel(ctx, e.PR, "label", label, words)
+		return d.wrongLabel(ctx, e, label, label+" is no lifetime", words)
 	}
 	if !deed(e, label) {
 		return nil, nil

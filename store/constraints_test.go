@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +111,17 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"progress_percent = 101": "clusters_progress_percent_check",
 	} {
 		refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
+	}
+	pull := map[string]string{"installation": "5001", "repo": "'acme/shop'", "pr_number": "41", "pr_head": "'abc123'"}
+	for missing := range pull {
+		names, values := "", ""
+		for name, value := range pull {
+			if name != missing {
+				names, values = names+name+", ", values+value+", "
+			}
+		}
+		half := strings.Replace(before(newClock())[0], "(id,", "("+names+"id,", 1)
+		refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
 	}
 	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)

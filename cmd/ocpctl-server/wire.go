@@ -165,7 +165,7 @@ func (in inner) keeper() app.Keeper {
 func (in inner) runs() app.Runs {
 	r := in.cfg.Runner
 	return app.Runs{
-		DefaultProfile: "aws-minimal-test", PullSecretRef: r.PullSecretRef, SSHKey: r.SSHKey, SSHKeyRef: r.SSHKeyRef,
+		PullSecretRef: r.PullSecretRef, SSHKey: r.SSHKey, SSHKeyRef: r.SSHKeyRef,
 		CloudCredsRef: r.CloudCredsRef, Releases: r.Releases, Account: in.cfg.Account,
 	}
 }
