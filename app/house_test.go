@@ -103,6 +103,7 @@ func (p *people) Teams(_ context.Context, _ int64, login string, teams []string)
 func (p *people) OwnLogin(context.Context) (string, error) { return own, nil }
 
 func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
+	p.asked.Add(1)
 	if p.down.Load() {
 		return 0, errDown
 	}

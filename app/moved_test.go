@@ -3,6 +3,7 @@ package app_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -120,6 +121,23 @@ func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T)
 	_, err = h.desk.InstallationChanged(t.Context(), e)
 	require.NoError(t, err)
 	require.EqualValues(t, 7001, h.only().PR.Installation)
+}
+
+func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfSome(t *testing.T) {
+	h := newHouse(t)
+	h.book.Quotas = nil
+	for n := range 25 {
+		e := h.event("labeled", "will", true, label)
+		e.Label, e.PR.Number, e.PR.Repo = label, 100+n, fmt.Sprintf("acme/r%d", n)
+		h.sync(e)
+	}
+	before := h.github.asked.Load()
+	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"})
+	require.NoError(t, err)
+	require.EqualValues(t, 20, h.github.asked.Load()-before)
+	for _, row := range h.clusters() {
+		require.False(t, row.Ends.PRClosed.IsZero(), row.PR.Repo)
+	}
 }
 
 func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {

@@ -158,7 +158,8 @@ func (d *Desk) reached(ctx context.Context, pulls []store.PullRequest, is bool) 
 		if _, asked := late[pr.Repo]; asked {
 			continue
 		}
-		if late[pr.Repo] = store.Nameless(pr.Repo) && is; store.Nameless(pr.Repo) || len(late) > mostAsked {
+		nameless := store.Nameless(pr.Repo)
+		if late[pr.Repo] = is && nameless; nameless || len(late) > mostAsked {
 			continue
 		}
 		installation, err := d.github.InstallationOf(ctx, pr.Repo)
