@@ -89,7 +89,7 @@ func bounds(q app.QuotaState) (out []quotaView) {
 		waiting    int
 	}{
 		{"clusters at once", q.Used.Live, q.Live, q.Used.Waiting},
-		{"clusters being created", q.Used.Creating, q.Creating, 0},
+		{"clusters being created", q.Used.Creating, q.Creating, q.Used.Waiting}, // they count for both, so that nobody overtakes them
 		{"node hours this month", int(math.Ceil(q.Used.NodeHours)), q.NodeHours, 0},
 	} {
 		if b.most > 0 {
@@ -101,7 +101,7 @@ func bounds(q app.QuotaState) (out []quotaView) {
 
 func stateOf(s app.CatalogueState) *catalogueView {
 	b := s.Book
-	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("%d profiles, %d teams, %d quotas, %d policies, %d identities",
+	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
 		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
 	if s.Embedded {
 		v.Source = "the program itself"

@@ -57,7 +57,7 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	require.NotContains(t, page, "Read the folder now")
 	_, page, _ = h.as("will").get("/limits")
 	require.Contains(t, page, "of the program itself")
-	require.Contains(t, page, "5 profiles, 2 teams, 2 quotas, 1 policies")
+	require.Contains(t, page, "profiles: 5, teams: 2, quotas: 2, policies: 1")
 	_, page, _ = h.as("will").post("/limits/reload", nil)
 	require.Contains(t, says(page), "is in force.")
 	_, page, _ = h.as("ada").get("/limits")

@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -64,4 +66,15 @@ func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	for to, want := range map[string]string{"PENDING/awaiting_approval": "PENDING, awaiting approval", "READY/ready": "READY", "x": "x"} {
 		require.Equal(t, want, moved(to))
 	}
+}
+
+func TestWhoWaitsIsShownAtEveryBoundTheyCountFor(t *testing.T) {
+	var quota app.QuotaState
+	quota.Scope, quota.Live, quota.Creating, quota.NodeHours = profiles.ScopeEverywhere, 4, 1, 100
+	quota.Used.Live, quota.Used.Creating, quota.Used.Waiting = 1, 1, 2
+	var waiting []int
+	for _, b := range bounds(quota) {
+		waiting = append(waiting, b.Waiting)
+	}
+	require.Equal(t, []int{2, 2, 0}, waiting)
 }
