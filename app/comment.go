@@ -208,7 +208,8 @@ func (d *Desk) dispatch(ctx context.Context, c command) (reply, note string, err
 	case chatops.VerbCreate:
 		return d.createByComment(ctx, c)
 	case chatops.VerbHelp:
-		return chatops.Help(d.profiles()...), "help", nil
+		names, err := d.offered(ctx, c)
+		return chatops.Help(names...), "help", err
 	case chatops.VerbLink:
 		return d.linkByComment(ctx, c)
 	}

@@ -2,10 +2,13 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 // FileProblems are the remarks on a repository's file, each at its line: what nobody can read in it, and where all of it can
@@ -27,15 +30,21 @@ func annotations(problems profiles.Problems, level string) []chatops.Annotation 
 	return out
 }
 
-// OurLabels are all labels of ours: of every profile that people can have by themselves.
-func (d *Desk) OurLabels() []chatops.Label {
+// OurLabels are the labels of ours that mean something in a repository: of every profile that people can have by themselves and
+// that the file on its default branch lets it have.
+func (d *Desk) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
+	file, _, err := d.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
+	if err != nil {
+		return nil, err
+	}
+	asks := policy.Request{File: file}
 	var list []chatops.LabelledProfile
 	for _, p := range d.book().All() {
-		if !p.Enabled || p.AdminOnly {
+		if !p.Enabled || p.AdminOnly || !asks.Listed(p.Name) {
 			continue
 		}
 		region, _ := p.Region(p.DefaultRegion)
 		list = append(list, chatops.LabelledProfile{Name: p.Name, HourlyCents: region.HourlyCents, TTL: p.DefaultTTL})
 	}
-	return chatops.Labels(list)
+	return chatops.Labels(list), nil
 }

@@ -24,12 +24,21 @@ func TestAFileIsRemarkedOnByItselfAndThenByTheCatalogue(t *testing.T) {
 
 func TestOurLabelsAreOfWhatPeopleCanHaveByThemselves(t *testing.T) {
 	h := newHouse(t)
-	var names []string
-	for _, l := range h.desk.OurLabels() {
-		names = append(names, l.Name)
+	ours := func() (names []string) {
+		labels, err := h.desk.OurLabels(t.Context(), 5001, repo)
+		require.NoError(t, err)
+		for _, l := range labels {
+			names = append(names, l.Name)
+		}
+		return names
 	}
+	names := ours()
 	require.Contains(t, names, "ocp/aws-minimal-test")
 	require.Contains(t, names, chatops.KeepLabel)
 	require.NotContains(t, names, "ocp/aws-minimal-mint", "an admin's")
 	require.NotContains(t, names, "ocp/ibm-standard", "disabled")
+
+	h.github.files = map[string]string{"HEAD": "profiles: [aws-standard]\n"}
+	require.Contains(t, ours(), "ocp/aws-standard")
+	require.NotContains(t, ours(), "ocp/aws-minimal-test", "the repository's file leaves it out")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -57,6 +58,27 @@ func (d *Desk) profileOf(ctx context.Context, r policy.Request) (string, error) 
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
 	return policy.ProfileOf(r, d.book().Terms(now)), nil
+}
+
+// offered are the profiles that a pull request can ask for, the one that is meant unasked first. Who may not ask is told of all:
+// their words are worth no question to GitHub.
+func (d *Desk) offered(ctx context.Context, c command) ([]string, error) {
+	if !may(c.request) || c.pr.Base == "" {
+		return d.profiles(), nil
+	}
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return nil, err
+	}
+	first, err := d.profileOf(ctx, w.request)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.DeleteFunc(d.profiles(), func(name string) bool { return name == first || !w.request.Listed(name) })
+	if first != "" {
+		names = slices.Insert(names, 0, first)
+	}
+	return names, nil
 }
 
 // noDrafts says whether the repository gives drafts no cluster. It is asked where it matters alone.

@@ -86,7 +86,9 @@ func TestWhatIsMeantWhereNoProfileIsNamed(t *testing.T) {
 			h := houseWith(t, desktest.Catalogue(t, c.rules))
 			h.sync(h.event("opened", "will", true))
 			h.file(c.file)
-			h.comment(1, "will", "/ocp create")
+			h.comment(1, "will", "/ocp help")
+			require.Contains(t, h.lastReply(), "Profiles: `"+c.want+"`")
+			h.comment(2, "will", "/ocp create")
 			require.Equal(t, c.want, h.only().Profile)
 		})
 	}

@@ -21,7 +21,7 @@ type Catalogue interface {
 	// what in it has no effect.
 	FileProblems(raw []byte) []chat.Annotation
 	// OurLabels are those a repository is given.
-	OurLabels() []chat.Label
+	OurLabels(ctx context.Context, installation int64, repo string) ([]chat.Label, error)
 }
 
 type effectWorker struct {
@@ -131,7 +131,10 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 }
 
 func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, error) {
-	labels := c.Catalogue.OurLabels()
+	labels, err := c.Catalogue.OurLabels(ctx, e.Installation, e.Repo)
+	if err != nil {
+		return "", err
+	}
 	made, changed, err := c.GitHub.EnsureLabels(ctx, e.Installation, e.Repo, labels)
 	if len(made)+len(changed) > 0 {
 		c.Log.Info("labels made", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)

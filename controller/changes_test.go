@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +26,8 @@ func (catalogue) FileProblems(raw []byte) (out []chatops.Annotation) {
 	return out
 }
 
-func (catalogue) OurLabels() []chatops.Label {
-	return []chatops.Label{{Name: "ocp/aws-minimal-test", Color: "1d76db", Description: "A cluster"}, {Name: chatops.KeepLabel, Color: "fbca04", Description: "Keeps it"}}
+func (catalogue) OurLabels(context.Context, int64, string) ([]chatops.Label, error) {
+	return []chatops.Label{{Name: "ocp/aws-minimal-test", Color: "1d76db", Description: "A cluster"}, {Name: chatops.KeepLabel, Color: "fbca04", Description: "Keeps it"}}, nil
 }
 
 func TestAReactionIsMadeOnce(t *testing.T) {

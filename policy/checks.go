@@ -57,7 +57,7 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
-		if p.Enabled && (!p.AdminOnly || r.Principal.MayHoldKeys()) && r.listed(p.Name) {
+		if p.Enabled && (!p.AdminOnly || r.Principal.MayHoldKeys()) && r.Listed(p.Name) {
 			names = append(names, p.Name)
 		}
 	}

@@ -27,8 +27,8 @@ func fileOf(r Request) string {
 	return profiles.RepositoryFilePath + " of " + r.PR.Repo
 }
 
-// listed says whether the repository's file lets the repository have the profile.
-func (r Request) listed(profile string) bool {
+// Listed says whether the repository's file lets the repository have the profile.
+func (r Request) Listed(profile string) bool {
 	return r.File == nil || len(r.File.Profiles) == 0 || profiles.FitsAny(r.File.Profiles, profile)
 }
 
@@ -107,7 +107,7 @@ func (j judging) checkFile() Check {
 func (j judging) checkFileList(name string) Check {
 	r := j.r
 	check := Check{Name: "profiles", Result: Pass, Asked: name, Accept: strings.Join(r.File.Profiles, ", "), Words: fmt.Sprintf("%s lets the repository have profile %s.", fileOf(r), name)}
-	if r.listed(name) {
+	if r.Listed(name) {
 		return check
 	}
 	check.Result = Fail

@@ -134,6 +134,9 @@ func (r *repository) commit(branch string, files map[string]string) string {
 // resolve turns a branch's name or a SHA into the SHA of a commit that is there; empty: there is none.
 func (r *repository) resolve(ref string) string {
 	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
+	if ref == "HEAD" {
+		ref = Branch
+	}
 	if r.Commits[ref] != nil {
 		return ref
 	}
