@@ -297,9 +297,10 @@ func (d *Desk) pullRequest(ctx context.Context, e CommentEvent, now bool) (store
 		pr = store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	case err != nil:
 		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
-	case !now:
+	}
+	pr.Installation = e.Installation // what was installed anew has another number
+	if !now && err == nil {
 		return pr, nil
 	}
-	pr.Installation = e.Installation
 	return d.truth(ctx, pr)
 }

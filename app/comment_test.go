@@ -219,3 +219,14 @@ func TestATakenNameIsAConflictInWords(t *testing.T) {
 	h.only()
 	require.Contains(t, h.replies()[0], "taken")
 }
+
+// The App may be installed anew without that having been told: a comment says by which installation it is reached now.
+func TestACommentIsAnsweredByTheInstallationThatToldIt(t *testing.T) {
+	h := newHouse(t)
+	h.sync(h.event("opened", "will", true))
+	_, err := h.desk.Comment(t.Context(), app.CommentEvent{
+		Installation: 7001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp status",
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"7001"}, h.query(`SELECT installation::text FROM replies`))
+}
