@@ -17,7 +17,7 @@ import (
 const LinkLasts = 10 * time.Minute
 
 const (
-	accountLasts    = time.Hour // a link in a reply on a pull request; it gives nothing to whoever only sees it
+	accountLasts    = 15 * time.Minute // a link in a reply on a pull request; it gives nothing to whoever only sees it
 	breakGlassLasts = 24 * time.Hour
 )
 

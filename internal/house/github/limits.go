@@ -36,15 +36,19 @@ type Call struct {
 	Method  string
 	Route   string // the pattern it matched, e.g. "POST /repos/{owner}/{repo}/check-runs"
 	Path    string
-	Status  int
-	Content bool // it writes as the installation
+	Status  int    // 0: it is not answered yet
+	Content bool   // it writes as the installation
 }
 
 // Calls are those made since the start, oldest first; the newest 50,000 are kept.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.meter.calls)
+	out := make([]Call, 0, len(s.meter.calls))
+	for _, c := range s.meter.calls {
+		out = append(out, *c)
+	}
+	return out
 }
 
 // CallsByRoute counts the calls since the start.
@@ -78,7 +82,7 @@ func (s *Server) MostContent(within time.Duration) int {
 // meter counts. Guarded by Server.mu.
 type meter struct {
 	limits Limits
-	calls  []Call
+	calls  []*Call
 	hours  map[string]*hour // by resource
 }
 
@@ -134,7 +138,7 @@ func (m *meter) tooMuch(now time.Time, content bool) int {
 	return 0
 }
 
-func (m *meter) note(c Call) {
+func (m *meter) note(c *Call) {
 	m.calls = append(m.calls, c)
 	if over := len(m.calls) - keptCalls; over > 0 {
 		m.calls = slices.Delete(m.calls, 0, over+keptCalls/10)
@@ -153,10 +157,11 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 		if r.URL.Path == "/graphql" {
 			resource = "graphql"
 		}
-		call := Call{At: s.now(), Method: r.Method, Route: routeOf(mux, r), Path: r.URL.Path, Content: c.app && r.Method != http.MethodGet && resource == "core"}
+		call := &Call{At: s.now(), Method: r.Method, Route: routeOf(mux, r), Path: r.URL.Path, Content: c.app && r.Method != http.MethodGet && resource == "core"}
 		s.mu.Lock()
 		limit, wait := s.meter.limits.PerHour, s.meter.tooMuch(call.At, call.Content)
 		h := *s.meter.use(resource, 1, call.At)
+		s.meter.note(call) // before it is answered: who has the answer finds it counted, and those beside it do
 		s.mu.Unlock()
 		setLimit(w.Header(), resource, limit, h)
 		out := &statusKeeper{ResponseWriter: w, status: http.StatusOK}
@@ -167,7 +172,6 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 				s.meter.use(resource, -1, call.At) // an answer that was known already costs nothing
 			}
 			call.Status = out.status
-			s.meter.note(call)
 		}()
 		switch {
 		case c.app && h.used > limit && resource == "graphql":
