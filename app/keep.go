@@ -92,7 +92,7 @@ func (d *Desk) keptUntil(ctx context.Context, pr store.PullRequest, row store.Ro
 
 // keepNew holds a cluster that came while the label stands, if whoever asked for it may hold it.
 func (d *Desk) keepNew(ctx context.Context, pr store.PullRequest, p policy.Principal, row store.Row) error {
-	if !slices.Contains(pr.Labels, chatops.KeepLabel) || !row.Ends.Hold.IsZero() {
+	if !keeps(pr, row) {
 		return nil
 	}
 	_, err := d.keepOne(ctx, pr, p, row)
@@ -100,6 +100,11 @@ func (d *Desk) keepNew(ctx context.Context, pr store.PullRequest, p policy.Princ
 		return nil // the label was for what was there
 	}
 	return err
+}
+
+// keeps says that the label has yet to hold a cluster that came while it stands.
+func keeps(pr store.PullRequest, row store.Row) bool {
+	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 
 // unkeep lifts what the label holds once it is gone, whoever took it off.

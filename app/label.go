@@ -58,7 +58,7 @@ func (d *Desk) wishByLabel(ctx context.Context, e PullRequestEvent, label, name 
 	switch {
 	case newest.ID != "" && newest.Wish == lifecycle.Present:
 		if newest.Door == string(policy.DoorLabel) {
-			return nil, nil
+			return nil, d.keepMade(ctx, e, label, newest)
 		}
 		return nil, d.store.ShowByLabel(ctx, newest.ID) // it must not outlast the cluster
 	case !deed(e, label):
@@ -133,7 +133,7 @@ func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, label, pr
 	if !pr.Open || !slices.Contains(pr.Labels, label) {
 		return "", nil // it was taken back before anything began
 	}
-	key := fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
+	key := e.key(pr, profile)
 	request, err := d.request(ctx, policy.DoorLabel, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
@@ -161,6 +161,27 @@ func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, label, pr
 		return refusedNote(profile, made.Verdict), nil
 	}
 	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request.Principal, made.Row)
+}
+
+// key is what makes two events one wish for a profile.
+func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
+	return fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
+}
+
+// keepMade holds the cluster that this very event made, where that was not done any more.
+func (d *Desk) keepMade(ctx context.Context, e PullRequestEvent, label string, row store.Row) error {
+	if !deed(e, label) || !keeps(e.PR, row) {
+		return nil
+	}
+	made, err := d.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
+	if err != nil || made != row.ID {
+		return err
+	}
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return err
+	}
+	return d.keepNew(ctx, e.PR, request.Principal, row)
 }
 
 // labelledAgain puts back a label that we took off while somebody asked by it for a cluster that stands.

@@ -205,18 +205,31 @@ func (h *house) fails(trigger string) (lifted func()) {
 }
 
 func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
-	h := newHouse(t)
-	h.sync(h.event("opened", "will", true, chatops.KeepLabel))
-	e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
-	lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
-	_, err := h.desk.Comment(t.Context(), e)
-	require.ErrorContains(t, err, "the process died")
-	require.True(t, h.only().Ends.Hold.IsZero())
-	lifted()
-	_, err = h.desk.Comment(t.Context(), e)
-	require.NoError(t, err)
-	require.False(t, h.only().Ends.Hold.IsZero())
-	require.Empty(t, h.replies())
+	for name, do := range map[string]func(*house) func() error{
+		"of a comment": func(h *house) func() error {
+			e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+			return func() error { _, err := h.desk.Comment(h.Context(), e); return err }
+		},
+		"of a label": func(h *house) func() error {
+			e := app.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
+			h.github.stands(e.PR)
+			return func() error { _, err := h.desk.SyncPullRequest(h.Context(), e); return err }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.sync(h.event("opened", "maya", true))
+			h.sync(app.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
+			done := do(h)
+			lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
+			require.ErrorContains(t, done(), "the process died")
+			require.True(t, h.only().Ends.Hold.IsZero())
+			lifted()
+			require.NoError(t, done())
+			require.False(t, h.only().Ends.Hold.IsZero())
+			require.Empty(t, h.replies())
+		})
+	}
 }
 
 // A teardown that was brought forward goes on at once: read again, the same line would mean a new cluster.
