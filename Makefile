@@ -56,8 +56,9 @@ fuzz: ## fuzz what strangers write (comments, repository files, deliveries), TIM
 			echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(TIME),1m) -fuzzminimizetime 100x $$package </dev/null; done; done
 
 .PHONY: seeds
-seeds: ## run the fault tests with SEEDS different seeds (200)
+seeds: ## run the fault tests with SEEDS different seeds (200), and let as many pull requests live
 	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/house/...
+	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
 check: format vet lint generated race test ## format, vet, lint, generated code up to date, all tests under the race detector, and make test
