@@ -24,7 +24,7 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   2. Watch the bot's comment become a cluster in about ten seconds; type /ocp help below it.
   3. Close the pull request: %s later the cluster goes, and the comment says what that rests on.
 
-  playground   %s/playground   (organisation acme, repository acme/shop, pull requests #41 to #49)
+  playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not)
   Slack        %s/playground   (type /ocp as maya, rob, will or ada)
   pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -70,8 +71,8 @@ func loopback(variable string) error {
 	}
 	host := address.Hostname()
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("this openshift-install is a stand-in and speaks to stand-ins only: %s must name an address of this machine, it is %q",
-			variable, os.Getenv(variable))
+		return fmt.Errorf("this %s is a stand-in and speaks to stand-ins only: %s must name an address of this machine, it is %q",
+			filepath.Base(os.Args[0]), variable, os.Getenv(variable))
 	}
 	return nil
 }
