@@ -11,6 +11,10 @@ func (j judging) checkBudget() Check {
 	b, after := j.team.Budget, j.spent()+j.price
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
 		j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(j.price), Dollars(after), Dollars(b.MonthlyCents))
+	if j.price == 0 {
+		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has, of its %s; the price of this one is not known yet",
+			j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(b.MonthlyCents))
+	}
 	part := func(name, fine string, bound int64) Check {
 		return Check{Name: name, Result: Pass, Asked: Dollars(j.price), Have: Dollars(j.spent()), Accept: fmt.Sprintf("at most %s more", Dollars(max(0, bound-j.spent()))),
 			Words: fine}

@@ -143,6 +143,10 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			require.Contains(t, find(t, v, "price").Words, "for this month team shop has $")
 		})
 	}
+	long := wish()
+	long.TTL = 10_000 * time.Hour
+	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has, of its $500.00; the price of this one is not known yet.",
+		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Words)
 	terms := declaredTerms(t)
 	terms.Catalogue.Teams[1].Budget = profiles.Budget{}
 	for _, c := range Evaluate(wish(), Usage{Team: Counts{SpentCents: 1 << 40}}, terms, Settings{}).Checks {
