@@ -115,6 +115,12 @@ func TestWhatCannotBeSeenIsNotTakenForDeleted(t *testing.T) {
 	f.settle()
 	f.shown(row)
 	require.Contains(t, f.ours(41)[0], "Step 40")
+
+	hidden := hub.APIFault{Status: 404, Message: "Not Found", Path: "/repos/"}
+	f.hub.FailNext(3, hidden) // though the token is still one: the comment, the pull request, and the comment once more
+	f.report(open, 2, 60)
+	f.work(job)
+	require.False(t, f.place(row.ID, store.KindComment).Muted, "a pull request that is not there either says nothing of its comment")
 }
 
 func TestWhatGitHubDoesNotKnowYetIsNotTakenForDeleted(t *testing.T) {

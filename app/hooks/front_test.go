@@ -52,6 +52,7 @@ var deeds = map[string]func(l *life, t *rapid.T, pr *pulled){
 	},
 	"close":  func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.Close(pr.number, "will") },
 	"reopen": func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.Reopen(pr.number, "will") },
+	"branch": func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.DeleteBranch(pr.number, "will") },
 	"push":   func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.Push(pr.number, "will") },
 	"draft":  func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.SetDraft(pr.number, true, "will") },
 	"ready":  func(l *life, _ *rapid.T, pr *pulled) { _ = l.github.SetDraft(pr.number, false, "will") },
@@ -294,6 +295,25 @@ func TestALabelThatFlapsTenTimesASecondIsOneCluster(t *testing.T) {
 	l.settle()
 	require.Len(t, l.clusters(number), 1)
 	require.Zero(t, l.one(number, first).Ends.LabelRemoved)
+}
+
+func TestADeletedBranchClosesItsPullRequestAndThatEndsTheCluster(t *testing.T) {
+	for name, told := range map[string]bool{"told": true, "seen by the sweep": false} {
+		t.Run(name, func(t *testing.T) {
+			l := newLife(t)
+			number := l.open()
+			l.label(number, "ocp/"+first)
+			l.settle()
+			if !told {
+				l.github.DropNext(1)
+			}
+			require.NoError(t, l.github.DeleteBranch(number, "will"))
+			require.NoError(t, l.sweep.Look(t.Context()))
+			l.settle()
+			require.NotZero(t, l.one(number, first).Ends.PRClosed)
+			require.Contains(t, l.one(number, first).Ends.Reason(), lifecycle.BecauseClosed)
+		})
+	}
 }
 
 func TestTwoProfilesAtOnceAreTwoClusters(t *testing.T) {

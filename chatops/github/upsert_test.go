@@ -160,6 +160,22 @@ func TestACompletedCheckRunIsFollowedByANewOne(t *testing.T) {
 	require.Len(t, server.Checks(41), 2)
 }
 
+func TestTwoClustersOnOneHeadHaveEachTheirCheckRun(t *testing.T) {
+	server, c := start(t)
+	one := check(server, 41)
+	other := one
+	other.ExternalKey = "clu_other"
+	first, err := c.UpsertCheckRun(t.Context(), one, queued("One"))
+	require.NoError(t, err)
+	second, err := c.UpsertCheckRun(t.Context(), other, queued("The other"))
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+	again, err := c.UpsertCheckRun(t.Context(), one, queued("One, and its id was never saved"))
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	require.Len(t, server.Checks(41), 2)
+}
+
 func TestACrashBetweenPostAndSaveDoesNotDoubleTheCheckRun(t *testing.T) {
 	server, c := start(t)
 	server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: "/check-runs", After: true})
