@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -29,9 +28,9 @@ func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, 
 	if err != nil {
 		return nil, err
 	}
-	closed, blind := !e.PR.Open || noDrafts, false
+	closed, blind := !e.PR.Open || noDrafts || e.Archived, false
 	if !closed && !row.Ends.PRClosed.IsZero() && e.Action == ActionSeen {
-		if blind, err = d.blind(ctx, row, e); err != nil {
+		if blind, err = d.blind(ctx, e.PR.Repo); err != nil {
 			return nil, err
 		}
 	}
@@ -56,15 +55,12 @@ func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, 
 	return notes, nil
 }
 
-// blind says that to see a pull request open does not tell that its cluster may go on: it is archived, or anybody can see it and
-// the App reaches it no more.
-func (d *Desk) blind(ctx context.Context, row store.Row, e PullRequestEvent) (bool, error) {
-	if strings.HasSuffix(row.Ends.PRWhy, archived) {
-		return true, nil
-	}
-	installation, err := d.github.InstallationOf(ctx, e.PR.Repo)
+// blind says that to see a pull request open does not tell that its cluster may go on: anybody can see it, and the App reaches
+// it no more.
+func (d *Desk) blind(ctx context.Context, repo string) (bool, error) {
+	installation, err := d.github.InstallationOf(ctx, repo)
 	if err != nil {
-		return false, fmt.Errorf("ask for the App's installation on %s: %w", e.PR.Repo, err)
+		return false, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
 	return installation == 0, nil
 }
@@ -88,6 +84,8 @@ func (d *Desk) unlabeled(ctx context.Context, row store.Row, e PullRequestEvent)
 // closedWhy says why the pull request counts as closed, or did.
 func closedWhy(e PullRequestEvent, row store.Row) string {
 	switch {
+	case e.PR.Open && e.Archived:
+		return e.PR.Repo + archived
 	case e.PR.Open && e.PR.Draft:
 		return lifecycle.BecauseDraft
 	case e.PR.Open:

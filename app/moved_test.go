@@ -48,7 +48,7 @@ func TestWhatHappensToARepository(t *testing.T) {
 				require.Equal(t, c.ends, row.Ends.Reason())
 			}
 			seen := h.event(app.ActionSeen, "", true, label)
-			seen.PR.Repo, seen.PR.Installation = c.repo, row.PR.Installation
+			seen.PR.Repo, seen.PR.Installation, seen.Archived = c.repo, row.PR.Installation, name == "archived"
 			h.sync(seen)
 			require.Equal(t, c.ends == "", h.only().Ends.PRClosed.IsZero(), "anybody sees what is public")
 			h.github.installed[c.repo] = 5001
@@ -57,6 +57,13 @@ func TestWhatHappensToARepository(t *testing.T) {
 			if name == "archived" {
 				h.moved(app.RepositoryEvent{Action: "unarchived", From: repo})
 				require.True(t, h.only().Ends.PRClosed.IsZero())
+				h.moved(c.event)
+				seen.Archived = false
+				h.sync(seen)
+				require.True(t, h.only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
+				seen.Archived = true
+				h.sync(seen)
+				require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "which nobody told")
 			}
 		})
 	}

@@ -31,6 +31,8 @@ type PullRequestEvent struct {
 	Label   string // the label of a labeled or unlabeled action
 	Why     string // how it became known where nobody told, e.g. "seen by the sweep"; empty: GitHub told
 
+	Archived bool // its repository is, as a look at it tells
+
 	at   string            // what tells it from another of its kind: when it happened, by GitHub's clock
 	as   store.PullRequest // how the pull request stood then, whatever is known by now
 	late bool              // newer things were seen before

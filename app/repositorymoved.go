@@ -22,8 +22,8 @@ const (
 	actionAdded       = "added"
 )
 
-// archived ends the words of an end that no look lifts: what is archived can be seen, and nothing be shown there.
-const archived = "was archived"
+// archived is why the clusters end of a repository that can be seen, and in which nothing can be shown.
+const archived = " was archived"
 
 // RepositoryEvent is something that happened to a whole repository.
 type RepositoryEvent struct {
@@ -52,7 +52,7 @@ func (d *Desk) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note str
 	case actionDeleted:
 		return d.goneAll(ctx, pulls, func(repo string) string { return repo + " was deleted" }, e.Actor)
 	case actionArchived:
-		return d.goneAll(ctx, pulls, func(repo string) string { return repo + " " + archived }, e.Actor)
+		return d.goneAll(ctx, pulls, func(repo string) string { return repo + archived }, e.Actor)
 	case actionUnarchived:
 		return d.back(ctx, pulls, e.From+" is archived no longer", e.Actor)
 	}

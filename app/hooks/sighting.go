@@ -26,11 +26,12 @@ type sighting struct {
 	Repository   string `json:"repository"` // owner/name as we know it
 
 	// Of a pull request. State is nil where GitHub has none for us, as Since says.
-	Number int                `json:"number,omitempty"`
-	State  *store.PullRequest `json:"state,omitempty"`
-	Since  string             `json:"since,omitempty"` // it was first found gone, or unreachable
-	Ends   string             `json:"ends,omitempty"`  // it is open, and when a cluster ends as if it were not
-	Still  bool               `json:"still,omitempty"` // nothing happened to it for a while
+	Number   int                `json:"number,omitempty"`
+	State    *store.PullRequest `json:"state,omitempty"`
+	Since    string             `json:"since,omitempty"`    // it was first found gone, or unreachable
+	Ends     string             `json:"ends,omitempty"`     // it is open, and when a cluster ends as if it were not
+	Still    bool               `json:"still,omitempty"`    // nothing happened to it for a while
+	Archived bool               `json:"archived,omitempty"` // its repository is
 
 	// Of a repository, or of an installation.
 	Action       string `json:"action,omitempty"` // in GitHub's words
@@ -79,7 +80,7 @@ func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, e
 			why := fmt.Sprintf("%s is not there for the App any more, %s", pullTopic(s.Repository, int64(s.Number)), seenByTheSweep)
 			return w.desk.PullRequestGone(ctx, s.Repository, s.Number, why, "")
 		}
-		return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{PR: *s.State, Action: app.ActionSeen, Why: seenByTheSweep})
+		return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: app.ActionSeen, Why: seenByTheSweep})
 	}
 	return "", fmt.Errorf("%w: %s is nothing that is seen", errUnprocessable, quoted(d.Event))
 }

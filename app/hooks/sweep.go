@@ -158,12 +158,12 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	}
 	is := known(pr.Installation, pr.Repo, look.PR)
 	slices.Sort(is.Labels)
-	seen.State, seen.Still = &is, now.Sub(is.UpdatedAt) > still
+	seen.State, seen.Archived, seen.Still = &is, look.PR.Archived, now.Sub(is.UpdatedAt) > still
 	if !missed.IsZero() {
 		seen.Since = missed.UTC().Format(time.RFC3339)
 	}
 	// That it is closed may have been asked and not told: then it is known, and nobody drew a conclusion.
-	if !missed.IsZero() || seen.Still || !is.Open || news(pr, is) {
+	if !missed.IsZero() || seen.Still || seen.Archived || !is.Open || news(pr, is) {
 		if err := s.saveState(ctx, seen, was.ends); err != nil {
 			return err
 		}

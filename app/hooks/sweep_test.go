@@ -98,6 +98,15 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	}
 }
 
+func TestAnArchivedRepositoryIsSeen(t *testing.T) {
+	l, number := labelled(t)
+	require.NoError(t, l.github.Archive("ada"))
+	l.look()
+	l.look()
+	require.Equal(t, "acme/shop was archived, seen by the sweep", l.one(number, first).Ends.PRWhy)
+	require.Len(t, l.sightings(), 1)
+}
+
 func TestAPullRequestThatIsGoneIsLookedForTwice(t *testing.T) {
 	l, number := labelled(t)
 	require.NoError(t, l.github.Delete("ada"))

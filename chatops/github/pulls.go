@@ -102,7 +102,7 @@ func pullsQuery(refs []PullRef) graphRequest {
 			continue
 		}
 		fmt.Fprintf(&declared, "$o%d: String!, $n%d: String!, $k%d: Int!, ", i, i, i)
-		fmt.Fprintf(&asked, "  p%d: repository(owner: $o%d, name: $n%d) { nameWithOwner databaseId pullRequest(number: $k%d) { ...pull } }\n", i, i, i, i)
+		fmt.Fprintf(&asked, "  p%d: repository(owner: $o%d, name: $n%d) { nameWithOwner databaseId isArchived pullRequest(number: $k%d) { ...pull } }\n", i, i, i, i)
 		variables[fmt.Sprintf("o%d", i)], variables[fmt.Sprintf("n%d", i)], variables[fmt.Sprintf("k%d", i)] = owner, name, ref.Number
 	}
 	return graphRequest{
@@ -176,6 +176,7 @@ func (c *Client) refusal(ctx context.Context, installation int64, got pullsAnswe
 type repoSeen struct {
 	NameWithOwner string
 	DatabaseID    int64 `json:"databaseId"`
+	IsArchived    bool
 	PullRequest   *pullSeen
 }
 
@@ -229,7 +230,7 @@ func (p pullSeen) as(in repoSeen) PullRequest {
 	out := PullRequest{
 		Repo: in.NameWithOwner, Number: p.Number, Open: p.State == "OPEN", Draft: p.IsDraft, Merged: p.Merged, Fork: p.IsCrossRepository,
 		Association: p.AuthorAssociation, Head: p.HeadRefOid, HeadRef: p.HeadRefName, Base: p.BaseRefName,
-		RepoID: in.DatabaseID, UpdatedAt: p.UpdatedAt.UTC(),
+		RepoID: in.DatabaseID, Archived: in.IsArchived, UpdatedAt: p.UpdatedAt.UTC(),
 	}
 	if p.Author != nil { // nil: the account was deleted
 		out.Author = p.Author.Login

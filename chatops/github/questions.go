@@ -26,6 +26,7 @@ type PullRequest struct {
 	Head, Base    string // SHA, branch
 	HeadRef       string // branch
 	RepoID        int64  // GitHub's number of the repository, which no renaming changes
+	Archived      bool   // the repository can be seen, and nothing be written there
 	UpdatedAt     time.Time
 }
 
@@ -37,7 +38,7 @@ func Of(pr *gh.PullRequest) PullRequest {
 		Fork:   head == nil || head.GetID() != base.GetID() || head.GetFork() && head.GetFullName() != base.GetFullName(),
 		Author: pr.GetUser().GetLogin(), Association: pr.GetAuthorAssociation(),
 		Head: pr.GetHead().GetSHA(), HeadRef: pr.GetHead().GetRef(), Base: pr.GetBase().GetRef(),
-		RepoID: base.GetID(), UpdatedAt: pr.GetUpdatedAt().UTC(),
+		RepoID: base.GetID(), Archived: base.GetArchived(), UpdatedAt: pr.GetUpdatedAt().UTC(),
 	}
 	for _, label := range pr.Labels {
 		out.Labels = append(out.Labels, label.GetName())
