@@ -56,7 +56,11 @@ func faceOf(c lifecycle.Card) face {
 		f.head, f.doing = "is waiting for its turn", "It begins as soon as its quota has room and those before it had their turn."
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
-		f.doing = fmt.Sprintf("Nothing runs before a person whose word counts has approved it; if nobody does, it ends at %s.", moment(c.ApproveBy, life(c)))
+		by := c.ApproveBy
+		if at := ending(c); at.Before(by) {
+			by = at
+		}
+		f.doing = fmt.Sprintf("Nothing runs before a person whose word counts has approved it; if nobody does, it ends at %s.", moment(by, life(c)))
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)

@@ -407,3 +407,10 @@ func TestWhatWasNeverMadeCostNothing(t *testing.T) {
 	require.Contains(t, Comment(refused, Detail{}, ui), "| Price | nothing, for nothing of it was made; about $0.75 an hour by list price |")
 	require.NotContains(t, StatusReply("maya", []lifecycle.Card{refused}, ui, start.Add(90*time.Minute)), "About $")
 }
+
+func TestAnApprovalIsAwaitedNoLongerThanTheClusterItself(t *testing.T) {
+	c := lives()["awaiting-approval"]
+	c.Ends = ready().Ends
+	c.ApproveBy, c.Ends.PRClosed = start.Add(24*time.Hour), start.Add(time.Hour)
+	require.Contains(t, Comment(c, Detail{}, ui), "if nobody does, it ends at 2025-01-01 13:00 UTC.")
+}
