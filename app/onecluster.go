@@ -151,8 +151,8 @@ func (d *Desk) retryByComment(ctx context.Context, c command) (reply, note strin
 func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
 
 func well(c command, row store.Row) error {
-	return fail(Conflict, "@%s, `%s` is %s (%s), so there is nothing to try again. `/ocp destroy %s` and then `/ocp create %s` make a new one.",
-		c.event.Author, row.Name, row.Status, row.Phase, row.Profile, row.Profile)
+	return fail(Conflict, "@%s, there is nothing to try again: `/ocp status %s` tells how `%s` is. `/ocp destroy %s` and then `/ocp create %s` make a new one.",
+		c.event.Author, row.Profile, row.Name, row.Profile, row.Profile)
 }
 
 // retry tries again what became of a cluster: the teardown where that is stuck, else a cluster of the next generation in the
