@@ -138,8 +138,12 @@ func newHouse(t *testing.T) *house {
 	return houseWith(t, terms)
 }
 
-// houseWith is a house with a catalogue of its own, which a test may change.
-func houseWith(t *testing.T, terms book.Book) *house {
+// houseWith is a house with a catalogue of its own, which a test may change, and settings that are not everybody's.
+func houseWith(t *testing.T, terms book.Book, set ...func(*policy.Settings)) *house {
+	settings := policy.Settings{Grace: grace, Installation: "test"}
+	for _, s := range set {
+		s(&settings)
+	}
 	h := &house{
 		T: t, url: pgtest.New(t), shelf: shelf{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second).UTC(),
 		github: &people{told: map[int]store.PullRequest{}, permission: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"}},
@@ -157,7 +161,7 @@ func houseWith(t *testing.T, terms book.Book) *house {
 	h.book = terms
 	h.desk = app.New(app.Config{
 		Store: s, Book: func() book.Book { return h.book }, GitHub: h.github, Artifacts: h.shelf,
-		Policy: policy.Settings{Grace: grace, Installation: "test"},
+		Policy: settings,
 		Repositories: []app.Repository{
 			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},
 		},

@@ -219,7 +219,7 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Door: door, Permission: permission, Ownership: own,
+		Principal: who, Door: door, Permission: permission, Takes: d.policy.Permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/rules"
@@ -164,16 +165,29 @@ func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	require.Empty(t, h.clusters())
 }
 
-func TestALabelOnAForkIsRefusedWhereForksAre(t *testing.T) {
-	h := newHouse(t)
-	h.file("forks: deny\n")
-	pr := h.pr(true, label)
-	pr.Fork = true
-	require.Contains(t, h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
-	require.Empty(t, h.clusters())
-	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "fork")
-	require.Equal(t, []string{"remove_label " + label}, h.effects())
+func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		set   func(*policy.Settings)
+		fork  bool
+		words string
+	}{
+		"the file refuses forks":   {"forks: deny\n", func(*policy.Settings) {}, true, "fork"},
+		"the server refuses forks": {"forks: approve\n", func(s *policy.Settings) { s.Forks = profiles.ForksDeny }, true, "fork"},
+		"the server wants admins":  {"", func(s *policy.Settings) { s.Permission = "admin" }, false, "takes admin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := houseWith(t, desktest.Catalogue(t, nil), c.set)
+			h.file(c.file)
+			pr := h.pr(true, label)
+			pr.Fork = c.fork
+			require.Contains(t, h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
+			require.Empty(t, h.clusters())
+			require.Len(t, h.replies(), 1)
+			require.Contains(t, h.replies()[0], c.words)
+			require.Equal(t, []string{"remove_label " + label}, h.effects())
+		})
+	}
 }
 
 func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {

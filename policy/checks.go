@@ -83,16 +83,23 @@ func checkPermission(r Request, act string) Check {
 	return check
 }
 
-// writers are the permissions of GitHub that let somebody ask for clusters.
-var writers = []string{"write", "maintain", "admin"}
+// Permissions are those of GitHub that an installation can ask for before somebody may have clusters, the least first. The first is
+// the default.
+var Permissions = []string{"write", "maintain", "admin"}
+
+// enough are the permissions that let somebody ask for clusters.
+func (r Request) enough() []string {
+	return Permissions[max(0, slices.Index(Permissions, r.Takes)):]
+}
 
 func checkGitHub(r Request, act string) Check {
-	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: "write, maintain or admin"}
+	enough := r.enough()
+	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: strings.Join(enough, " or ")}
 	repo := "the repository"
 	if r.PR != nil {
 		repo = r.PR.Repo
 	}
-	if slices.Contains(writers, r.Permission) {
+	if slices.Contains(enough, r.Permission) {
 		check.Words = fmt.Sprintf("%s has %s permission on %s.", who(r), r.Permission, repo)
 		return check
 	}
@@ -101,8 +108,8 @@ func checkGitHub(r Request, act string) Check {
 		has = fmt.Sprintf("only %s permission", r.Permission)
 	}
 	check.Result = Fail
-	check.Words = fmt.Sprintf("%s has %s on %s; to %s takes write.", who(r), has, repo, act)
-	check.Next = fmt.Sprintf("Ask someone with write permission on %s, or ask its maintainers for it.", repo)
+	check.Words = fmt.Sprintf("%s has %s on %s; to %s takes %s.", who(r), has, repo, act, enough[0])
+	check.Next = fmt.Sprintf("Ask someone with %s permission on %s, or ask its maintainers for it.", enough[0], repo)
 	return check
 }
 

@@ -37,7 +37,7 @@ func (r Request) MayFor(team string) bool {
 	if r.Door != DoorLabel && r.Door != DoorComment {
 		return r.Principal.May(ActCreate, team)
 	}
-	return slices.Contains(writers, r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
+	return slices.Contains(r.enough(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
 }
 
 // listedFirst is what was asked for, else what the table says, else the first of the team's list. What the table says of

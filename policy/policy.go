@@ -12,6 +12,7 @@ type Settings struct {
 	Hour         time.Duration // length of an hour of TTL and of profile maximum; zero: a real hour. Only a demo changes it
 	Grace        time.Duration // in place of the profile's grace; zero: the profile's
 	MaxGrace     time.Duration // the longest grace a repository's file may give; zero: the one it would have without
+	Permission   string        // on GitHub, that it takes to have clusters: one of Permissions; empty: the first
 	Forks        string        // approve, or empty: a fork's pull request gets a cluster once a person agreed to its head; deny: never, whatever a repository's file says
 	Installation string        // id of this control plane, the InstallationId tag
 }

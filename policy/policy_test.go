@@ -265,6 +265,20 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	}
 }
 
+func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
+	for _, c := range []struct {
+		takes, has string
+		enough     bool
+	}{{"", "triage", false}, {"", "write", true}, {"write", "write", true}, {"maintain", "write", false}, {"maintain", "maintain", true}, {"maintain", "admin", true}, {"admin", "maintain", false}} {
+		r := wish()
+		r.Takes, r.Permission = c.takes, c.has
+		require.Equal(t, c.enough, May(r, "destroy").Allowed, c)
+		require.Equal(t, c.enough, r.MayFor(r.Ownership.Team), c)
+		require.Equal(t, c.enough, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, c)
+	}
+	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, deed("destroy")).Words, "takes maintain")
+}
+
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
 	g := Evaluate(wish(), Usage{}, terms(t), Settings{}).Grant
 	g.Tags = map[string]string{"Owner": "thief", "color": "blue"}

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -243,6 +244,9 @@ func (c config) checkRepositories() []error {
 	var bad []error
 	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
 		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or leave it out", f, profiles.ForksApprove, profiles.ForksDeny))
+	}
+	if p := c.GitHub.Permission; p != "" && !slices.Contains(policy.Permissions, p) {
+		bad = append(bad, fmt.Errorf("github.permission is %q; give one of %s, or leave it out", p, strings.Join(policy.Permissions, ", ")))
 	}
 	for i, r := range c.Repositories {
 		if _, err := path.Match(r.Match, ""); err != nil || r.Match == "" {

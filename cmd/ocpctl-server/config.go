@@ -66,8 +66,9 @@ type githubConfig struct {
 	Look          time.Duration `yaml:"look"`          // how often a wanted cluster's pull request is looked at unasked
 	Deliveries    time.Duration `yaml:"deliveries"`    // how often it is read which webhooks never came
 
-	Forks    string        `yaml:"forks"`     // approve or deny; empty: approve
-	MaxGrace time.Duration `yaml:"max_grace"` // that a repository's own file may give; 0: what it would be without
+	Permission string        `yaml:"permission"` // that it takes to have clusters: write, maintain or admin; empty: write
+	Forks      string        `yaml:"forks"`      // approve or deny; empty: approve
+	MaxGrace   time.Duration `yaml:"max_grace"`  // that a repository's own file may give; 0: what it would be without
 }
 
 // What GitHub lets an App write.

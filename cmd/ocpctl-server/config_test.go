@@ -114,7 +114,7 @@ func TestEveryErrorIsToldAtOnce(t *testing.T) {
 	_, err := load(t, everything, `
 installation: prod
 databse_url_ref: file:/x
-github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x}
+github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x}
 listen: {public: "8081", private: "8081"}
 oidc: [{issuer: here}]
 runner:
@@ -146,6 +146,7 @@ session: {life: 13h, not_before: soon}
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
 		`github.forks is "allow"; give approve or deny, or leave it out`,
+		`github.permission is "read"; give one of write, maintain, admin, or leave it out`,
 		"github.max_grace is -1h0m0s; give 0s or more",
 		"github.look is 0s; give 6s or more",
 		"github.deliveries is 0s; give 1s or more",

@@ -148,7 +148,7 @@ func (in inner) desk(gh app.GitHub) *app.Desk {
 	cfg := in.cfg
 	return app.New(app.Config{
 		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
-		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
+		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	})
 }
