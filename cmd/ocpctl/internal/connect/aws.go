@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
@@ -15,7 +16,7 @@ import (
 // credentials themselves go nowhere.
 func fromAWS(c Context, server *client.Client) source {
 	return func(ctx context.Context) (token, error) {
-		var options []func(*config.LoadOptions) error
+		options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // what is wrong comes as an error
 		if c.AWSProfile != "" {
 			options = append(options, config.WithSharedConfigProfile(c.AWSProfile))
 		}
