@@ -43,15 +43,27 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 		return File{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	var out File
-	err = c.call(ctx, installation, func(client *gh.Client) error {
-		out, err = c.read(ctx, client, fileKey{installation, at})
-		if !answered(err, http.StatusNotFound) {
-			return err
+	waited := c.settled(ctx, func() error {
+		err = c.call(ctx, installation, func(client *gh.Client) error {
+			out, err = c.read(ctx, client, fileKey{installation, at})
+			if !answered(err, http.StatusNotFound) {
+				return err
+			}
+			return missing(ctx, client, owner, name, ref, err)
+		})
+		if !noCommit(err) {
+			return nil
 		}
-		return missing(ctx, client, owner, name, ref, err)
+		return err // of a commit that was pushed just now, say
 	})
+	if waited != nil {
+		err = waited
+	}
 	return out, explain(doing, err)
 }
+
+// noCommit says that GitHub does not know the ref, or not yet.
+func noCommit(err error) bool { return err != nil && strings.Contains(err.Error(), "No commit found") }
 
 // contentsURL is where a file is read. Its parts travel in the address, so each is escaped.
 func contentsURL(owner, name, path, ref string) (string, error) {
@@ -139,7 +151,7 @@ func tooLarge() error { return fmt.Errorf("%w: it is larger than %d KiB", ErrNot
 
 // missing finds out what a 404 for a file means. Only a repository that shows itself, at a ref it knows, lacks the file.
 func missing(ctx context.Context, client *gh.Client, owner, name, ref string, err error) error {
-	if strings.Contains(err.Error(), "No commit found") {
+	if noCommit(err) {
 		return fmt.Errorf("%w: the repository has no %q: %w", ErrRefused, ref, err)
 	}
 	if _, _, ask := client.Repositories.Get(ctx, owner, name); answered(ask, http.StatusNotFound) {

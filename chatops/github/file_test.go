@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -111,6 +112,25 @@ func TestAMissingFileIsNotAMissingRepository(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAFileAtACommitThatIsNewIsAskedForAgain(t *testing.T) {
+	n := 0
+	a := answering(t, "", routes{fileRoute: func(w http.ResponseWriter, _ *http.Request) {
+		if n++; n < 2 {
+			say(w, 404, map[string]string{"message": "No commit found for the ref def456"})
+			return
+		}
+		say(w, 200, blob("ttl: 4h\n"))
+	}})
+	c := speaking(t, a.URL, func(cfg *Config) { cfg.Settling = 10 * time.Millisecond })
+	got, err := c.File(t.Context(), 7, shop, filePath, "def456")
+	require.NoError(t, err)
+	require.Equal(t, "ttl: 4h\n", string(got.Raw))
+	n = -1
+	_, err = c.File(t.Context(), 7, shop, filePath, "def456")
+	require.ErrorIs(t, err, ErrRefused, "it never came")
+	require.Equal(t, 1, n)
 }
 
 func TestAPathStaysInItsRepository(t *testing.T) {
