@@ -41,10 +41,12 @@ func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.
 	}
 	w := checkWriter{owner: owner, repo: repo, target: t, run: run, wanted: remarks(run.Annotations), app: c.cfg.AppID}
 	var id int64
-	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
-		w.client, w.leave = client, leave
-		id, err = w.write(ctx)
-		return err
+	err = c.committed(ctx, func() error {
+		return c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
+			w.client, w.leave = client, leave
+			id, err = w.write(ctx)
+			return err
+		})
 	})
 	if err != nil {
 		return 0, explain(doing, err)

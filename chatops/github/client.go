@@ -177,10 +177,24 @@ func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) 
 // settled asks again while the answer is 404, for as long as Config.Settling: a webhook may be here before every machine of
 // GitHub knows what it tells of.
 func (c *Client) settled(ctx context.Context, ask func() error) error {
+	return c.again(ctx, ask, func(err error) bool { return answered(err, http.StatusNotFound) })
+}
+
+// committed does so while GitHub does not know a commit, which may have been pushed just now.
+func (c *Client) committed(ctx context.Context, ask func() error) error {
+	return c.again(ctx, ask, noCommit)
+}
+
+// noCommit says that GitHub does not know a ref or a commit, or not yet.
+func noCommit(err error) bool {
+	return (answered(err, http.StatusNotFound) || answered(err, http.StatusUnprocessableEntity)) && strings.Contains(err.Error(), "No commit found")
+}
+
+func (c *Client) again(ctx context.Context, ask func() error, unsettled func(error) bool) error {
 	left, wait := c.cfg.Settling, firstLook
 	for {
 		err := ask()
-		if !answered(err, http.StatusNotFound) || left <= 0 {
+		if !unsettled(err) || left <= 0 {
 			return err
 		}
 		wait = min(wait, left)

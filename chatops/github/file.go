@@ -43,27 +43,17 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 		return File{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	var out File
-	waited := c.settled(ctx, func() error {
-		err = c.call(ctx, installation, func(client *gh.Client) error {
+	err = c.committed(ctx, func() error {
+		return c.call(ctx, installation, func(client *gh.Client) error {
 			out, err = c.read(ctx, client, fileKey{installation, at})
 			if !answered(err, http.StatusNotFound) {
 				return err
 			}
 			return missing(ctx, client, owner, name, ref, err)
 		})
-		if !noCommit(err) {
-			return nil
-		}
-		return err // of a commit that was pushed just now, say
 	})
-	if waited != nil {
-		err = waited
-	}
 	return out, explain(doing, err)
 }
-
-// noCommit says that GitHub does not know the ref, or not yet.
-func noCommit(err error) bool { return err != nil && strings.Contains(err.Error(), "No commit found") }
 
 // contentsURL is where a file is read. Its parts travel in the address, so each is escaped.
 func contentsURL(owner, name, path, ref string) (string, error) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 func TestAHundredCallsFetchOneToken(t *testing.T) {
@@ -141,6 +143,25 @@ func TestAPullRequestThatIsNewIsAskedForAgain(t *testing.T) {
 	got, err := c.PullRequest(t.Context(), 7, shop, 41)
 	require.NoError(t, err)
 	require.Equal(t, 41, got.Number)
+	require.Equal(t, 2, n)
+}
+
+func TestACheckOnACommitThatIsNewIsAskedForAgain(t *testing.T) {
+	n := 0
+	a := answering(t, "", routes{
+		"GET /repos/acme/shop/commits/def456/check-runs": func(w http.ResponseWriter, _ *http.Request) {
+			if n++; n < 2 {
+				say(w, 422, map[string]string{"message": "No commit found for SHA: def456"})
+				return
+			}
+			say(w, 200, map[string]any{"total_count": 0, "check_runs": []any{}})
+		},
+		"POST /repos/acme/shop/check-runs": saying(201, map[string]any{"id": 9}),
+	})
+	c := speaking(t, a.URL, func(cfg *Config) { cfg.Settling = 10 * time.Millisecond })
+	id, err := c.UpsertCheckRun(t.Context(), CheckTarget{Installation: 7, Repo: shop, Head: "def456", Name: "ocpctl/x", ExternalKey: "clu_1"}, chatops.CheckRun{Status: "queued"})
+	require.NoError(t, err)
+	require.EqualValues(t, 9, id)
 	require.Equal(t, 2, n)
 }
 
