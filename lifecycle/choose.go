@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -98,9 +99,10 @@ func (m *mind) showReady() {
 	if n.fewer() {
 		usual = ScaledDown
 	}
+	const ends = "it ends at "
 	switch {
-	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown):
-		m.say(Ready, Expiring, "it ends at %s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
+	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is said anew
+		m.say(Ready, Expiring, ends+"%s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
 	case near:
 	case n.Phase == Expiring:
 		m.say(Ready, usual, "its end was put off") // without the time: it stays said when the end moves once more

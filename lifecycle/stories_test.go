@@ -186,6 +186,16 @@ func TestAClusterNobodyApprovedEndsWithoutEverStarting(t *testing.T) {
 	require.Empty(t, w.attempts)
 }
 
+func TestAWarningNamesTheEndAsItIsNow(t *testing.T) {
+	w := kindWorld()
+	w.reach(t, Expiring)
+	w.tick(15 * time.Minute)
+	w.touch(func(c *Cluster) { c.Ends.TTL = c.Ends.TTL.Add(10 * time.Minute) })
+	w.reconcile(false)
+	require.Equal(t, Expiring, w.row.Phase)
+	require.Equal(t, "it ends at 16:10 UTC on 1 January (the end of its time to live)", w.row.Why)
+}
+
 func TestAnExtensionTakesTheWarningBack(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, Expiring)
