@@ -1602,7 +1602,7 @@ type TransferClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Source github or slack.
+	// Source github, slack or sweep.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
 
 	// Event As GitHub names it, e.g. pull_request.
@@ -1857,7 +1857,7 @@ type ServerInterface interface {
 	// TransferCluster Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	// (POST /api/v1/clusters/{id}/transfer)
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
-	// ListDeliveries What GitHub and Slack sent, newest first.
+	// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
 	// (GET /api/v1/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
 	// GetDelivery One delivery with its body.

@@ -1583,7 +1583,7 @@ type TransferClusterParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Source github or slack.
+	// Source github, slack or sweep.
 	Source string `form:"source,omitempty" json:"source,omitempty,omitzero"`
 
 	// Event As GitHub names it, e.g. pull_request.
@@ -2103,7 +2103,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferCluster(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries What GitHub and Slack sent, newest first.
+	// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3032,7 +3032,7 @@ func (c *Client) TransferCluster(ctx context.Context, id ID, params *TransferClu
 	return c.Client.Do(req)
 }
 
-// ListDeliveries What GitHub and Slack sent, newest first.
+// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
 //
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6344,7 +6344,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithResponse(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*TransferClusterResponse, error)
 
-	// ListDeliveriesWithResponse What GitHub and Slack sent, newest first.
+	// ListDeliveriesWithResponse What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9682,7 +9682,7 @@ func (c *ClientWithResponses) TransferClusterWithResponse(ctx context.Context, i
 	return ParseTransferClusterResponse(rsp)
 }
 
-// ListDeliveriesWithResponse What GitHub and Slack sent, newest first.
+// ListDeliveriesWithResponse What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) admin() *cobra.Command {
-	deliveries := group("deliveries", "What GitHub and Slack sent, and what became of it", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
+	deliveries := group("deliveries", "What GitHub and Slack sent and the sweep saw, and what became of it", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
 	reload := a.catalogState("reload-catalogue", "Read the catalogue's directory now instead of at the next look",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
@@ -27,7 +27,7 @@ func (a *app) deliveryList() *cobra.Command {
 	var params client.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "What GitHub and Slack sent, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "What GitHub and Slack sent, and what the sweep saw of pull requests, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
@@ -55,7 +55,7 @@ func (a *app) deliveryList() *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	f.StringVar(&params.Source, "source", "", "only of this `source`: github or slack")
+	f.StringVar(&params.Source, "source", "", "only of this `source`: github, slack or sweep")
 	f.StringVar(&params.Event, "event", "", "only this `event`, e.g. pull_request")
 	f.StringVar(&params.Topic, "topic", "", "only about this `subject`, e.g. acme/shop#41")
 	f.StringVar(&params.State, "state", "", "only in this `state`: received, done or failed")

@@ -138,7 +138,7 @@ var sources = map[string]string{"embedded": "the program itself", "directory": "
 func (a *app) validate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate DIR", Short: "Read a catalogue as the server would; nothing is kept",
-		Long: `Read a catalogue's folder as the server would: profiles, teams, quotas, policies and identities. Nothing is kept.
+		Long: `Read a catalogue's folder as the server would: profiles, teams, quotas, policies, identities and add-ons. Nothing is kept.
 Every problem is a line of file, line and what would be accepted; then it ends with 1.`,
 		Args: between(1, 1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
