@@ -73,7 +73,7 @@ var table = []entry{
 	{verb: VerbHold, profile: true, takes: aSpan, example: `/ocp hold 8h --reason "a demo on Friday"`, also: "keep pin freeze",
 		words: "keeps it that long from now, whatever becomes of the pull request, up to the profile's maximum", options: []option{reasonOption}},
 	{verb: VerbRetry, profile: true, example: "/ocp retry", also: "again rerun restart",
-		words: "brings the next try of a teardown forward, or asks again for a cluster that could not be created"},
+		words: "brings the next try of a blocked teardown forward, or asks again for a cluster that failed or went"},
 	{verb: VerbShare, profile: true, takes: aGrantee, example: "/ocp share --team platform", also: "grant invite",
 		words: "shows it to another team, or to one person or workload", options: []option{
 			{"--team", "", "platform", "the team it is shown to", func(c *Command, v string) string { c.Team = v; return "" }},
