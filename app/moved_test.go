@@ -218,3 +218,16 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
 	require.False(t, h.clusters()[1].Ends.PRClosed.IsZero())
 }
+
+// The App was installed anew, and nobody told: what tells of a pull request comes by the new number.
+func TestTheInstallationThatTellsOfAPullRequestShowsItsClusters(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	e := h.event("synchronize", "will", true, label)
+	e.PR.Installation = 7001
+	h.sync(e)
+	h.sync(e)
+	require.EqualValues(t, 7001, h.only().PR.Installation)
+	require.Equal(t, []string{"7001"}, h.query(`SELECT DISTINCT installation::text FROM subscribers`))
+	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'repository_renamed' AND target_cluster_id <> ''`), 1)
+}

@@ -171,6 +171,12 @@ func (d *Desk) syncLive(ctx context.Context, e PullRequestEvent) ([]string, erro
 	if err != nil || len(live) == 0 {
 		return nil, err
 	}
+	if slices.ContainsFunc(live, func(r store.Row) bool { return r.PR.Installation != e.PR.Installation }) { // which nobody told of
+		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor}
+		if _, err := d.follow(ctx, anew, e.PR.Installation); err != nil {
+			return nil, err
+		}
+	}
 	notes, err := d.bring(ctx, live, e)
 	if err != nil {
 		return nil, err
