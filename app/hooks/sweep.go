@@ -114,12 +114,46 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.Pu
 		}
 		s.log.Warn("pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
 	}
+	elsewhere, err := s.elsewhere(ctx, installation, pulls, found, missed)
+	if err != nil {
+		return err
+	}
 	for i, look := range found {
+		if look.Gone && elsewhere[pulls[i].Repo] {
+			continue
+		}
 		if err := s.judge(ctx, pulls[i], look, past{missed[absence(pulls[i])], ends[i]}, now); err != nil {
 			return err
 		}
 	}
 	return s.store.Looked(ctx, pulls...)
+}
+
+// elsewhere finds the repositories that an installation does not reach any more and another does, which becomes a delivery: they
+// went to another owner. So is counted of which GitHub does not say it: not known is not gone.
+func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
+	out := map[string]bool{}
+	for i, look := range found {
+		repo, since := pulls[i].Repo, missed[absence(pulls[i])]
+		if _, asked := out[repo]; asked || !look.Gone || since.IsZero() {
+			continue
+		}
+		there, err := s.github.InstallationOf(ctx, repo)
+		switch {
+		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended), err == nil && there == installation:
+			out[repo] = false
+		case err != nil:
+			out[repo] = true
+			s.log.Warn("it is not known which installation reaches a repository", "repository", repo, "err", err)
+		default:
+			out[repo] = true
+			seen := sighting{Installation: there, Repository: repo, Action: actionAdded, Since: since.UTC().Format(time.RFC3339)}
+			if err := s.save(ctx, seen); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // absence is the mark of a pull request that a look did not find, since the first such look of those in a row.

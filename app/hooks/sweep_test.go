@@ -1,13 +1,17 @@
 package hooks
 
 import (
+	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -140,6 +144,48 @@ func TestAPullRequestThatIsThereAgainGoesOn(t *testing.T) {
 	l.look()
 	require.Zero(t, l.one(number, first).Ends.PRClosed, "nothing of the pull request changed, but that it is there")
 	require.Empty(t, l.query(`SELECT name FROM marks WHERE name LIKE 'absent %'`))
+}
+
+// A repository went to another owner, where the App is installed too, and nobody told: the installation of before does not see it.
+func TestARepositoryThatAnotherInstallationReachesIsNotGone(t *testing.T) {
+	l, number := labelled(t)
+	there, answers := `{"id":7001}`, http.StatusBadGateway
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/access_tokens"):
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprintf(w, `{"token":"ghs_x","expires_at":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+		case r.URL.Path == "/graphql":
+			fmt.Fprint(w, `{"data":{"p0":null},"errors":[{"type":"NOT_FOUND","path":["p0"],"message":"Could not resolve to a Repository"}]}`)
+		default:
+			w.WriteHeader(answers)
+			fmt.Fprint(w, there)
+		}
+	}))
+	t.Cleanup(hub.Close)
+	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: hub.URL, Pace: -1, Settling: -1})
+	require.NoError(t, err)
+	sweep := NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	look := func() {
+		t.Helper()
+		require.NoError(t, sweep.Look(t.Context()))
+		l.later()
+	}
+	look()
+	look()
+	require.Empty(t, l.sightings(), "not known is not gone")
+	answers = http.StatusOK
+	look()
+	require.Equal(t, []string{"installation_seen installation 7001"}, l.sightings())
+	l.settle()
+	row := l.one(number, first)
+	require.EqualValues(t, 7001, row.PR.Installation)
+	require.Zero(t, row.Ends.PRClosed)
+	there, answers = `{}`, http.StatusNotFound
+	look()
+	l.settle()
+	require.NotZero(t, l.one(number, first).Ends.PRClosed, "and now nobody reaches it")
 }
 
 func TestAnInstallationThatIsGoneIsNotAHundredPullRequests(t *testing.T) {
