@@ -27,7 +27,7 @@ func TestLabelsAreWaitedForAndToldOneByOne(t *testing.T) {
 					return context.DeadlineExceeded
 				} else if asked == 3 {
 					var id string
-					require.NoError(t, o.store.Pool().QueryRow(ctx, `SELECT id FROM effects WHERE done_at IS NULL`).Scan(&id))
+					require.NoError(t, o.store.Pool().QueryRow(ctx, `SELECT id FROM effects WHERE done_at IS NULL ORDER BY id DESC LIMIT 1`).Scan(&id))
 					require.NoError(t, o.store.EffectDone(ctx, id, c.note))
 				}
 				return nil
