@@ -42,11 +42,18 @@ type Sweep struct {
 	github *github.Client
 	every  time.Duration
 	log    *slog.Logger
+	only   []int64
 }
 
-// NewSweep returns the worker of store.LookArgs, which looks at each pull request once in so long.
-func NewSweep(s *store.Store, client *github.Client, every time.Duration, log *slog.Logger) *Sweep {
-	return &Sweep{store: s, github: client, every: every, log: log}
+// NewSweep returns the worker of store.LookArgs, which looks at each pull request once in so long. only are the App's
+// installations that are looked after; none: all.
+func NewSweep(s *store.Store, client *github.Client, every time.Duration, log *slog.Logger, only ...int64) *Sweep {
+	return &Sweep{store: s, github: client, every: every, log: log, only: only}
+}
+
+// foreign says that an installation is not looked after.
+func (s *Sweep) foreign(installation int64) bool {
+	return len(s.only) > 0 && !slices.Contains(s.only, installation)
 }
 
 // Periodic has it look, some at a time.
@@ -140,7 +147,7 @@ func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store
 		}
 		there, err := s.github.InstallationOf(ctx, repo)
 		switch {
-		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended), err == nil && there == installation:
+		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended), err == nil && (there == installation || s.foreign(there)):
 			out[repo] = false
 		case err != nil:
 			out[repo] = true
@@ -262,7 +269,7 @@ func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.Pu
 		seen := sighting{Installation: installation, Repository: repo}
 		there, err := s.github.InstallationOf(ctx, repo)
 		switch {
-		case errors.Is(err, github.ErrNotFound):
+		case errors.Is(err, github.ErrNotFound), err == nil && s.foreign(there):
 			seen.Action = actionRemoved
 		case errors.Is(err, github.ErrSuspended):
 			seen.Action = actionSuspended

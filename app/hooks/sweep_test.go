@@ -176,6 +176,11 @@ func TestARepositoryThatAnotherInstallationReachesIsNotGone(t *testing.T) {
 	look()
 	require.Empty(t, l.sightings(), "not known is not gone")
 	answers = http.StatusOK
+	bound := NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler), 5001)
+	require.NoError(t, bound.Look(t.Context()))
+	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, int64(number))}, l.sightings(), "an installation that is not looked after reaches nothing")
+	_, err = l.store.Pool().Exec(t.Context(), `DELETE FROM deliveries WHERE source = 'sweep'`)
+	require.NoError(t, err)
 	look()
 	require.Equal(t, []string{"installation_seen installation 7001"}, l.sightings())
 	l.settle()

@@ -40,7 +40,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	workers := river.NewWorkers()
 	engine.Register(workers)
 	gh := in.cfg.GitHub
-	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log)
+	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	river.AddWorker(workers, hooks.NewInboxWorker(in.store, desk, gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
