@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -61,7 +62,12 @@ func (d *Desk) wishByLabel(ctx context.Context, e PullRequestEvent, label, name 
 			return nil, d.keepMade(ctx, e, label, newest)
 		}
 		return nil, d.store.ShowByLabel(ctx, newest.ID) // it must not outlast the cluster
-	case !deed(e, label):
+	}
+	asked, err := d.undrafted(ctx, e, label)
+	switch {
+	case err != nil:
+		return nil, err
+	case !asked && !deed(e, label):
 		return d.unasked(ctx, e, label)
 	case e.late:
 		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
@@ -101,6 +107,16 @@ func (d *Desk) wrongLabel(ctx context.Context, e PullRequestEvent, label, note, 
 func deed(e PullRequestEvent, label string) bool {
 	opens := (e.Action == ActionReopened || e.Action == ActionOpened) && slices.Contains(e.as.Labels, label)
 	return !e.own && e.Actor != "" && (opens || e.Action == ActionLabeled && e.Label == label)
+}
+
+// undrafted says whether somebody made a pull request ready that had the label then, where drafts count as closed: it is reopened
+// by that.
+func (d *Desk) undrafted(ctx context.Context, e PullRequestEvent, label string) (bool, error) {
+	if e.Action != ActionReady || e.own || e.Actor == "" || !slices.Contains(e.as.Labels, label) {
+		return false, nil
+	}
+	file, _, err := d.file(ctx, e.PR)
+	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
 // quiet is how long a pull request is left in peace before a label on it counts as one that nobody will be told of any more.

@@ -15,6 +15,7 @@ import (
 const (
 	ActionOpened      = "opened"
 	ActionReopened    = "reopened"
+	ActionReady       = "ready_for_review"
 	ActionLabeled     = "labeled"
 	ActionUnlabeled   = "unlabeled"
 	ActionSynchronize = "synchronize"
@@ -80,7 +81,7 @@ const older = "older than what was already seen; nothing changed"
 // asks says whether somebody may have asked for something by the event, which counts however late it comes, if what they
 // asked for still stands.
 func (e PullRequestEvent) asks() bool {
-	return slices.Contains([]string{ActionOpened, ActionReopened, ActionLabeled, ActionSynchronize}, e.Action)
+	return slices.Contains([]string{ActionOpened, ActionReopened, ActionReady, ActionLabeled, ActionSynchronize}, e.Action)
 }
 
 // ourselves says whether a label was set or taken off by us.

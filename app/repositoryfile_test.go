@@ -67,6 +67,17 @@ func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 			e.PR.HeadRef = "feature"
 			h.sync(e)
 			require.True(t, h.only().Ends.PRClosed.IsZero())
+
+			h.destroyed(h.only())
+			e = h.event("ready_for_review", "maya", true, label)
+			h.sync(e)
+			h.sync(e)
+			if !ends {
+				h.only() // a draft was like any other
+				return
+			}
+			require.Equal(t, 2, len(h.clusters()), "it is as if it were reopened")
+			require.Equal(t, "github:maya", h.clusters()[1].RequestedBy)
 		})
 	}
 }

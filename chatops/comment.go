@@ -388,7 +388,7 @@ func again(c lifecycle.Card) string {
 	case strings.HasPrefix(why, lifecycle.BecauseMerged):
 		return "The pull request was merged: a new one takes another pull request."
 	case strings.HasPrefix(why, lifecycle.BecauseDraft):
-		return fmt.Sprintf("For a new one mark the pull request ready for review, and type %s.", code(Prefix+" create "+c.Profile))
+		return fmt.Sprintf("For a new one mark the pull request ready for review, and set %s if it is not set.", code(LabelPrefix+c.Profile))
 	}
 	return fmt.Sprintf("For a new one type %s.", code(Prefix+" create "+c.Profile))
 }

@@ -393,7 +393,7 @@ func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne
 		"": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
 		lifecycle.BecauseClosed + ", seen by the sweep": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
 		lifecycle.BecauseMerged:                         "The pull request was merged: a new one takes another pull request.",
-		lifecycle.BecauseDraft:                          "For a new one mark the pull request ready for review, and type `/ocp create aws-minimal-test`.",
+		lifecycle.BecauseDraft:                          "For a new one mark the pull request ready for review, and set `ocp/aws-minimal-test` if it is not set.",
 		"the App was suspended on acme/shop":            "For a new one type `/ocp create aws-minimal-test`.",
 	} {
 		gone.Ends.PRWhy = why
