@@ -42,9 +42,9 @@ func (d *Desk) goneAll(ctx context.Context, pulls []store.PullRequest, why func(
 	return fmt.Sprintf("pull requests whose clusters end: %d", len(pulls)), nil
 }
 
-// back lifts what was ended because a pull request could not be seen. Whether a draft or a closed one may go on, the next look
-// at it says.
-func (d *Desk) back(ctx context.Context, pulls []store.PullRequest, why, actor string) (note string, err error) {
+// back lifts what was ended because a pull request could not be seen, or where its repository is archived no longer, for that.
+// Whether a draft or a closed one may go on, the next look at it says.
+func (d *Desk) back(ctx context.Context, pulls []store.PullRequest, unarchived bool, why, actor string) (note string, err error) {
 	lifted := 0
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
@@ -55,7 +55,7 @@ func (d *Desk) back(ctx context.Context, pulls []store.PullRequest, why, actor s
 			return "", err
 		}
 		for _, row := range live {
-			if row.Ends.PRClosed.IsZero() {
+			if row.Ends.PRClosed.IsZero() || strings.Contains(row.Ends.PRWhy, archived) != unarchived {
 				continue
 			}
 			if err := d.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {

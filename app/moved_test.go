@@ -55,6 +55,9 @@ func TestWhatHappensToARepository(t *testing.T) {
 			h.sync(seen)
 			require.Equal(t, name == "archived", !h.only().Ends.PRClosed.IsZero(), "what the App sees again goes on; what is archived is seen all the time")
 			if name == "archived" {
+				_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+				require.NoError(t, err)
+				require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
 				h.moved(app.RepositoryEvent{Action: "unarchived", From: repo})
 				require.True(t, h.only().Ends.PRClosed.IsZero())
 				h.moved(c.event)

@@ -54,7 +54,7 @@ func (d *Desk) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note str
 	case actionArchived:
 		return d.goneAll(ctx, pulls, func(repo string) string { return repo + archived }, e.Actor)
 	case actionUnarchived:
-		return d.back(ctx, pulls, e.From+" is archived no longer", e.Actor)
+		return d.back(ctx, pulls, true, e.From+" is archived no longer", e.Actor)
 	}
 	return "nothing follows from a repository that was " + e.Action, nil
 }
@@ -142,7 +142,7 @@ func (d *Desk) InstallationChanged(ctx context.Context, e InstallationEvent) (no
 		}
 	}
 	if back {
-		return d.back(ctx, pulls, "the App is there again", e.Actor)
+		return d.back(ctx, pulls, false, "the App is there again", e.Actor)
 	}
 	return d.goneAll(ctx, pulls, why, e.Actor)
 }
