@@ -61,9 +61,12 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 		return d, err
 	}
 	for _, e := range events {
-		if _, phase, moved := strings.Cut(e.To, "/"); moved {
-			d.Timeline = append(d.Timeline, chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)})
+		_, phase, moved := strings.Cut(e.To, "/")
+		m := chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}
+		if last := len(d.Timeline) - 1; !moved || e.From == e.To && last >= 0 && d.Timeline[last].Why == m.Why {
+			continue // an attempt begins at what the move before it announced
 		}
+		d.Timeline = append(d.Timeline, m)
 	}
 	conditions, err := c.Store.Conditions(ctx, row.ID)
 	for _, q := range conditions {

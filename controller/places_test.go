@@ -392,3 +392,18 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	require.Empty(t, f.ours(41), "what a person took away is left alone")
 	require.Empty(t, f.house.jobs("reply"))
 }
+
+func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row, _ := f.install(f.asked("shop", 41))
+	f.yard.away = true
+	f.pass(lease + limits.LeaseGrace + time.Second)
+	f.reconcile(row.ID)
+	require.Equal(t, lifecycle.Cleaning, f.cluster(row.ID).Phase)
+	f.pass(2 * limits.RetryBase)
+	f.reconcile(row.ID)
+	require.Equal(t, lifecycle.Destroy, f.open(row.ID).Kind)
+	f.settle()
+	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: attempt 1 did not finish"), f.ours(41)[0])
+}
