@@ -60,6 +60,8 @@ ALTER TABLE subscribers
 CREATE UNIQUE INDEX subscribers_one_place ON subscribers (cluster_id, kind) WHERE kind <> 'github_check';
 CREATE UNIQUE INDEX subscribers_one_check ON subscribers (cluster_id, head) WHERE kind = 'github_check';
 CREATE INDEX subscribers_cluster ON subscribers (cluster_id);
+CREATE INDEX subscribers_head ON subscribers (head, repo) WHERE kind = 'github_check' AND NOT left_behind;
+CREATE INDEX cluster_requests_refused ON cluster_requests (created_at) WHERE NOT allowed;
 DROP INDEX subscribers_behind;
 CREATE INDEX subscribers_behind ON subscribers (nudge_at) WHERE shown_version < wanted_version AND NOT muted;
 
@@ -125,6 +127,8 @@ DELETE FROM subscribers WHERE kind IN ('github_deployment', 'github_label');
 DELETE FROM subscribers s WHERE kind = 'github_check' AND EXISTS (
     SELECT 1 FROM subscribers o WHERE o.kind = s.kind AND o.cluster_id = s.cluster_id AND (s.left_behind, o.id) > (o.left_behind, s.id));
 DROP INDEX subscribers_behind;
+DROP INDEX cluster_requests_refused;
+DROP INDEX subscribers_head;
 DROP INDEX subscribers_cluster;
 DROP INDEX subscribers_one_check;
 DROP INDEX subscribers_one_place;
