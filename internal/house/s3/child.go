@@ -69,7 +69,7 @@ func run() error {
 	go func() {
 		served <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, Ports: []string{o.Addr}, HealthPath: o.Health,
-			MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
+			MaxConnections: 10_000, MaxRequests: 10_000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
 		})
 	}()
 	go func() {

@@ -85,7 +85,7 @@ func TestANameThatExistsBlocksWhateverMadeIt(t *testing.T) {
 
 	s.target.Identities = []contract.Identity{{CCOName: "taken-abc", Account: account}}
 	require.Empty(t, check())
-	require.NoError(t, s.S3.CreateBucket(t.Context(), "taken-abc-oidc"))
+	s.bucket(t, "taken-abc-oidc", "")
 	require.Equal(t, "NameInUse", check()[0].Code)
 	require.True(t, check()[0].Block)
 }
