@@ -36,8 +36,8 @@ type Call struct {
 	Method  string
 	Route   string // the pattern it matched, e.g. "POST /repos/{owner}/{repo}/check-runs"
 	Path    string
-	Status  int    // 0: it is not answered yet
-	Content bool   // it writes as the installation
+	Status  int  // 0: it is not answered yet
+	Content bool // it writes as the installation
 }
 
 // Calls are those made since the start, oldest first; the newest 50,000 are kept.
