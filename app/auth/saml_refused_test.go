@@ -222,14 +222,13 @@ func TestEitherSignatureIsEnough(t *testing.T) {
 
 func TestWhatIsNoResponseIsRefused(t *testing.T) {
 	p := newPages(t, nil)
-	relay := p.answer(p.begin("/"), nil).Relay
 	for name, text := range map[string]string{
 		"nothing": "", "no base64": "%%%", "no XML": "aGVsbG8=",
 		"a document type": base64.StdEncoding.EncodeToString([]byte(`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol">&e;</samlp:Response>`)),
 		"another element": base64.StdEncoding.EncodeToString([]byte(`<samlp:LogoutResponse xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"/>`)),
 	} {
 		p.browser = newBrowser(t)
-		relay = p.answer(p.begin("/"), nil).Relay
+		relay := p.answer(p.begin("/"), nil).Relay
 		a := answered{text, relay}
 		p.refused(a, p.post(p.browser, a), auth.Malformed, "Sign in again")
 		require.NotContains(t, p.last.Error(), "passwd", name)

@@ -51,7 +51,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	base, err := url.Parse(cfg.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("Slack base URL %q: want http(s)://host/api/", cfg.BaseURL)
+		return nil, fmt.Errorf("base URL of Slack %q: want http(s)://host/api/", cfg.BaseURL)
 	}
 	http := &http.Client{Transport: cfg.Transport, Timeout: cfg.HTTPTimeout, CheckRedirect: nowhereElse}
 	return &Client{api.New(cfg.Token.Reveal(), api.OptionAPIURL(strings.TrimSuffix(cfg.BaseURL, "/")+"/"), api.OptionHTTPClient(http))}, nil

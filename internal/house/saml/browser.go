@@ -16,7 +16,7 @@ import (
 // the provider, and submits what the provider's page would submit by itself. The client must keep cookies and follow
 // redirects; afterwards it is on the page next.
 func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) error {
-	page, at, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
+	page, _, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,8 @@ func SignIn(ctx context.Context, browser *http.Client, home, login, password, ne
 	if form, to = formOf(page); !form.Has("SAMLResponse") {
 		return fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
 	}
-	if _, at, err = visit(ctx, browser, to, form); err == nil && !strings.HasPrefix(at, home) {
+	_, at, err := visit(ctx, browser, to, form)
+	if err == nil && !strings.HasPrefix(at, home) {
 		err = errors.New("it ended at " + at)
 	}
 	if err != nil {
