@@ -53,7 +53,7 @@ func Empty(t testing.TB) (url string) {
 var shared = sync.OnceValues(func() (*instance, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	dir, err := os.MkdirTemp("", "ocpctl-pgtest-")
+	dir, err := os.MkdirTemp(memory(), "ocpctl-pgtest-")
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,17 @@ var shared = sync.OnceValues(func() (*instance, error) {
 	}
 	return &instance{server, alive}, nil
 })
+
+// memory is a folder in memory that has room for the servers of several test processes; empty: there is none, and the usual
+// temporary folder does. A database is three hundred files, which memory makes ten times as fast.
+func memory() string {
+	const shm, room = "/dev/shm", 8 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(shm, &fs); err != nil || uint64(fs.Bavail)*uint64(fs.Bsize) < room {
+		return ""
+	}
+	return shm
+}
 
 // instance is the process's server. Its pipe stays referenced, because its end means the end of the process.
 type instance struct {
