@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,8 @@ func (l *life) types(who, channel, text string) string {
 	require.NoError(l.t, err)
 	require.Contains(l.t, told, "Got it")
 	l.runUntil(fmt.Sprintf("%s is answered in Slack", who), 20*time.Second, func() bool { return len(l.Slack.Seen(who)) > before+1 })
-	return l.Slack.Seen(who)[before+1]
+	said := l.Slack.Seen(who)[before:] // the answer may be quicker than the acknowledgement
+	return said[slices.IndexFunc(said, func(words string) bool { return words != told })]
 }
 
 // twoWordsInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever door.
