@@ -112,6 +112,9 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":999,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
 		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
 	}
+	for _, dots := range []string{"acme/..", "../shop", "."} {
+		require.Contains(t, h.dispatch(dots, "will", "create_ephemeral_cluster", `{"pr_number":1,"repository":"`+dots+`"}`), "it has to be owner/name")
+	}
 	require.Contains(t, h.dispatch("d", "will", "deploy", `{}`), "nothing listens")
 	for _, payload := range []string{`{"pr_number":"` + strings.Repeat("9", 9000) + `"}`, `{"pr_number":1,"repository":"\u0000` + strings.Repeat("`", 9000) + `"}`} {
 		note := h.dispatch("long", "will", "create_ephemeral_cluster", payload)

@@ -89,7 +89,10 @@ func (d *Desk) Dispatch(ctx context.Context, e DispatchEvent) (note string, err 
 	})
 }
 
-var repositoryName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+var nameChars = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+
+// isName says whether GitHub could call an owner or a repository so. Dots alone would be a way through its addresses.
+func isName(s string) bool { return nameChars.MatchString(s) && strings.Trim(s, ".") != "" }
 
 // beside is the repository that is meant: owner/name, a name beside the one that sent the event, or that one itself.
 func beside(sender, named string) (repo string, ok bool) {
@@ -100,7 +103,7 @@ func beside(sender, named string) (repo string, ok bool) {
 	if before, name, whole := strings.Cut(named, "/"); whole {
 		owner, named = before, name
 	}
-	return owner + "/" + named, repositoryName.MatchString(owner) && repositoryName.MatchString(named)
+	return owner + "/" + named, isName(owner) && isName(named)
 }
 
 // dispatched is the command that an event stands for; nil: there is no such repository for whoever sent it. It is nil in the
@@ -172,8 +175,8 @@ func (d *Desk) createByDispatch(ctx context.Context, c command, p payload) (repl
 	return d.createOnce(ctx, c, w)
 }
 
-// deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only one. Other programs call
-// clusters by other rules, so a name that none has is no error.
+// deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only
+// one. Other programs call clusters by other rules, so a name that none has is no error.
 func (d *Desk) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
 	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}

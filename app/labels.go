@@ -19,7 +19,7 @@ func (d *Desk) EnsureLabels(ctx context.Context, p policy.Principal, repo string
 	if deed, err = reasoned(deed, false); err != nil {
 		return "", err
 	}
-	if owner, name, _ := strings.Cut(repo, "/"); !repositoryName.MatchString(owner) || !repositoryName.MatchString(name) {
+	if owner, name, _ := strings.Cut(repo, "/"); !isName(owner) || !isName(name) {
 		return "", &Error{Kind: Invalid, Message: "That is no repository's name.", Fields: []Field{
 			{Name: "repository", Detail: fmt.Sprintf("%.100q", repo), Accept: []string{"owner/name, as on GitHub"}},
 		}}

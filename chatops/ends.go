@@ -1,0 +1,82 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// against says what keeps a cluster whose pull request is the reason that it ends.
+func against(why string) string {
+	switch {
+	case strings.HasPrefix(why, lifecycle.BecauseClosed):
+		return "Reopen it to keep the cluster"
+	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+		return "Mark it ready for review to keep the cluster"
+	}
+	return code("/ocp hold 4h") + " keeps it longer"
+}
+
+// end says when it goes and why then, and what would keep it.
+func end(c lifecycle.Card) string {
+	at := ending(c)
+	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
+	switch {
+	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
+		return text + fmt.Sprintf(", held until then: %s. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
+		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+	case at.Equal(c.Ends.PRClosed):
+		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
+	case at.Equal(c.Ends.LabelRemoved):
+		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", code(LabelPrefix+c.Profile))
+	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
+		return text + ", because " + plain(c.Ends.Reason())
+	case at.Equal(c.Ends.Max):
+		return text + fmt.Sprintf(", %s after it was asked for: the most its profile gives", policy.Span(at.Sub(c.AcceptedAt)))
+	}
+	return text + fmt.Sprintf(", %s after it was asked for. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+}
+
+func ending(c lifecycle.Card) time.Time {
+	if at := c.Ends.DestroyAt(); !at.IsZero() {
+		return at
+	}
+	return c.DestroyAt
+}
+
+// unheld is when it would go without its hold.
+func unheld(c lifecycle.Card) time.Time {
+	ends := c.Ends
+	ends.Hold = time.Time{}
+	return ends.DestroyAt()
+}
+
+// brought says that something beside its own time brings its end nearer.
+func brought(c lifecycle.Card) bool {
+	at := ending(c)
+	return at.Before(c.Ends.TTL) && at.Before(c.Ends.Max)
+}
+
+func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
+
+// again says how one comes to a new cluster where the pull request took the last one with it.
+func again(c lifecycle.Card) string {
+	switch why := c.Ends.PRWhy; {
+	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
+		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+	case strings.HasPrefix(why, lifecycle.BecauseMerged):
+		return "The pull request was merged: a new one takes another pull request."
+	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+		return fmt.Sprintf("For a new one mark the pull request ready for review, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+	}
+	return fmt.Sprintf("For a new one type %s.", code(Prefix+" create "+c.Profile))
+}
+
+// extendable says that a later end is there to be had, and would count.
+func extendable(c lifecycle.Card) bool {
+	return c.Ends.TTL.Before(c.Ends.Max) && ending(c).Before(c.Ends.Max) && !brought(c)
+}
