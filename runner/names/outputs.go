@@ -1,0 +1,34 @@
+package names
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// APIURL is where the cluster's API answers: the installer publishes it under this name and no other.
+func (s Scope) APIURL() string { return "https://api." + s.Domain() + ":6443" }
+
+// ConsoleURL is where the installer publishes the cluster's console.
+func (s Scope) ConsoleURL() string { return "https://console-openshift-console.apps." + s.Domain() }
+
+// CheckURL returns nil if raw is an https address of a host of this cluster, without credentials in it. People are sent
+// there, so its host must not be anybody else's.
+func (s Scope) CheckURL(raw string) error {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%.80q is not a URL", raw)
+	case u.Scheme != "https" || u.Opaque != "":
+		return fmt.Errorf("%.80q is not an https URL", raw)
+	case u.User != nil:
+		return fmt.Errorf("%.80q holds credentials", u.Redacted())
+	case !strings.HasSuffix(u.Hostname(), "."+s.Domain()):
+		return fmt.Errorf("%.80q is not a host of this cluster", u.Host)
+	case u.Port() != "" && u.Port() != "443" && u.Port() != "6443":
+		return fmt.Errorf("%.80q has a port that no cluster publishes", u.Host)
+	case strings.ContainsAny(raw, " <>\"'`\\|\t\r\n"):
+		return fmt.Errorf("%.80q holds characters that have to be escaped in a URL", raw)
+	}
+	return nil
+}
