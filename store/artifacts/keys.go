@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ const (
 )
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+
+// plainFile is a file name that stays in its folder.
+var plainFile = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`)
 
 // stamp names a moment and an attempt, the last folder of every key that is written once.
 func stamp(at time.Time, attempt int) string {
@@ -30,7 +34,59 @@ func archiveKeys(b Bundle, at time.Time) (archive, manifest string) {
 	return folder + name, folder + "/manifest.json"
 }
 
-// CredentialKey is where one credential of a cluster goes: name is "kubeconfig" or "kubeadmin-password".
+// CheckKeys returns nil if the snapshot lies where this attempt of this cluster keeps a snapshot of its type, and nowhere
+// else. Its error says which key does not.
+func (s Snapshot) CheckKeys(cluster string, attempt int) error {
+	folder, file := path.Split(s.Key)
+	stamped, ofAttempt := strings.CutSuffix(path.Base(folder), fmt.Sprintf("-a%d", attempt))
+	at, err := time.Parse(stampLayout, stamped)
+	if err != nil || !ofAttempt || !plainID.MatchString(cluster) {
+		return fmt.Errorf("key %.200q is not of attempt %d of %s", s.Key, attempt, cluster)
+	}
+	var archive, manifest string
+	switch {
+	case s.Type == Destroy, s.Type == Operate:
+		archive, manifest = archiveKeys(Bundle{Type: s.Type, Cluster: cluster, Attempt: attempt}, at)
+	case s.Type == Log && plainFile.MatchString(file):
+		archive = LogBundleKey(cluster, attempt, at, file)
+	default:
+		return fmt.Errorf("type %.40q has no key %.200q", s.Type, s.Key)
+	}
+	switch {
+	case s.Key != archive:
+		return fmt.Errorf("key %.200q is not of attempt %d of %s, where it would be %q", s.Key, attempt, cluster, archive)
+	case s.ManifestKey != manifest:
+		return fmt.Errorf("manifest key %.200q does not belong to %q", s.ManifestKey, archive)
+	}
+	return nil
+}
+
+// The credentials of a cluster that CredentialKey and CredentialRef name.
+const (
+	Kubeconfig = "kubeconfig"
+	Kubeadmin  = "kubeadmin-password"
+)
+
+// CredentialRef is the reference to what CredentialKey names.
+func CredentialRef(bucket, cluster string, attempt int, at time.Time, name string) string {
+	return refTo(bucket, CredentialKey(cluster, attempt, at, name))
+}
+
+// MetadataRef is the reference to what MetadataKey names.
+func MetadataRef(bucket, cluster string, attempt int, at time.Time) string {
+	return refTo(bucket, MetadataKey(cluster, attempt, at))
+}
+
+// IsCredentialRef reports whether a reference names a credential of this cluster: whatever it was stored as, another
+// cluster's is never handed out under this one's name.
+func IsCredentialRef(ref, cluster, name string) bool {
+	_, key, ok := strings.Cut(strings.TrimPrefix(ref, "s3://"), "/")
+	folder, file := path.Split(key)
+	return ok && plainID.MatchString(cluster) && file == name && path.Clean(key) == key &&
+		path.Dir(path.Clean(folder)) == operatePrefix+"clusters/"+cluster
+}
+
+// CredentialKey is where one credential of a cluster goes: name is Kubeconfig or Kubeadmin.
 func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
 	return operatePrefix + "clusters/" + cluster + "/" + stamp(at, attempt) + "/" + name
 }
@@ -57,7 +113,9 @@ func SpoolKey(attempt string, seq int, kind string) string {
 }
 
 // ref is how an object is named outside this package.
-func (s *Store) ref(key string) string { return "s3://" + s.cfg.Bucket + "/" + key }
+func (s *Store) ref(key string) string { return refTo(s.cfg.Bucket, key) }
+
+func refTo(bucket, key string) string { return "s3://" + bucket + "/" + key }
 
 // keyOf reads a reference to an object of this bucket.
 func (s *Store) keyOf(ref string) (string, error) {
