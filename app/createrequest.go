@@ -189,7 +189,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	for _, f := range []struct{ name, words, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
 	} {
-		switch problem := profiles.TagProblem(f.name, f.value); {
+		switch problem := profiles.TagValueProblem(f.value); {
 		case f.value == "":
 			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("The %s is missing; every cluster carries it as a tag.", f.words), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
 		case problem != "":

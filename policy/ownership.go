@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -63,11 +64,11 @@ func (j judging) checkOwnership() Check {
 	_, _, declared := j.terms.Catalogue.Team(own.Team)
 	var missing []string
 	for _, f := range []struct{ words, tag, value string }{
-		{"owner", tagOwner, own.Owner}, {"team", tagTeam, own.Team}, {"cost center", tagCostCenter, own.CostCenter}, {"environment", tagEnvironment, own.Environment},
+		{"owner", tagkey.Owner, own.Owner}, {"team", tagkey.Team, own.Team}, {"cost center", tagkey.CostCenter, own.CostCenter}, {"environment", tagkey.Environment, own.Environment},
 	} {
 		unknown := j.stranger && own.Team != "" && f.value == ""
-		follows := own.Team == "" && declared && (f.tag == tagCostCenter || f.tag == tagEnvironment) // the team's lists give it
-		if !unknown && !follows && profiles.TagProblem(f.tag, f.value) != "" {
+		follows := own.Team == "" && declared && (f.tag == tagkey.CostCenter || f.tag == tagkey.Environment) // the team's lists give it
+		if !unknown && !follows && profiles.TagValueProblem(f.value) != "" {
 			missing = append(missing, f.words)
 		}
 	}

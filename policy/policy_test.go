@@ -156,7 +156,12 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"a reserved tag in disguise":    {func(r *Request) { r.Tags = map[string]string{"ttlexpiry": "x"} }, "tags", "TTLExpiry is set", "Leave it out"},
 		"the profile as a tag":          {func(r *Request) { r.Tags = map[string]string{"Profile": "x"} }, "tags", "Profile is set", "Leave it out"},
 		"a tag AWS keeps":               {func(r *Request) { r.Tags = map[string]string{"aws:x": "y"} }, "tags", "AWS keeps", "another key"},
-		"too many tags":                 {func(r *Request) { r.Tags = many(16) }, "tags", "at most 15 tags", "Leave out 1"},
+		"the destroyer's own tag":       {func(r *Request) { r.Tags = map[string]string{"openshiftClusterID": "another's"} }, "tags", "its destroyer find", "another key"},
+		"the provider's tag": {func(r *Request) {
+			r.Tags = map[string]string{"sigs.k8s.io/cluster-api-provider-aws/cluster/x-1": "owned"}
+		}, "tags", "keys in k8s.io", "another key"},
+		"a cleaner's tag": {func(r *Request) { r.Tags = map[string]string{"ExpirationDate": "2020-01-01"} }, "tags", "cleaners of cloud accounts", "another key"},
+		"too many tags":   {func(r *Request) { r.Tags = many(16) }, "tags", "at most 15 tags", "Leave out 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := wish()

@@ -7,31 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/profiles"
-)
-
-// The tags the control plane sets on every resource. The first nine are required of every cluster.
-const (
-	tagManagedBy    = "ManagedBy"
-	tagClusterID    = "ClusterId"
-	tagClusterName  = "ClusterName"
-	tagOwner        = "Owner"
-	tagTeam         = "Team"
-	tagCostCenter   = "CostCenter"
-	tagEnvironment  = "Environment"
-	tagTTLExpiry    = "TTLExpiry"
-	tagRequestID    = "RequestId"
-	tagInstallation = "InstallationId"
 )
 
 // ourTags is how many tags EffectiveTags adds to the user's.
 const ourTags = 10
-
-// reservedTags cannot be set by people, in whatever case: two tags that differ by case alone would deceive a report.
-var reservedTags = []string{
-	tagManagedBy, tagClusterID, tagClusterName, tagOwner, tagTeam, tagCostCenter, tagEnvironment, tagTTLExpiry, tagRequestID,
-	tagInstallation, "Platform", "Profile",
-}
 
 // ManagedBy is the value of the ManagedBy tag, by which every resource of ours is found.
 const ManagedBy = "cluster-control-plane"
@@ -44,16 +25,16 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 		tags = map[string]string{}
 	}
 	maps.Copy(tags, map[string]string{
-		tagManagedBy:    ManagedBy,
-		tagClusterID:    clusterID,
-		tagClusterName:  g.Name,
-		tagOwner:        g.Ownership.Owner,
-		tagTeam:         g.Ownership.Team,
-		tagCostCenter:   g.Ownership.CostCenter,
-		tagEnvironment:  g.Ownership.Environment,
-		tagTTLExpiry:    acceptedAt.Add(g.MaxTTL).UTC().Format(time.RFC3339),
-		tagRequestID:    jobID,
-		tagInstallation: installation,
+		tagkey.ManagedBy:    ManagedBy,
+		tagkey.ClusterID:    clusterID,
+		tagkey.ClusterName:  g.Name,
+		tagkey.Owner:        g.Ownership.Owner,
+		tagkey.Team:         g.Ownership.Team,
+		tagkey.CostCenter:   g.Ownership.CostCenter,
+		tagkey.Environment:  g.Ownership.Environment,
+		tagkey.TTLExpiry:    acceptedAt.Add(g.MaxTTL).UTC().Format(time.RFC3339),
+		tagkey.RequestID:    jobID,
+		tagkey.Installation: installation,
 	})
 	return tags
 }
@@ -72,9 +53,8 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 			fmt.Sprintf("A cluster carries at most %d tags of your own beside our %d.", most, ourTags), fmt.Sprintf("Leave out %d of them.", len(r.Tags)-most))
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
-		reserved := slices.IndexFunc(reservedTags, func(ours string) bool { return strings.EqualFold(ours, key) })
-		if reserved >= 0 {
-			refuse(key, key, "any other key", fmt.Sprintf("The tag %s is set by the control plane and cannot be chosen.", reservedTags[reserved]), "Leave it out, or choose another key.")
+		if own := tagkey.ControlPlane(key); own != "" {
+			refuse(key, key, "any other key", fmt.Sprintf("The tag %s is set by the control plane and cannot be chosen.", own), "Leave it out, or choose another key.")
 			continue
 		}
 		if problem := profiles.TagProblem(key, r.Tags[key]); problem != "" {

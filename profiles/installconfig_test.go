@@ -59,12 +59,14 @@ func TestWhatTheInstallerWouldOnlyWarnAboutIsRefusedAllAtOnce(t *testing.T) {
 }
 
 func TestTagProblemFollowsTheInstallersLimits(t *testing.T) {
-	for _, fine := range [][2]string{{"team", "a"}, {"a.b/c", "x y"}, {"kubernetes", "io"}, {"mykubernetes.io/x", "y"}, {strings.Repeat("k", 128), strings.Repeat("v", 256)}, {"mail", "a+b@example.com"}} {
+	for _, fine := range [][2]string{{"Team", "a"}, {"purpose", "a"}, {"a.b/c", "x y"}, {"kubernetes", "io"}, {"mykubernetes.io/x", "y"}, {strings.Repeat("k", 128), strings.Repeat("v", 256)}, {"mail", "a+b@example.com"}} {
 		require.Empty(t, TagProblem(fine[0], fine[1]), fine[0])
 	}
 	for _, bad := range [][2]string{
 		{"", "v"}, {"k", ""}, {strings.Repeat("k", 129), "v"}, {"k", strings.Repeat("v", 257)}, {"NAME", "v"}, {"AWS:x", "v"}, {"kubernetes.io/cluster/x", "owned"},
 		{"x.OpenShift.io/y", "v"}, {"k;", "v"}, {"k", "v<"}, {"k", "a\nb"}, {" k", "v"}, {"k", "v "}, {"ключ", "v"},
+		{"team", "a"}, {"openshiftClusterID", "v"}, {"OpenShift-x", "v"}, {"sigs.k8s.io/cluster-api-provider-aws/cluster/x", "owned"}, {"red-hat-managed", "true"},
+		{"expirationDate", "v"}, {"ocpctl-x", "v"},
 	} {
 		require.NotEmpty(t, TagProblem(bad[0], bad[1]), bad[0])
 	}

@@ -61,6 +61,8 @@ func TestEachThingTheInstallerWouldTakeOrMissIsRefusedWithItsField(t *testing.T)
 		"a tag that is a number":               {"Team: platform", "Team: 7", "platform.aws.userTags.Team", "a string"},
 		"a tag without a value":                {"Team: platform", "Team: \"\"", "platform.aws.userTags.Team", "another key or value"},
 		"a tag that is the cluster's":          {"Team: platform", "kubernetes.io/cluster/x: owned", "platform.aws.userTags.kubernetes.io/cluster/x", "another key"},
+		"a tag that steers the destroyer":      {"Team: platform", "openshiftClusterID: x", "platform.aws.userTags.openshiftClusterID", "another key"},
+		"our tag in another spelling":          {"Team: platform", "team: platform", "platform.aws.userTags.team", "another key"},
 		"a tag twice":                          {"Team: platform", "Team: platform\n      Team: shop", "platform.aws.userTags.Team", "each key once"},
 		"tags that are a list":                 {"userTags:", "userTags: []\n    tags:", "platform.aws.userTags", "a mapping of at most 25"},
 		"more tags than the installer takes":   {"Team: platform", many(16), "platform.aws.userTags", "at most 25"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // MaxTags is how many user tags the installer takes on AWS (pkg/types/aws/validation/platform.go).
@@ -17,30 +19,42 @@ const (
 	maxTagValue = 256
 )
 
-// TagProblem says in words why the installer or AWS would refuse a tag; empty: it is fine.
+// TagProblem says in words why a tag cannot stand in an install-config: the installer or AWS would refuse it, or its key
+// belongs to a tool that finds and deletes resources by it. Empty: it is fine. The control plane's own keys are fine only
+// in their own spelling.
 func TagProblem(key, value string) string {
-	lower := strings.ToLower(key)
-	domain, _, _ := strings.Cut(lower, "/")
+	own := tagkey.ControlPlane(key)
 	switch {
 	case key == "" || len(key) > maxTagKey:
 		return fmt.Sprintf("a tag's key has 1 to %d characters", maxTagKey)
+	case !tagForm.MatchString(key):
+		return tagCharacters
+	case strings.TrimSpace(key) != key:
+		return tagSpaces
+	case own != "" && own != key:
+		return fmt.Sprintf("the control plane sets %s, and two keys that differ by case alone are easily confused", own)
+	case tagkey.Foreign(key) != "":
+		return tagkey.Foreign(key)
+	default:
+		return TagValueProblem(value)
+	}
+}
+
+// TagValueProblem says in words why the installer or AWS would refuse a tag's value; empty: it is fine.
+func TagValueProblem(value string) string {
+	switch {
 	case value == "" || len(value) > maxTagValue:
 		return fmt.Sprintf("a tag's value has 1 to %d characters", maxTagValue)
-	case !tagForm.MatchString(key) || !tagForm.MatchString(value):
-		return "tags are made of letters, digits, spaces and _ . : / = + - @"
-	case strings.TrimSpace(key) != key || strings.TrimSpace(value) != value:
-		return "tags neither start nor end with a space"
-	case lower == "name":
-		return "the installer sets Name itself"
-	case strings.HasPrefix(lower, "aws:"):
-		return "AWS keeps keys that start with aws: for itself"
-	case strings.Contains(lower, "/") && (ownDomain(domain, "kubernetes.io") || ownDomain(domain, "openshift.io")):
-		return "keys in kubernetes.io/ and openshift.io/ belong to the cluster"
+	case !tagForm.MatchString(value):
+		return tagCharacters
+	case strings.TrimSpace(value) != value:
+		return tagSpaces
 	default:
 		return ""
 	}
 }
 
-func ownDomain(domain, owner string) bool {
-	return domain == owner || strings.HasSuffix(domain, "."+owner)
-}
+const (
+	tagCharacters = "tags are made of letters, digits, spaces and _ . : / = + - @"
+	tagSpaces     = "tags neither start nor end with a space"
+)

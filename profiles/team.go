@@ -77,4 +77,4 @@ const (
 )
 
 // tagValue says whether s may be the value of one of our own tags.
-func tagValue(s string) bool { return TagProblem("Team", s) == "" }
+func tagValue(s string) bool { return TagValueProblem(s) == "" }

@@ -805,7 +805,7 @@ type CreateRequest struct {
 	// Environment Of the team's list; its first when left out. A tag Environment means the same.
 	Environment string `json:"environment,omitempty,omitzero"`
 
-	// ExtraTags Tags of your own beside ours.
+	// ExtraTags Tags of your own beside ours, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
 	// Name Lower-case letters, digits and dashes, at most 21.

@@ -122,6 +122,17 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 	require.Empty(t, h.clusters())
 }
 
+func TestTheFormRefusesTagsThatSteerATeardown(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	for _, key := range []string{"openshiftClusterID", "sigs.k8s.io/cluster-api-provider-aws/cluster/pr41-shop-x7k2p", "OCPCTL-x"} {
+		status, page, _ := b.post("/new", b.filledIn(url.Values{"extraTags": {key + "=owned"}}))
+		require.Equal(t, http.StatusUnprocessableEntity, status, key)
+		require.Contains(t, page, `id="wrong-extraTags"`, key)
+	}
+	require.Empty(t, h.clusters())
+}
+
 func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 	h := newHouse(t)
 	b := h.as("maya")

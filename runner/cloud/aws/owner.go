@@ -4,17 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-)
-
-// The tags a resource is told by: our own, put on everything through the installer's userTags; the two the installer owns
-// a resource by; and ccoctl's. The count spells them for itself.
-const (
-	clusterTag       = "ClusterId"
-	kubernetesPrefix = "kubernetes.io/cluster/"
-	providerPrefix   = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
-	ccoPrefix        = "openshift.io/cloud-credential-operator/"
-	owned            = "owned"
 )
 
 // nodeKinds are those the installer makes a role and an instance profile for.
@@ -69,22 +60,22 @@ func with(values []string, value string) []string {
 
 // claim reads tags. One tag of this cluster's outweighs any other's.
 func (o owner) claim(tags map[string]string) claim {
-	if o.cluster != "" && tags[clusterTag] == o.cluster {
+	if o.cluster != "" && tags[tagkey.ClusterID] == o.cluster {
 		return ours
 	}
 	var keys []string
 	for _, id := range o.infraIDs {
-		keys = append(keys, kubernetesPrefix+id, providerPrefix+id)
+		keys = append(keys, tagkey.KubernetesCluster+id, tagkey.ProviderCluster+id)
 	}
 	for _, name := range o.ccoNames {
-		keys = append(keys, ccoPrefix+name)
+		keys = append(keys, tagkey.CloudCredential+name)
 	}
 	said := unclaimed
 	for key := range tags {
 		switch {
 		case slices.Contains(keys, key):
 			return ours
-		case key == clusterTag, strings.HasPrefix(key, kubernetesPrefix), strings.HasPrefix(key, providerPrefix), strings.HasPrefix(key, ccoPrefix):
+		case key == tagkey.ClusterID, strings.HasPrefix(key, tagkey.KubernetesCluster), strings.HasPrefix(key, tagkey.ProviderCluster), strings.HasPrefix(key, tagkey.CloudCredential):
 			said = anothers
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
@@ -61,11 +62,11 @@ func (c *Client) Rebuild(ctx context.Context, id contract.Identity, t cloud.Targ
 	if t.Name == "" || t.BaseDomain == "" {
 		domain = c.domainByZone(ctx, infraID)
 	}
-	identifier := []map[string]string{{kubernetesPrefix + infraID: owned}}
+	identifier := []map[string]string{{tagkey.KubernetesCluster + infraID: tagkey.Owned}}
 	if clusterUUID != "" {
-		identifier = append(identifier, map[string]string{"openshiftClusterID": clusterUUID})
+		identifier = append(identifier, map[string]string{tagkey.OpenShiftClusterID: clusterUUID})
 	}
-	identifier = append(identifier, map[string]string{providerPrefix + infraID: owned})
+	identifier = append(identifier, map[string]string{tagkey.ProviderCluster + infraID: tagkey.Owned})
 	return json.Marshal(metadata{
 		ClusterName: t.Name, ClusterID: clusterUUID, InfraID: infraID,
 		AWS: awsMetadata{Region: region, Identifier: identifier, ClusterDomain: domain},
@@ -79,12 +80,12 @@ func (c *Client) infraIDByTag(ctx context.Context, region, cluster string) (stri
 	}
 	var found []string
 	for _, region := range distinct(region, globalRegion) { // a create may have been cut short before its first regional resource
-		mappings, err := c.tagged(ctx, region, clusterTag, cluster)
+		mappings, err := c.tagged(ctx, region, tagkey.ClusterID, cluster)
 		if err != nil {
 			return "", fmt.Errorf("rebuild metadata: look for resources of cluster %s in %s: %w", cluster, region, err)
 		}
-		found = append(found, tagSuffixes(mappings, kubernetesPrefix)...)
-		found = append(found, tagSuffixes(mappings, providerPrefix)...) // until the second tag is written, some carry this one alone
+		found = append(found, tagSuffixes(mappings, tagkey.KubernetesCluster)...)
+		found = append(found, tagSuffixes(mappings, tagkey.ProviderCluster)...) // until the second tag is written, some carry this one alone
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
@@ -96,13 +97,13 @@ func (c *Client) infraIDByTag(ctx context.Context, region, cluster string) (stri
 
 // clusterUUIDByTag reads the installer's clusterID; empty where no tag tells it, or the question was refused.
 func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) string {
-	mappings, err := c.tagged(ctx, region, kubernetesPrefix+infraID, owned)
+	mappings, err := c.tagged(ctx, region, tagkey.KubernetesCluster+infraID, tagkey.Owned)
 	if err != nil {
 		return ""
 	}
 	for _, m := range mappings {
 		for _, tag := range m.Tags {
-			if awssdk.ToString(tag.Key) == "openshiftClusterID" {
+			if awssdk.ToString(tag.Key) == tagkey.OpenShiftClusterID {
 				return awssdk.ToString(tag.Value)
 			}
 		}
@@ -112,7 +113,7 @@ func (c *Client) clusterUUIDByTag(ctx context.Context, region, infraID string) s
 
 // domainByZone is the name of the private zone the installer tagged Name=<infraID>-int; empty where there is none.
 func (c *Client) domainByZone(ctx context.Context, infraID string) string {
-	mappings, err := c.tagged(ctx, globalRegion, "Name", infraID+"-int")
+	mappings, err := c.tagged(ctx, globalRegion, tagkey.Name, infraID+"-int")
 	if err != nil {
 		return ""
 	}

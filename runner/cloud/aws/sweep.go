@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
@@ -73,7 +74,7 @@ func (s *sweep) instances(ctx context.Context, region, infraID string) ([]string
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	p := ec2.NewDescribeInstancesPaginator(s.ec2In(region), &ec2.DescribeInstancesInput{Filters: []types.Filter{
-		{Name: awssdk.String("tag:" + kubernetesPrefix + infraID), Values: []string{owned}},
+		{Name: awssdk.String("tag:" + tagkey.KubernetesCluster + infraID), Values: []string{tagkey.Owned}},
 		{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running", "shutting-down", "stopping", "stopped"}},
 	}})
 	return collect(ctx, p, func(page *ec2.DescribeInstancesOutput) (ids []string) {

@@ -8,6 +8,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // nodeIdentities deletes the nodes' instance profiles and roles by their exact names. A profile may have lost its tags
@@ -146,10 +148,10 @@ func (s *sweep) ccoRoles(ctx context.Context, ccoName string) {
 		role, there := s.roleCalled(ctx, name)
 		switch {
 		case !there, s.owner.claim(role.tags) == anothers:
-		case role.tags[ccoPrefix+ccoName] == owned:
+		case role.tags[tagkey.CloudCredential+ccoName] == tagkey.Owned:
 			s.ownRole(ctx, role)
-		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[ccoPrefix+other] == owned }):
-			s.refuse("role %s does not carry the tag %s", name, ccoPrefix+ccoName)
+		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[tagkey.CloudCredential+other] == tagkey.Owned }):
+			s.refuse("role %s does not carry the tag %s", name, tagkey.CloudCredential+ccoName)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // images deletes the AMI the installer copies into a region without a published one, by its exact name, and its snapshots.
@@ -68,7 +70,7 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 	if err != nil || len(ids) == 0 {
 		return nil, err == nil
 	}
-	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(kubernetesPrefix + infraID), Value: awssdk.String(owned)}}})
+	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{{Key: awssdk.String(tagkey.KubernetesCluster + infraID), Value: awssdk.String(tagkey.Owned)}}})
 	s.fail("tag the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	return ids, err == nil
 }

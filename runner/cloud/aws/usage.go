@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // holding is something that counts against a limit.
@@ -18,7 +20,9 @@ type holding struct {
 	amount  int
 }
 
-func one(tags []types.Tag) holding { return holding{cluster: ec2Tags(tags)[clusterTag], amount: 1} }
+func one(tags []types.Tag) holding {
+	return holding{cluster: ec2Tags(tags)[tagkey.ClusterID], amount: 1}
+}
 
 func (c *Client) vpcsHeld(ctx context.Context, region string) ([]holding, error) {
 	p := ec2.NewDescribeVpcsPaginator(c.ec2In(region), &ec2.DescribeVpcsInput{})
@@ -113,7 +117,7 @@ func (c *Client) clustersOf(ctx context.Context, region string, arns []string) (
 		}
 		for _, d := range out.TagDescriptions {
 			for _, tag := range d.Tags {
-				if awssdk.ToString(tag.Key) == clusterTag {
+				if awssdk.ToString(tag.Key) == tagkey.ClusterID {
 					clusters[awssdk.ToString(d.ResourceArn)] = awssdk.ToString(tag.Value)
 				}
 			}

@@ -9,7 +9,8 @@ import (
 )
 
 // Whose tags: our own on everything, put there through the installer's userTags; the two the installer owns a resource
-// by, both of which must be asked for since 4.16; and ccoctl's.
+// by, both of which must be asked for since 4.16; and ccoctl's. The count spells the keys itself, so that a wrong spelling in
+// the code that deletes does not blind the count too; a test compares both with package tagkey.
 const (
 	clusterTag    = "ClusterId"
 	kubernetesKey = "kubernetes.io/cluster/"

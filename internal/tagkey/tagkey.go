@@ -1,0 +1,105 @@
+// Package tagkey names the keys of cloud tags by which resources are found, counted and deleted.
+//
+// It is the one list of keys that no person may choose: policy refuses them in requests, and the code that looks at tags
+// spells its keys with the constants here. A key that steers a teardown must never be missing from this list, because
+// whoever can put it on a resource decides which teardown deletes that resource.
+package tagkey
+
+import (
+	"slices"
+	"strings"
+)
+
+// The keys the control plane sets on every resource of a cluster. The first nine are required of every cluster.
+const (
+	ManagedBy    = "ManagedBy"
+	ClusterID    = "ClusterId"
+	ClusterName  = "ClusterName"
+	Owner        = "Owner"
+	Team         = "Team"
+	CostCenter   = "CostCenter"
+	Environment  = "Environment"
+	TTLExpiry    = "TTLExpiry"
+	RequestID    = "RequestId"
+	Installation = "InstallationId"
+)
+
+// The keys by which the installer, its destroyer and ccoctl own resources. Those that end in a slash are followed by the
+// infraID, or by ccoctl's name, and have the value Owned.
+const (
+	KubernetesCluster  = "kubernetes.io/cluster/"
+	ProviderCluster    = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
+	CloudCredential    = "openshift.io/cloud-credential-operator/"
+	OpenShiftClusterID = "openshiftClusterID"
+	Name               = "Name"
+
+	Owned = "owned"
+)
+
+// controlPlane are the keys that only the control plane gives values. Platform and Profile are kept for it.
+var controlPlane = []string{ManagedBy, ClusterID, ClusterName, Owner, Team, CostCenter, Environment, TTLExpiry, RequestID, Installation, "Platform", "Profile"}
+
+// foreign are the keys that belong to the tools which build and delete clusters, all in lower case. A key is reserved if it
+// equals a name, begins with a prefix, or lies in a domain or one of its subdomains.
+var (
+	names = []keyOwner{
+		{"name", "the installer sets Name itself"},
+		{"kubernetescluster", "Kubernetes reads KubernetesCluster as the name of the cluster that owns a resource"},
+		{"expirationdate", "cleaners of cloud accounts delete what expirationDate says has expired"},
+		{"csivolumename", "the storage driver finds a cluster's volumes by it"},
+		{"csivolumesnapshotname", "the storage driver finds a cluster's snapshots by it"},
+	}
+	prefixes = []keyOwner{
+		{"aws:", "AWS keeps keys that start with aws: for itself"},
+		{"openshift", "OpenShift's installer and its destroyer find a cluster's resources by keys that start with openshift"},
+		{"red-hat-", "Red Hat's services find a cluster's resources by keys that start with red-hat-"},
+		{"ocpctl", "keys that start with ocpctl are kept for the control plane"},
+		{"kubernetes-io-", "the installer marks disks with keys that start with kubernetes-io-"},
+	}
+	domains = []keyOwner{
+		{"kubernetes.io", "the installer and Kubernetes find a cluster's resources by keys in kubernetes.io"},
+		{"k8s.io", "the installer and Kubernetes find a cluster's resources by keys in k8s.io"},
+		{"x-k8s.io", "Kubernetes finds a cluster's resources by keys in x-k8s.io"},
+		{"k8s.aws", "Kubernetes finds a cluster's load balancers by keys in k8s.aws"},
+		{"csi.aws.com", "the storage driver finds a cluster's volumes by keys in csi.aws.com"},
+		{"openshift.io", "OpenShift finds a cluster's resources by keys in openshift.io"},
+		{"openshift.com", "OpenShift finds a cluster's resources by keys in openshift.com"},
+	}
+)
+
+// keyOwner is a pattern of keys, and why nobody else may use them.
+type keyOwner struct{ pattern, why string }
+
+// ControlPlane returns the control plane's own key that key equals, in whatever case; empty where there is none. Keys that
+// differ by case alone are two tags in AWS and one to a person who reads a report.
+func ControlPlane(key string) string {
+	if i := slices.IndexFunc(controlPlane, func(own string) bool { return strings.EqualFold(own, key) }); i >= 0 {
+		return controlPlane[i]
+	}
+	return ""
+}
+
+// Foreign says why a key belongs to a tool that builds, finds or deletes clusters; empty where it does not. Case is ignored.
+func Foreign(key string) string {
+	lower := strings.ToLower(key)
+	for _, n := range names {
+		if lower == n.pattern {
+			return n.why
+		}
+	}
+	for _, p := range prefixes {
+		if strings.HasPrefix(lower, p.pattern) {
+			return p.why
+		}
+	}
+	domain, _, _ := strings.Cut(lower, "/")
+	for _, d := range domains {
+		if domain == d.pattern || strings.HasSuffix(domain, "."+d.pattern) {
+			return d.why
+		}
+	}
+	return ""
+}
+
+// Reserved says that no person may choose the key.
+func Reserved(key string) bool { return ControlPlane(key) != "" || Foreign(key) != "" }
