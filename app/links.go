@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // LinkLasts is how long a link to a secret works.
@@ -32,7 +33,7 @@ const linkPath = "/links/"
 
 // KubeconfigLink makes a link to a ready cluster's kubeconfig that works once, for this principal alone.
 func (d *Desk) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, deed Deed) (Link, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActKubeconfig)
+	row, err := d.opened(ctx, p, ref, policy.ActKubeconfig, deed)
 	if err != nil {
 		return Link{}, err
 	}
@@ -45,7 +46,7 @@ func (d *Desk) KubeconfigLink(ctx context.Context, p policy.Principal, ref strin
 // BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
 // again returns what waits already.
 func (d *Desk) BreakGlass(ctx context.Context, p policy.Principal, ref string, deed Deed) (Approval, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActBreakGlass)
+	row, err := d.opened(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
 		return Approval{}, err
 	}
@@ -68,7 +69,7 @@ func (d *Desk) BreakGlass(ctx context.Context, p policy.Principal, ref string, d
 
 // KubeadminLink makes a link to the kubeadmin password once break-glass was approved: one approval, one link, one look.
 func (d *Desk) KubeadminLink(ctx context.Context, p policy.Principal, ref string, deed Deed) (Link, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActBreakGlass)
+	row, err := d.opened(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
 		return Link{}, err
 	}
@@ -162,7 +163,7 @@ func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, de
 	if used.Kind == store.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
-	row, err := d.allowed(ctx, p, used.Cluster, act) // what the link was made with may have been taken away
+	row, err := d.opened(ctx, p, used.Cluster, act, deed) // what the link was made with may have been taken away
 	if err != nil {
 		return Redeemed{}, err
 	}
@@ -171,24 +172,12 @@ func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, de
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
 	if used.Kind == store.LinkKubeconfig {
-		out.Kubeconfig, err = d.handOut(ctx, row, "kubeconfig.read", row.Outputs.KubeconfigRef, deed.by(p))
+		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, deed.by(p))
 		return out, err
 	}
-	raw, err := d.handOut(ctx, row, "kubeadmin.read", row.Outputs.KubeadminRef, deed.by(p))
+	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, deed.by(p))
 	out.Password = secret.New(strings.TrimSpace(string(raw)))
 	return out, err
-}
-
-// handOut reads a secret by its reference, after the reading was written down.
-func (d *Desk) handOut(ctx context.Context, row store.Row, action, ref string, by store.Deed) ([]byte, error) {
-	if err := d.store.Audit(ctx, by, action, row.ID, map[string]string{"why": "it was handed out", "ref": ref}); err != nil {
-		return nil, fmt.Errorf("write down the reading: %w", err)
-	}
-	raw, err := d.artifacts.Read(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("read what %s refers to: %w", row.ID, err)
-	}
-	return raw, nil
 }
 
 // Accounts lists the principal's accounts elsewhere, e.g. github:maya.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -142,7 +141,7 @@ func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Jo
 	return job, row, err
 }
 
-// Outputs returns where a cluster is, as references; the reading is written down. It is a conflict while there is nothing
+// Outputs returns where a cluster is; the reading is written down. It is a conflict while there is nothing
 // to show.
 func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	row, err := d.seen(ctx, p, ref) // every role may, and a share shows addresses too
@@ -152,32 +151,8 @@ func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed
 	if err := reachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, deed.by(p), "outputs.read", row.ID, map[string]string{"why": "addresses and references were read"}); err != nil {
+	if err := d.store.Audit(ctx, deed.by(p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
-}
-
-// Kubeconfig hands out a cluster's kubeconfig to its team, an admin, or whom it is shared with to use. The audit line is
-// written before the file is read, so nothing is ever handed out that was not written down.
-func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed Deed) ([]byte, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActKubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	if err := reachable(row); err != nil {
-		return nil, err
-	}
-	return d.handOut(ctx, row, "kubeconfig.read", row.Outputs.KubeconfigRef, deed.by(p))
-}
-
-// reachable is an error as long as, or once, the cluster cannot be used.
-func reachable(row store.Row) error {
-	switch {
-	case row.Status == lifecycle.Ready && row.Outputs != nil:
-		return nil
-	case row.Status == lifecycle.Pending || row.Status == lifecycle.Creating:
-		return fail(Conflict, "%s is not ready yet: %s (%s). Ask again when its status is READY.", row.Name, row.Status, row.Phase)
-	}
-	return fail(Conflict, "%s cannot be used any more: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
 }

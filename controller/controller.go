@@ -59,21 +59,23 @@ type Spool interface {
 
 // Config is what the controller works with.
 type Config struct {
-	Store      *store.Store
-	Dispatcher Dispatcher
-	GitHub     GitHub
-	Teller     Teller // nil: nobody is answered in Slack
-	Catalogue  Catalogue
-	Spool      Spool
-	Signer     *token.Signer
-	Limits     lifecycle.Limits
-	Sweeps     lifecycle.SweepLimits
-	Links      chat.Links
-	Log        *slog.Logger
-	Wake       time.Duration    // how often due clusters are looked for
-	Sweep      time.Duration    // how often everything known is swept
-	Keep       time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
-	Now        func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
+	Store        *store.Store
+	Dispatcher   Dispatcher
+	GitHub       GitHub
+	Teller       Teller // nil: nobody is answered in Slack
+	Catalogue    Catalogue
+	Spool        Spool
+	Signer       *token.Signer
+	Bucket       string // of the artifacts
+	Installation string // names this control plane
+	Limits       lifecycle.Limits
+	Sweeps       lifecycle.SweepLimits
+	Links        chat.Links
+	Log          *slog.Logger
+	Wake         time.Duration    // how often due clusters are looked for
+	Sweep        time.Duration    // how often everything known is swept
+	Keep         time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
+	Now          func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
 
 	RepositoryFile string        // where a repository says what it wants
 	Pace           store.Pace    // of what is written on GitHub; the wire takes leave by the same

@@ -163,7 +163,7 @@ func (h *house) install(row store.Row) (store.Row, store.LaunchSpec) {
 	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
 	answer, err := h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{
-		InfraID: name + "-abcde", ClusterUUID: "uuid", Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1", Metadata: "{}",
+		InfraID: name + "-abcde", ClusterUUID: "uuid-of-" + name, Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1", Metadata: "{}",
 	}, []store.ArtifactRow{{
 		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/" + row.ID + "/install-dir.tar.zst", SHA256: strings.Repeat("a", 64), InfraID: name + "-abcde", TakenAt: h.now(),
 	}})

@@ -114,7 +114,7 @@ func TestARunnerThatEndedBeforeItBeganIsTriedAgain(t *testing.T) {
 
 // done is what a runner says at the end of a good create.
 var done = contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
-	APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.shop.labs.example.com",
+	APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.shop.labs.example.com", StoredAt: time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC),
 }}
 
 func TestAResultInTheSpoolIsNotLost(t *testing.T) {

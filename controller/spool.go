@@ -40,30 +40,35 @@ func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) err
 var errRefused = errors.New("refused")
 
 func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
+	row, err := c.Store.AttemptScope(ctx, open.Attempt)
+	if err != nil {
+		return err
+	}
+	of := intake.ScopeOf(row, c.Installation, c.Bucket)
 	switch doc.Kind {
 	case "report":
-		return keep(ctx, open, doc.Body, spooled, c.Store.Report)
+		return keep(ctx, open, of, doc.Body, spooled, c.Store.Report)
 	case "result":
-		return keep(ctx, open, doc.Body, intake.Result, c.Store.Result)
+		return keep(ctx, open, of, doc.Body, intake.Result, c.Store.Result)
 	}
 	return fmt.Errorf("%w: nothing is known of its kind", errRefused)
 }
 
 // spooled is a report that was found: read again and again it must not keep a runner alive that is not.
-func spooled(said contract.Report) (store.ReportRow, error) {
-	row, err := intake.Report(said)
+func spooled(said contract.Report, of intake.Scope) (store.ReportRow, error) {
+	row, err := intake.Report(said, of)
 	row.Late = true
 	return row, err
 }
 
 // keep takes one spooled document through intake into the store, as the Status API does with one that came in time.
-func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, body []byte,
-	row func(Document) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
+func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, of intake.Scope, body []byte,
+	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
 	var said Document
 	if err := json.Unmarshal(body, &said); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
-	kept, err := row(said)
+	kept, err := row(said, of)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}

@@ -165,7 +165,7 @@ func TestACreateBringsItsAddonsOnceItsCredentialsAreSafe(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	result := w.result()
 	require.Equal(t, []any{"succeeded", 2}, []any{result.Outcome, *result.Addons}, result.Message)
-	require.NotEmpty(t, result.Outputs.KubeconfigRef)
+	require.False(t, result.Outputs.StoredAt.IsZero())
 	require.Equal(t, there, w.addonsTold())
 	require.Equal(t, "configuring", w.phases()[len(w.phases())-1])
 	require.Equal(t, "600\n", readFile(t, filepath.Join(w.dir, "seen-kubeconfig-mode")))
@@ -203,7 +203,7 @@ func TestAnInstallIsNotThrownAwayForItsAddons(t *testing.T) {
 			require.NoError(t, w.run(spoil(w)))
 			result := w.result()
 			require.Equal(t, "succeeded", result.Outcome, result.Message)
-			require.NotEmpty(t, result.Outputs.KubeconfigRef)
+			require.False(t, result.Outputs.StoredAt.IsZero())
 			require.Less(t, *result.Addons, 2)
 			if name != "its host ends it" {
 				state := w.addonsTold()["cert-manager"]

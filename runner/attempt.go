@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
@@ -142,6 +143,14 @@ func (a *attempt) line(line string) {
 // note puts words of our own into the log people see.
 func (a *attempt) note(format string, args ...any) {
 	a.line("ocpctl: " + a.cfg.Redact.Text(fmt.Sprintf(format, args...)))
+}
+
+// scope is what this attempt's names and addresses must lie within.
+func (a *attempt) scope() names.Scope {
+	return names.Scope{
+		Installation: a.spec.Installation, Cluster: a.spec.Cluster, Attempt: a.spec.Number,
+		Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Region: a.spec.Region,
+	}
 }
 
 // target is the cluster as the cloud has to look for it.

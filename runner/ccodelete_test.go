@@ -13,27 +13,36 @@ import (
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
+// The names that ccoctl was run with in the cluster's first two attempts.
+var cco1, cco2 = ccoNameOf(1), ccoNameOf(2)
+
+func ccoNameOf(attempt int) string {
+	of := shop
+	of.Attempt = attempt
+	return of.CCOName()
+}
+
 // claimed is what is recorded before ccoctl runs: a name, and no infraID yet.
-func claimed(name, region string) contract.Identity {
-	return contract.Identity{CCOName: name, Account: account, Region: region, ReleaseDigest: "sha256:" + strings.Repeat("ab", 32)}
+func claimed(name string) contract.Identity {
+	return contract.Identity{CCOName: name, Account: account, Region: "us-east-1", ReleaseDigest: "sha256:" + strings.Repeat("ab", 32)}
 }
 
 func TestWhatCcoctlMadeIsRemovedAfterTheClusterUnderEveryRecordedName(t *testing.T) {
 	w := newTeardown(t, "shop-00001", "shop-00002")
-	first, second := claimed("shop-aaaaaaaaaa", "us-east-1"), claimed("shop-bbbbbbbbbb", "eu-west-1")
+	first, second := claimed(cco1), claimed(cco2)
 	w.spec.Identities[0].CCOName = first.CCOName
 	w.spec.Identities = []contract.Identity{first, w.spec.Identities[0], w.spec.Identities[1], second}
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{
-		"installer: destroy shop-00001", "installer: by row", "installer: destroy shop-00002", "installer: by row",
-		"installer: ccoctl delete shop-aaaaaaaaaa", "installer: ccoctl delete shop-bbbbbbbbbb", "cloud: sweep", "cloud: verify", "cloud: verify",
-	}, w.happened()[2:11])
+		"installer: destroy shop-00001", "installer: destroy shop-00002",
+		"installer: ccoctl delete " + cco1, "installer: ccoctl delete " + cco2, "cloud: sweep", "cloud: verify", "cloud: verify",
+	}, w.happened()[2:9])
 	calls := readFile(t, filepath.Join(w.dir, "calls"))
-	require.Contains(t, calls, "ccoctl aws delete --name shop-aaaaaaaaaa --region us-east-1\n")
-	require.Contains(t, calls, "ccoctl aws delete --name shop-bbbbbbbbbb --region eu-west-1\n")
+	require.Contains(t, calls, "ccoctl aws delete --name "+cco1+" --region us-east-1\n")
+	require.Contains(t, calls, "ccoctl aws delete --name "+cco2+" --region us-east-1\n")
 	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
 	passes, _ := w.told()
-	require.Equal(t, []string{"shop-aaaaaaaaaa", "shop-00001", "shop-aaaaaaaaaa", "shop-00002", "shop-bbbbbbbbbb"}, passes[0].Identities)
+	require.Equal(t, []string{cco1, "shop-00001", cco1, "shop-00002", cco2}, passes[0].Identities)
 }
 
 // A create that was killed while ccoctl ran recorded a name and nothing else. Its teardown has to come to a proof too, which
@@ -45,18 +54,18 @@ func TestANameOfCcoctlAloneIsTornDownAndProved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t)
-			w.spec.Identities = []contract.Identity{claimed("shop-aaaaaaaaaa", "us-east-1")}
+			w.spec.Identities = []contract.Identity{claimed(cco1)}
 			w.on("ccoctl", `echo "deletion of something failed" >&2`)
 			prepare(w)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, []string{
-				"server: claim answered", "cloud: account asked", "installer: ccoctl delete shop-aaaaaaaaaa", "cloud: sweep",
+				"server: claim answered", "cloud: account asked", "installer: ccoctl delete " + cco1, "cloud: sweep",
 				"cloud: verify", "cloud: verify", "server: result answered",
 			}, w.happened())
 			require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
 			passes, exits := w.told() // which requires the exit before the first pass
 			require.Len(t, passes, 2)
-			require.Equal(t, []string{"shop-aaaaaaaaaa"}, passes[1].Identities)
+			require.Equal(t, []string{cco1}, passes[1].Identities)
 			require.Zero(t, exits[0].Code)
 			require.False(t, exits[0].At.IsZero())
 		})
@@ -75,15 +84,15 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 				os.Remove(filepath.Join(w.cfg.Installers, "4.20.3", program))
 			}
 			w.cfg.Env = []string{"PATH=/nowhere"}
-		}, 127, "what it made as shop-aaaaaaaaaa is removed by name and counted"},
+		}, 127, "what it made as " + cco1 + " is removed by name and counted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t)
-			w.spec.Identities = []contract.Identity{claimed("shop-aaaaaaaaaa", "us-east-1")}
+			w.spec.Identities = []contract.Identity{claimed(cco1)}
 			w.verify = func(n int, t cloud.Target) contract.Pass {
 				p := cleanPass(t)
 				if n == 1 {
-					p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "iam-role", ID: "shop-aaaaaaaaaa-ingress", Free: "it is removed"}}
+					p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "iam-role", ID: cco1 + "-ingress", Free: "it is removed"}}
 				}
 				return p
 			}
@@ -100,7 +109,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 
 func TestASignalWhileCcoctlRunsIsToldAsStopped(t *testing.T) {
 	w := newTeardown(t)
-	w.spec.Identities = []contract.Identity{claimed("shop-aaaaaaaaaa", "us-east-1")}
+	w.spec.Identities = []contract.Identity{claimed(cco1)}
 	w.on("ccoctl", hanging)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.whenHanging(cancel)

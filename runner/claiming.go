@@ -3,12 +3,9 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
@@ -16,12 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-const (
-	ccoDeadline = 15 * time.Minute
-	// A role of ccoctl is called <name>-<namespace>-<secret>, cut to 64; with 20 the longest of them stays unique.
-	ccoNamePart = 9
-	ccoHashPart = 10
-)
+const ccoDeadline = 15 * time.Minute
 
 // claiming makes what lives outside the installer: the roles and the identity provider a cluster without lasting keys
 // takes its own credentials from. The name they go by is recorded before the first of them exists, because no teardown
@@ -38,7 +30,7 @@ func (a *attempt) claiming(ctx context.Context) error {
 	if err := a.credentialsRequests(ctx); err != nil {
 		return err
 	}
-	a.ccoName = ccoName(a.spec)
+	a.ccoName = a.scope().CCOName()
 	if err := a.acknowledged(ctx, contract.Record{Identity: contract.Identity{
 		CCOName: a.ccoName, Account: a.account, Region: a.spec.Region, ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum,
 	}}); err != nil {
@@ -46,13 +38,6 @@ func (a *attempt) claiming(ctx context.Context) error {
 	}
 	a.cfg.Log.Info("name of the credentials recorded", "name", a.ccoName)
 	return a.createCredentials(ctx, tool)
-}
-
-// ccoName is the same for an attempt however often it is asked, and no other attempt's.
-func ccoName(spec contract.Spec) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", spec.Installation, spec.Cluster, spec.Number))
-	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:ccoHashPart]
-	return strings.TrimRight(spec.Name[:min(len(spec.Name), ccoNamePart)], "-") + "-" + hash
 }
 
 // ccoDir is outside every install directory: what ccoctl made stays valid when a stale one is rendered again.

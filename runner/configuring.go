@@ -30,19 +30,18 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 		return nil, err
 	}
 	if out.ConsoleURL == "" {
-		out.ConsoleURL = "https://console-openshift-console.apps." + a.spec.Name + "." + a.spec.BaseDomain
+		out.ConsoleURL = a.scope().ConsoleURL()
 	}
-	at := a.cfg.Now()
+	out.StoredAt = a.cfg.Now().UTC()
 	for _, each := range []struct {
-		ref  *string
 		key  string
 		data []byte
 	}{
-		{&out.KubeconfigRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeconfig"), kubeconfig},
-		{&out.KubeadminRef, artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, "kubeadmin-password"), password},
-		{&out.MetadataRef, artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, at), []byte(a.identity.Metadata)},
+		{artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeconfig), kubeconfig},
+		{artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeadmin), password},
+		{artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt), []byte(a.identity.Metadata)},
 	} {
-		if *each.ref, err = a.keep(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
+		if err := a.keep(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
 			return nil, err
 		}
 	}
@@ -50,9 +49,9 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 }
 
 // keep writes one output, patiently. The key is this attempt's own, so writing it again changes nothing.
-func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) (ref string, err error) {
-	err = a.persist(ctx, patience, key, func(ctx context.Context) error {
-		ref, err = a.store.PutOnce(ctx, key, data)
+func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) error {
+	err := a.persist(ctx, patience, key, func(ctx context.Context) error {
+		_, err := a.store.PutOnce(ctx, key, data)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -62,7 +61,7 @@ func (a *attempt) keep(ctx context.Context, key string, data []byte, patience ti
 			Next:    "wait: it is removed and tried again; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
 		}
 	}
-	return ref, err
+	return err
 }
 
 // apiURL reads from a kubeconfig where the API is.

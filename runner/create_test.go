@@ -35,23 +35,22 @@ func TestACreateRunsThroughItsPhasesInOrder(t *testing.T) {
 
 	record := w.records[0]
 	require.Equal(t, "shop-00001", record.Identity.InfraID)
-	require.Equal(t, "uuid-1", record.Identity.ClusterUUID)
+	require.Equal(t, "5f0c1b1e-0000-4000-8000-000000000001", record.Identity.ClusterUUID)
 	require.Equal(t, account, record.Identity.Account)
 	require.Equal(t, "us-east-1", record.Identity.Region)
 	require.Equal(t, "sha256:"+strings.Repeat("ab", 32), record.Identity.ReleaseDigest)
 	require.Len(t, record.Snapshots, 2)
 
 	store := storeOf(t, w)
-	kubeconfig, err := store.Read(t.Context(), result.Outputs.KubeconfigRef)
-	require.NoError(t, err)
-	require.Contains(t, string(kubeconfig), "CANARY-client-key")
-	require.Contains(t, result.Outputs.KubeconfigRef, "/operate/clusters/clu_1/")
-	password, err := store.Read(t.Context(), result.Outputs.KubeadminRef)
-	require.NoError(t, err)
-	require.Equal(t, "CANARY-kubeadmin-password", string(password))
-	metadata, err := store.Read(t.Context(), result.Outputs.MetadataRef)
-	require.NoError(t, err)
-	require.Equal(t, record.Identity.Metadata, string(metadata))
+	read := func(ref string) string {
+		raw, err := store.Read(t.Context(), ref)
+		require.NoError(t, err)
+		return string(raw)
+	}
+	at := result.Outputs.StoredAt
+	require.Contains(t, read(artifacts.CredentialRef(w.spec.Bucket, "clu_1", 3, at, artifacts.Kubeconfig)), "CANARY-client-key")
+	require.Equal(t, "CANARY-kubeadmin-password", read(artifacts.CredentialRef(w.spec.Bucket, "clu_1", 3, at, artifacts.Kubeadmin)))
+	require.Equal(t, record.Identity.Metadata, read(artifacts.MetadataRef(w.spec.Bucket, "clu_1", 3, at)))
 
 	order := []string{"preflight", "claiming", "rendering", "recording", "installing", "configuring"}
 	phases := w.phases()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,22 +19,32 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
+const clusterUUID = "5f0c1b1e-0000-4000-8000-000000000001"
+
+// shop is the cluster of every world.
+var shop = names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 3, Name: "shop", BaseDomain: "labs.example.com", Region: "us-east-1"}
+
 func identity(infraID string) contract.Identity {
 	return contract.Identity{
-		InfraID: infraID, ClusterUUID: "uuid", Account: account, Region: "us-east-1",
-		Metadata: fmt.Sprintf(`{"infraID":%q,"aws":{"region":"us-east-1"},"from":"row"}`, infraID),
+		InfraID: infraID, ClusterUUID: clusterUUID, Account: account, Region: "us-east-1", Metadata: string(shop.MetadataJSON(infraID, clusterUUID)),
 	}
 }
 
 // archived puts a destroy bundle of an identity into the bucket.
-func (w *world) archived(infraID, from string) contract.Snapshot {
+func (w *world) archived(infraID string) contract.Snapshot {
+	w.t.Helper()
+	return w.archivedAs(infraID, string(shop.MetadataJSON(infraID, clusterUUID)))
+}
+
+// archivedAs does so with another metadata.json.
+func (w *world) archivedAs(infraID, metadata string) contract.Snapshot {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	raw := fmt.Sprintf(`{"infraID":%q,"aws":{"region":"us-east-1"},"from":%q}`, infraID, from)
-	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(raw), 0o640))
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(metadata), 0o640))
 	one, err := storeOf(w.t, w).Save(w.t.Context(), artifacts.Bundle{Type: artifacts.Destroy, Cluster: "clu_1", Attempt: 1, InfraID: infraID, Dir: dir})
 	require.NoError(w.t, err)
 	return contract.Snapshot{
@@ -66,9 +77,6 @@ func (w *world) tamper(key string, change func(map[string]any)) {
 	w.put(key, raw)
 }
 
-// tellSource makes the script note which metadata it was given.
-const tellSource = `note "by $(sed 's/.*"from":"\([^"]*\)".*/\1/' "$dir/metadata.json")"`
-
 func newTeardown(t *testing.T, infraIDs ...string) *world {
 	t.Helper()
 	w := newWorld(t, contract.KindDestroy)
@@ -76,7 +84,6 @@ func newTeardown(t *testing.T, infraIDs ...string) *world {
 	for _, id := range infraIDs {
 		w.spec.Identities = append(w.spec.Identities, identity(id))
 	}
-	w.on("destroy", tellSource)
 	return w
 }
 
@@ -98,16 +105,17 @@ func (w *world) told() (passes []contract.Pass, exits []contract.ToolExit) {
 func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.spec.VerifyGap = 60 * time.Millisecond
-	older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
-	w.spec.Snapshots = []contract.Snapshot{newest, older, w.archived("shop-99999", "archive of another")}
+	older, newest := w.archived("shop-00001"), w.archived("shop-00001")
+	w.spec.Snapshots = []contract.Snapshot{newest, older, w.archived("shop-99999")}
 	var at []time.Time
 	w.verify = func(_ int, t cloud.Target) contract.Pass { at = append(at, time.Now()); return cleanPass(t) }
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{
-		"server: claim answered", "cloud: account asked", "installer: destroy shop-00001", "installer: by newest archive",
+		"server: claim answered", "cloud: account asked", "installer: destroy shop-00001",
 		"cloud: sweep", "cloud: verify", "cloud: verify", "server: result answered",
 	}, w.happened())
 	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
+	require.Contains(t, w.logText(), "restored "+newest.Key)
 	passes, exits := w.told()
 	require.Len(t, passes, 2)
 	require.Equal(t, []int{1, 2}, []int{passes[0].Number, passes[1].Number})
@@ -125,9 +133,7 @@ func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 func TestEveryIdentityEverRecordedIsDestroyedTheNewestLast(t *testing.T) {
 	w := newTeardown(t, "shop-00001", "shop-00002")
 	require.NoError(t, w.run(t.Context()))
-	require.Equal(t, []string{
-		"installer: destroy shop-00001", "installer: by row", "installer: destroy shop-00002", "installer: by row",
-	}, w.happened()[2:6])
+	require.Equal(t, []string{"installer: destroy shop-00001", "installer: destroy shop-00002"}, w.happened()[2:4])
 	passes, exits := w.told()
 	require.Len(t, passes, 2)
 	require.Len(t, exits, 1)
@@ -141,91 +147,109 @@ func TestWithoutAnyIdentityOnlyTheCountIsTaken(t *testing.T) {
 }
 
 func TestAMissingSnapshotNeverMeansNothingToDestroy(t *testing.T) {
-	for name, c := range map[string]struct {
-		prepare func(t *testing.T, w *world)
-		by      string
-	}{
-		"a newer archive is corrupt": {func(t *testing.T, w *world) {
-			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+	for name, prepare := range map[string]func(t *testing.T, w *world) (noted string){
+		"a newer archive is corrupt": func(t *testing.T, w *world) string {
+			older, newest := w.archived("shop-00001"), w.archived("shop-00001")
 			newest.SHA256 = strings.Repeat("0", 64)
 			w.spec.Snapshots = []contract.Snapshot{newest, older}
-		}, "older archive"},
-		"the archive is of another cluster": {func(t *testing.T, w *world) {
-			one := w.archived("shop-99999", "archive of another")
+			return "restored " + older.Key
+		},
+		"the archive is of another cluster": func(t *testing.T, w *world) string {
+			one := w.archived("shop-99999")
 			one.InfraID = "shop-00001"
 			w.spec.Snapshots = []contract.Snapshot{one}
-		}, "row"},
-		"the archives are gone": {func(t *testing.T, w *world) {
+			return "no snapshot could be restored"
+		},
+		"no archive was recorded": func(*testing.T, *world) string { return "no archive was ever recorded" },
+		"the archives are gone": func(t *testing.T, w *world) string {
 			w.spec.Snapshots = []contract.Snapshot{{Type: "INSTALL_DIR_SNAPSHOT", Key: "gone", ManifestKey: "gone.json", InfraID: "shop-00001"}}
-		}, "row"},
-		"S3 is away": {func(t *testing.T, w *world) {
-			w.spec.Snapshots = []contract.Snapshot{w.archived("shop-00001", "archive")}
+			return "no snapshot could be restored"
+		},
+		"S3 is away": func(t *testing.T, w *world) string {
+			w.spec.Snapshots = []contract.Snapshot{w.archived("shop-00001")}
 			t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
 			t.Setenv("AWS_MAX_ATTEMPTS", "1")
-		}, "row"},
-		"one file of the newest archive is corrupt": {func(t *testing.T, w *world) {
-			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			return "the teardown needs the server's record alone"
+		},
+		"one file of the newest archive is corrupt": func(t *testing.T, w *world) string {
+			older, newest := w.archived("shop-00001"), w.archived("shop-00001")
 			w.tamper(newest.ManifestKey, func(m map[string]any) { m["files"].([]any)[0].(map[string]any)["sha256"] = strings.Repeat("0", 64) })
 			w.spec.Snapshots = []contract.Snapshot{newest, older}
-		}, "older archive"},
-		"the newest archive's bytes are bent": {func(t *testing.T, w *world) {
-			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			return "restored " + older.Key
+		},
+		"the newest archive's bytes are bent": func(t *testing.T, w *world) string {
+			older, newest := w.archived("shop-00001"), w.archived("shop-00001")
 			raw := w.object(newest.Key)
 			raw[len(raw)/2] ^= 0x40
 			w.put(newest.Key, raw)
 			w.spec.Snapshots = []contract.Snapshot{newest, older}
-		}, "older archive"},
-		"the newest archive's manifest is missing": {func(t *testing.T, w *world) {
-			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			return "restored " + older.Key
+		},
+		"the newest archive's manifest is missing": func(t *testing.T, w *world) string {
+			older, newest := w.archived("shop-00001"), w.archived("shop-00001")
 			_, err := s3test.Shared(t).Client().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.spec.Bucket, Key: &newest.ManifestKey})
 			require.NoError(t, err)
 			w.spec.Snapshots = []contract.Snapshot{newest, older}
-		}, "older archive"},
-		"every archive is corrupt": {func(t *testing.T, w *world) {
-			older, newest := w.archived("shop-00001", "older archive"), w.archived("shop-00001", "newest archive")
+			return "restored " + older.Key
+		},
+		"every archive is corrupt": func(t *testing.T, w *world) string {
+			older, newest := w.archived("shop-00001"), w.archived("shop-00001")
 			older.SHA256, newest.SHA256 = strings.Repeat("0", 64), strings.Repeat("0", 64)
 			w.spec.Snapshots = []contract.Snapshot{newest, older}
-		}, "row"},
-		"no archive and nothing in the row": {func(t *testing.T, w *world) {
-			w.spec.Identities[0].Metadata = ""
-			w.rebuild = func(contract.Identity) ([]byte, error) {
-				return []byte(`{"infraID":"shop-00001","aws":{"region":"us-east-1"},"from":"rebuilt"}`), nil
-			}
-		}, "rebuilt"},
-		"the row's copy is of another region": {func(t *testing.T, w *world) {
-			w.spec.Identities[0].Metadata = `{"infraID":"shop-00001","aws":{"region":"eu-west-1"},"from":"wrong row"}`
-			w.rebuild = func(contract.Identity) ([]byte, error) {
-				return []byte(`{"infraID":"shop-00001","aws":{"region":"us-east-1"},"from":"rebuilt"}`), nil
-			}
-		}, "rebuilt"},
+			return "no snapshot could be restored"
+		},
+		"the archive's metadata is a victim's": func(t *testing.T, w *world) string {
+			w.spec.Snapshots = []contract.Snapshot{w.archivedAs("shop-00001", strings.ReplaceAll(identity("shop-00001").Metadata, "kubernetes.io/cluster/shop-00001", "kubernetes.io/cluster/bank-00001"))}
+			return "the archive's metadata.json is not this cluster's: aws.identifier"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t, "shop-00001")
-			c.prepare(t, w)
+			w.on("destroy", `cp "$dir/metadata.json" "$D/destroyed-by"`)
+			noted := prepare(t, w)
 			require.NoError(t, w.run(t.Context()))
-			require.True(t, w.did("installer: by "+c.by), w.happened())
 			require.Equal(t, "succeeded", w.result().Outcome)
+			require.Contains(t, w.logText(), noted)
+			require.Equal(t, identity("shop-00001").Metadata, readFile(t, filepath.Join(w.dir, "destroyed-by")), "the server's record alone")
 		})
 	}
 }
 
-func TestAnIdentityWithoutAnyMetadataIsCountedAllTheSame(t *testing.T) {
+func TestNothingIsDeletedByANameThatIsNotTheClustersOwn(t *testing.T) {
+	for name, change := range map[string]func(*contract.Identity){
+		"another's infraID":     func(i *contract.Identity) { *i = identity("bank-00001") },
+		"another's tags":        func(i *contract.Identity) { i.Metadata = strings.ReplaceAll(i.Metadata, clusterUUID, "victim") },
+		"no metadata":           func(i *contract.Identity) { i.Metadata = "" },
+		"another's ccoctl name": func(i *contract.Identity) { i.CCOName = "bank-abcdefghij" },
+		"a later attempt's":     func(i *contract.Identity) { i.CCOName = ccoNameOf(4) },
+		"another region":        func(i *contract.Identity) { i.Region = "eu-west-1" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeardown(t, "shop-00001")
+			change(&w.spec.Identities[0])
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, []any{"failed", "IdentityRefused"}, []any{w.result().Outcome, w.result().Reason})
+			require.Contains(t, w.result().Message, "nothing was deleted")
+			require.Equal(t, []string{"server: claim answered", "cloud: account asked", "server: result answered"}, w.happened())
+		})
+	}
+}
+
+func TestNothingIsDeletedThatAnotherClusterOwnsToo(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.spec.Identities[0].Metadata = ""
-	w.verify = func(_ int, t cloud.Target) contract.Pass {
-		p := cleanPass(t)
-		p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "vpc", ID: "vpc-1", Free: "a cloud administrator"}}
-		return p
+	w.contested = func(cloud.Target) ([]cloud.Contested, error) {
+		return []cloud.Contested{{ID: "arn:aws:ec2:us-east-1:1:vpc/vpc-1", Mark: "kubernetes.io/cluster/bank-00001=owned"}}, nil
 	}
 	require.NoError(t, w.run(t.Context()))
-	require.False(t, w.did("installer:"))
-	require.Equal(t, contract.Result{
-		Outcome: "failed", Reason: "LeftoversFound", Message: "still there: vpc vpc-1: a cloud administrator", Whose: contract.WhoseCloud, Retryable: true,
-		Next: "wait: it is removed and counted again by itself; if the same things stay, whoever is named beside them frees them",
-	}, w.result())
-	passes, exits := w.told()
-	require.Len(t, passes, 3)
-	require.Equal(t, 127, exits[0].Code, "that nothing is running is told too, or no count could ever prove anything")
+	require.Equal(t, []any{"failed", "ResourcesContested", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
+	require.Contains(t, w.result().Message, "arn:aws:ec2:us-east-1:1:vpc/vpc-1 (kubernetes.io/cluster/bank-00001=owned)")
+	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"))
+
+	w = newTeardown(t, "shop-00001")
+	w.contested = func(cloud.Target) ([]cloud.Contested, error) { return nil, errors.New("Throttling") }
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, []any{"failed", "CloudUnanswered", true}, []any{w.result().Outcome, w.result().Reason, w.result().Retryable})
+	require.False(t, w.did("installer: destroy") || w.did("cloud: sweep"), "not known is not uncontested")
 }
 
 func TestAnotherAccountEndsATeardownBeforeAnythingIsRun(t *testing.T) {
@@ -270,8 +294,8 @@ func TestAnExitCodeIsNotACount(t *testing.T) {
 		exit    int
 		passes  int
 	}{
-		"exit 0 and something left for good": {tellSource, 99, "failed", 0, 3},
-		"exit 0 and something left at first": {tellSource, 2, "succeeded", 0, 4},
+		"exit 0 and something left for good": {"", 99, "failed", 0, 3},
+		"exit 0 and something left at first": {"", 2, "succeeded", 0, 4},
 		"exit 1 and nothing left":            {"exit 1", 0, "succeeded", 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

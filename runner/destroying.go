@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
@@ -23,6 +24,9 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if len(a.spec.Identities) == 0 {
 		return nil // nothing was recorded, so nothing was made and no name is known to be ours
 	}
+	if err := a.refuseContested(ctx); err != nil {
+		return err
+	}
 	last := contract.ToolExit{Code: noProgram}
 	err := a.destroyAll(ctx, dirs, &last)
 	if err == nil && ctx.Err() == nil {
@@ -38,6 +42,37 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	}
 	a.sweep(ctx)
 	return nil
+}
+
+// refuseContested ends the teardown before anything is deleted if a destroyer would take what carries another cluster's
+// mark too: the destroyers delete by tag and ask nobody. It is tried again like every teardown.
+func (a *attempt) refuseContested(ctx context.Context) error {
+	a.say.Step(8, "looking for resources that another cluster owns too")
+	contested, err := a.cloud.Contested(ctx, a.target())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return failure{
+			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
+			Message: fmt.Sprintf("nothing was deleted: whether another cluster owns a resource too could not be found out (%v)", err),
+			Next:    "wait: it is tried again by itself; if it stays so, an administrator lets the runner's credentials call what was refused",
+		}
+	case len(contested) == 0:
+		return nil
+	}
+	var named []string
+	for _, each := range contested[:min(len(contested), shownItems)] {
+		named = append(named, fmt.Sprintf("%s (%s)", each.ID, each.Mark))
+	}
+	if more := len(contested) - shownItems; more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return failure{
+		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
+		Message: "nothing was deleted: these resources carry this cluster's mark and another's: " + strings.Join(named, "; "),
+		Next:    "an administrator finds out whose each resource is and removes the tag that does not belong there; the teardown is tried again by itself",
+	}
 }
 
 // destroyAll shares the deadline: one that loops takes its own share only, and one that has nothing to remove leaves its

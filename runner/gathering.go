@@ -35,7 +35,7 @@ func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 			continue
 		}
 		saved.InfraID = a.identity.InfraID
-		a.note("%s is kept, encrypted, as s3://%s/%s", filepath.Base(path), a.spec.Bucket, key)
+		a.note("%s is kept, encrypted, with this cluster's state", filepath.Base(path))
 		a.say.Fact(contract.Report{Snapshots: []contract.Snapshot{toContract(saved)}})
 	}
 }

@@ -54,7 +54,8 @@ func TestTheJournalsOfAFailedBootstrapAreFetchedAndKeptEncrypted(t *testing.T) {
 	raw, err := storeOf(t, w).Read(t.Context(), "s3://"+w.spec.Bucket+"/"+logs[0].Key)
 	require.NoError(t, err)
 	require.Equal(t, content, string(raw))
-	require.Contains(t, w.logText(), bundle+" is kept, encrypted, as s3://"+w.spec.Bucket+"/"+logs[0].Key)
+	require.Contains(t, w.logText(), bundle+" is kept, encrypted, with this cluster's state")
+	require.NotContains(t, w.logText(), "s3://", "people are shown no storage address")
 	require.NotContains(t, w.logText(), "CANARY-ssh-key")
 }
 

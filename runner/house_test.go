@@ -41,20 +41,20 @@ type world struct {
 	cfg    runner.Config
 	log    *bytes.Buffer
 
-	mu      sync.Mutex
-	pod     string
-	tokens  int
-	lease   time.Duration
-	stop    string                                                        // said in every answer from now on
-	reply   func(what string, n int) int                                  // a status code instead of an answer; 0: answer
-	hear    func(what string, n int, body []byte)                         // sees every request before it is answered
-	account string                                                        // the credentials'
-	refused error                                                         // what asking for the account ends with
-	verify  func(n int, t cloud.Target) contract.Pass                     // nil: clean
-	rebuild func(contract.Identity) ([]byte, error)                       // nil: refused
-	look    func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
-	quotas  func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
-	room    func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
+	mu        sync.Mutex
+	pod       string
+	tokens    int
+	lease     time.Duration
+	stop      string                                                        // said in every answer from now on
+	reply     func(what string, n int) int                                  // a status code instead of an answer; 0: answer
+	hear      func(what string, n int, body []byte)                         // sees every request before it is answered
+	account   string                                                        // the credentials'
+	refused   error                                                         // what asking for the account ends with
+	verify    func(n int, t cloud.Target) contract.Pass                     // nil: clean
+	contested func(cloud.Target) ([]cloud.Contested, error)                 // nil: nothing is
+	look      func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
+	quotas    func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
+	room      func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
 
 	calls     map[string]int
 	claims    []contract.Claim
@@ -325,12 +325,11 @@ func cleanPass(t cloud.Target) contract.Pass {
 	return p
 }
 
-func (c *fakeCloud) Rebuild(_ context.Context, id contract.Identity, _ cloud.Target) ([]byte, error) {
-	(*world)(c).note("cloud: rebuild %s", id.InfraID)
-	if c.rebuild == nil {
-		return nil, fmt.Errorf("not to be had")
+func (c *fakeCloud) Contested(_ context.Context, t cloud.Target) ([]cloud.Contested, error) {
+	if c.contested == nil {
+		return nil, nil
 	}
-	return c.rebuild(id)
+	return c.contested(t)
 }
 
 func (c *fakeCloud) Sweep(_ context.Context, t cloud.Target) ([]string, error) {

@@ -1,39 +1,14 @@
 package runner
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
-
-var ccoNames = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)+$`)
-
-func TestTheNameOfTheRolesFitsEverywhereAndIsTheAttemptsOwn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		spec := contract.Spec{
-			Name: rapid.StringMatching(`[a-z]([a-z0-9-]{0,19}[a-z0-9])?`).Draw(t, "name"), Installation: rapid.String().Draw(t, "installation"),
-			Cluster: rapid.String().Draw(t, "cluster"), Number: rapid.IntRange(1, 9).Draw(t, "number"),
-		}
-		spec.Name = regexp.MustCompile(`-+`).ReplaceAllString(spec.Name, "-")
-		name := ccoName(spec)
-		require.LessOrEqual(t, len(name), 20)
-		require.Regexp(t, ccoNames, name)
-		require.Equal(t, name, ccoName(spec), "asked again, the same")
-		for _, other := range []func(*contract.Spec){
-			func(s *contract.Spec) { s.Number++ }, func(s *contract.Spec) { s.Cluster += "x" }, func(s *contract.Spec) { s.Installation += "x" },
-		} {
-			changed := spec
-			other(&changed)
-			require.NotEqual(t, name, ccoName(changed))
-		}
-	})
-}
 
 func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 	for name, c := range map[string]struct {

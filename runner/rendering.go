@@ -7,20 +7,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // renderDeadline bounds each command that only writes files.
 const renderDeadline = 10 * time.Minute
-
-var plainInfraID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // rendering writes a fresh install directory and reads the identity the installer gave it. The installer writes
 // nothing to a cloud in it.
@@ -110,7 +108,7 @@ func (a *attempt) readIdentity() error {
 	if err != nil {
 		return fmt.Errorf("read what the installer rendered: %w", err)
 	}
-	meta, err := parseMetadata(raw)
+	meta, err := a.readMetadata(raw)
 	if err != nil {
 		return failure{
 			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
@@ -137,22 +135,18 @@ func (a *attempt) writeRecord() error {
 	return os.WriteFile(filepath.Join(a.dir, artifacts.RecordDir, "record.json"), raw, 0o640)
 }
 
-// metadata is the part of metadata.json that matters here.
-type metadata struct {
-	ClusterID string `json:"clusterID"`
-	InfraID   string `json:"infraID"`
-	AWS       struct {
-		Region string `json:"region"`
-	} `json:"aws"`
-}
-
-func parseMetadata(raw []byte) (metadata, error) {
-	var m metadata
+// readMetadata reads which names the installer chose, and refuses a document that a teardown of this cluster could not
+// work by: the server would refuse to record it.
+func (a *attempt) readMetadata(raw []byte) (names.Metadata, error) {
+	var m names.Metadata
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return m, errors.New("metadata.json cannot be read")
 	}
-	if !plainInfraID.MatchString(m.InfraID) {
-		return m, errors.New("metadata.json names no infraID")
+	if !a.scope().IsInfraID(m.InfraID) {
+		return m, fmt.Errorf("metadata.json names no infraID of this cluster (it says %.80q)", m.InfraID)
+	}
+	if err := a.scope().CheckMetadata(raw, m.InfraID, m.ClusterID); err != nil {
+		return m, fmt.Errorf("metadata.json is not what a teardown of this cluster needs: %w", err)
 	}
 	return m, nil
 }

@@ -12,10 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
-// restoring finds, for every identity ever recorded, what the installer destroys it by. The folders it returns are in
-// the order of the identities; one that could not be had by any means is left out and counted by verification.
+// restoring prepares, for every identity ever recorded, the directory that the installer destroys it by. Directories come
+// in the order of the identities. The document in it is the server's own, built from the cluster's row; the archive is
+// checked against it and never trusted in its place.
 func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 	if err := a.compareAccount(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.checkIdentities(); err != nil {
 		return nil, err
 	}
 	if len(a.spec.Identities) == 0 {
@@ -33,42 +37,83 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 			}
 		}
 		dir := filepath.Join(a.cfg.WorkDir, fmt.Sprintf("restored-%d", i+1))
-		err := a.restoreOne(ctx, id, dir)
-		if ctx.Err() != nil {
+		if err := a.checkArchive(ctx, id, dir); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		} else if err != nil {
+			a.note("%s: %v; the teardown needs the server's record alone", id.InfraID, err)
 		}
-		if err != nil {
-			a.note("no metadata can be had for %s: %v; it is counted all the same", id.InfraID, err)
-			continue
+		if err := writeMetadata(dir, []byte(id.Metadata)); err != nil {
+			return nil, fmt.Errorf("write the metadata of %s: %w", id.InfraID, err)
 		}
 		dirs = append(dirs, dir)
 	}
 	return dirs, nil
 }
 
-// restoreOne tries what is surest first: the newest good archive, the row's own copy, and the cloud's tags.
-func (a *attempt) restoreOne(ctx context.Context, id contract.Identity, dir string) error {
-	err := a.restoreArchive(ctx, id, dir)
-	if err == nil || ctx.Err() != nil {
-		return err
+// checkIdentities refuses a teardown by any name that does not follow from this cluster. Whatever stands in the record,
+// another cluster's resources are never looked for.
+func (a *attempt) checkIdentities() error {
+	for _, id := range a.spec.Identities {
+		if err := a.checkIdentity(id); err != nil {
+			return failure{
+				Reason: "IdentityRefused", Whose: contract.WhoseOurs, Message: fmt.Sprintf("nothing was deleted: the record of this cluster is not its own: %v", err),
+				Next: "an administrator compares the attempts of this cluster with the account's resources, and removes by hand what is this cluster's",
+			}
+		}
 	}
-	a.note("%s: %v; using the copy kept with the record", id.InfraID, err)
-	if err := fits([]byte(id.Metadata), id); err == nil {
-		return writeMetadata(dir, []byte(id.Metadata))
-	}
-	a.note("%s: the record holds no usable metadata; rebuilding it from the cloud's tags", id.InfraID)
-	raw, err := a.cloud.Rebuild(ctx, id, a.target())
-	if err != nil {
-		return fmt.Errorf("rebuild metadata: %w", err)
-	}
-	if err := fits(raw, id); err != nil {
-		return fmt.Errorf("rebuild metadata: %w", err)
-	}
-	return writeMetadata(dir, raw)
+	return nil
 }
 
-// restoreArchive unpacks the newest archive of this identity whose every checksum holds. S3 that does not answer is
-// asked again for a while: an archive that is there is better than a copy.
+func (a *attempt) checkIdentity(id contract.Identity) error {
+	of := a.scope()
+	if id.CCOName != "" && !a.isCCOName(id.CCOName) {
+		return fmt.Errorf("%q is not a name that ccoctl was run with for it", id.CCOName)
+	}
+	if id.Region != "" && id.Region != of.Region {
+		return fmt.Errorf("it lies in region %q, and the record is of %q", of.Region, id.Region)
+	}
+	if id.InfraID == "" {
+		return nil
+	}
+	if !of.IsInfraID(id.InfraID) {
+		return fmt.Errorf("%q is not an infraID of it", id.InfraID)
+	}
+	if err := of.CheckMetadata([]byte(id.Metadata), id.InfraID, id.ClusterUUID); err != nil {
+		return fmt.Errorf("metadata of %s: %w", id.InfraID, err)
+	}
+	return nil
+}
+
+// isCCOName reports whether one of the cluster's attempts, this one and those before it, goes by the name.
+func (a *attempt) isCCOName(name string) bool {
+	of := a.scope()
+	for ; of.Attempt > 0; of.Attempt-- {
+		if of.CCOName() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// checkArchive restores the newest archive of this identity whose every checksum holds, compares its metadata with the
+// server's, and removes it again. Its error says why no archive agrees with the record.
+func (a *attempt) checkArchive(ctx context.Context, id contract.Identity, dir string) error {
+	beside := dir + "-archive"
+	defer os.RemoveAll(beside)
+	if err := a.restoreArchive(ctx, id, beside); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(beside, "metadata.json"))
+	if err == nil {
+		err = a.scope().CheckMetadata(raw, id.InfraID, id.ClusterUUID)
+	}
+	if err != nil {
+		return fmt.Errorf("the archive's metadata.json is not this cluster's: %w", err)
+	}
+	return nil
+}
+
+// restoreArchive unpacks the archive. S3 that does not answer is asked again for a while.
 func (a *attempt) restoreArchive(ctx context.Context, id contract.Identity, dir string) error {
 	var own []artifacts.Snapshot
 	for _, s := range a.spec.Snapshots {
@@ -95,32 +140,7 @@ func (a *attempt) restoreArchive(ctx context.Context, id contract.Identity, dir 
 		final = err
 		return nil
 	})
-	if err = errors.Join(err, final); err != nil {
-		return err
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
-	if err == nil {
-		err = fits(raw, id)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("the archive's metadata is not usable: %w", err), os.RemoveAll(dir))
-	}
-	return nil
-}
-
-// fits refuses metadata of another cluster or region: with it, destroy would remove nothing and say that all is well.
-func fits(raw []byte, id contract.Identity) error {
-	m, err := parseMetadata(raw)
-	if err != nil {
-		return err
-	}
-	if m.InfraID != id.InfraID {
-		return fmt.Errorf("metadata.json is of %s, not of %s", m.InfraID, id.InfraID)
-	}
-	if m.AWS.Region != "" && id.Region != "" && m.AWS.Region != id.Region {
-		return fmt.Errorf("metadata.json is of region %s, not of %s", m.AWS.Region, id.Region)
-	}
-	return nil
+	return errors.Join(err, final)
 }
 
 func writeMetadata(dir string, raw []byte) error {

@@ -29,8 +29,8 @@ type Cloud interface {
 	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
 	// Verify counts once what is left; what could not be asked is a leftover.
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
-	// Rebuild writes metadata.json anew from an identity and the cloud's tags.
-	Rebuild(ctx context.Context, id contract.Identity, t cloud.Target) ([]byte, error)
+	// Contested lists resources that a destroyer of the target would find and that carry another cluster's mark too.
+	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
 	// Sweep deletes by exact name what the installer leaves behind, and says what it deleted.
 	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
 }

@@ -101,10 +101,9 @@ func TestAReleaseThatIsNotKnownByDigestOrIsAnotherIsNotInstalled(t *testing.T) {
 
 // recorded is an identity as a create of the scripted installer leaves it.
 func recorded(sum string) contract.Identity {
-	return contract.Identity{
-		InfraID: "shop-00001", ClusterUUID: "uuid-1", Account: account, Region: "us-east-1", InstallerSHA256: sum, ReleaseDigest: "sha256:" + strings.Repeat("ab", 32),
-		Metadata: `{"clusterName":"shop","clusterID":"uuid-1","infraID":"shop-00001","aws":{"region":"us-east-1"}}`,
-	}
+	id := identity("shop-00001")
+	id.InstallerSHA256, id.ReleaseDigest = sum, "sha256:"+strings.Repeat("ab", 32)
+	return id
 }
 
 func TestATeardownTakesTheVeryInstallerThatInstalled(t *testing.T) {

@@ -20,7 +20,7 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id Identi
 			return err
 		}
 		if why := f.unwanted(); why != "" {
-			lease = Lease{Stop: why}
+			lease = Lease{Stop: why, Closed: f.closed}
 			return nil
 		}
 		if err := f.recordable(id); err != nil {
@@ -115,11 +115,12 @@ func (e *Contradiction) Unwrap() error { return ErrConflict }
 
 // placed refuses an account or a region that is not the cluster's: what is made there no teardown would look for.
 func (c *change) placed(ctx context.Context, f fenced, account, region string) error {
-	var have, where string
-	err := c.QueryRow(ctx, `
-		SELECT coalesce((SELECT a.account FROM attempts a WHERE a.cluster_id = c.id AND a.account IS NOT NULL ORDER BY a.number LIMIT 1),
-			c.spec ->> 'account', ''), c.region
-		FROM clusters c WHERE c.id = $1`, f.ID).Scan(&have, &where)
+	have, err := c.accountOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	var where string
+	err = c.QueryRow(ctx, `SELECT region FROM clusters WHERE id = $1`, f.ID).Scan(&where)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read where %s may be: %w", f.ID, err)
@@ -129,6 +130,18 @@ func (c *change) placed(ctx context.Context, f fenced, account, region string) e
 		return &Contradiction{Field: "region", Have: where, Said: region}
 	}
 	return nil
+}
+
+// accountOf is the cloud account of the cluster: the configured one, else the first that was recorded. Empty: neither is.
+func (c *change) accountOf(ctx context.Context, f fenced) (account string, err error) {
+	err = c.QueryRow(ctx, `
+		SELECT coalesce(nullif(c.spec ->> 'account', ''),
+			(SELECT a.account FROM attempts a WHERE a.cluster_id = c.id AND a.account IS NOT NULL ORDER BY a.number LIMIT 1), '')
+		FROM clusters c WHERE c.id = $1`, f.ID).Scan(&account)
+	if err != nil {
+		return "", fmt.Errorf("read the account of %s: %w", f.ID, err)
+	}
+	return account, nil
 }
 
 // merged is the first identity with its empty fields taken from the second.

@@ -113,9 +113,9 @@ func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
 
 	_, err := s.OpenAttempt(t.Context(), row.ID)
 	require.ErrorIs(t, err, store.ErrNotFound)
-	lease, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
-	require.NoError(t, err)
-	require.Contains(t, lease.Stop, "attempt 1 is closed")
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
+	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorContains(t, err, "attempt 1 is closed")
 	_, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Nil(t, f.Open)

@@ -49,6 +49,25 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	return spec, nil
 }
 
+// AttemptScope is what is known of an attempt without its runner: everything the runner reports must be of it.
+type AttemptScope struct {
+	Cluster                  string // id
+	Installation             string // the control plane that accepted the cluster, by the cluster's tags; empty: not told
+	Number                   int
+	Name, BaseDomain, Region string
+}
+
+// AttemptScope returns the scope of an attempt, open or closed. ErrNotFound: there is none of that id.
+func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope, error) {
+	scope, err := one[AttemptScope](ctx, s.pool, `
+		SELECT a.cluster_id AS cluster, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, a.number, c.name, c.base_domain, c.region
+		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1`, attempt)
+	if err != nil {
+		return AttemptScope{}, fmt.Errorf("read the scope of attempt %s: %w", attempt, err)
+	}
+	return scope, nil
+}
+
 func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
 	out, err := all[IdentityRow](ctx, s.pool, `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,

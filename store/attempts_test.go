@@ -283,7 +283,7 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 	for range 2 {
 		lease, err := s.Result(t.Context(), open.Attempt, open.Token, result)
 		require.NoError(t, err)
-		require.Equal(t, store.Lease{}, lease)
+		require.Equal(t, store.Lease{Closed: true}, lease)
 	}
 	step(t, s, row.ID)
 	now, err := s.Cluster(t.Context(), row.ID)

@@ -25,8 +25,9 @@ type SpecRow struct {
 
 // Lease answers everything a runner says.
 type Lease struct {
-	Stop  string    // why to stop; empty: go on
-	Until time.Time // the lease, on the database's clock; zero once the attempt is closed
+	Stop   string    // why to stop; empty: go on
+	Until  time.Time // the lease, on the database's clock; zero where it was not renewed
+	Closed bool      // the attempt is over: its token is not renewed any more
 }
 
 // IdentityRow is what was acknowledged before anything was created under it. Each field is written once.

@@ -26,6 +26,24 @@ func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta 
 	return s.write(ctx, func(c *change) error { return c.line(d.Actor, action, d.Door, cluster, meta) })
 }
 
+// AuditRefusal writes that somebody was refused something about a cluster. The same refusal of the same actor within a
+// minute is not written again, so that repeating it cannot fill the trail.
+func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why string) error {
+	return s.write(ctx, func(c *change) error {
+		var told bool
+		err := c.QueryRow(ctx, `
+			SELECT EXISTS (SELECT 1 FROM audit_events WHERE target_cluster_id = $1 AND actor = $2 AND action = $3 AND created_at > $4)`,
+			cluster, d.Actor, action, c.now.Add(-time.Minute)).Scan(&told)
+		if err != nil {
+			return fmt.Errorf("look for the refusal: %w", err)
+		}
+		if told {
+			return nil
+		}
+		return c.line(d.Actor, action, d.Door, cluster, map[string]string{"why": why})
+	})
+}
+
 // audit adds one line of the trail to the change.
 func (c *change) audit(_ context.Context, actor, action, cluster string, meta any) error {
 	door := ""

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Claim gives the attempt to the first pod that asks, for ever. ErrFenced: another pod has it, and this one must end.
-// A lease that says stop gives nothing.
+// Claim gives the attempt to the first pod that asks, for ever. ErrFenced: another pod has it, or it is closed, and this
+// pod must end. A lease that says stop gives nothing.
 func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Lease, error) {
 	if pod == "" {
 		return Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, ErrConflict)
@@ -18,8 +18,7 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Leas
 		case err != nil:
 			return err
 		case f.closed:
-			lease = Lease{Stop: f.stop()}
-			return nil
+			return fmt.Errorf("%s: %w", f.stop(), ErrFenced)
 		case f.claimed && f.pod != pod:
 			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.pod, ErrFenced)
 		case f.claimed:

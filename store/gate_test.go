@@ -159,7 +159,7 @@ func TestAFailureSaysWhoseItIs(t *testing.T) {
 	for range 2 {
 		lease, err := s.Result(t.Context(), open.Attempt, open.Token, failed)
 		require.NoError(t, err)
-		require.Equal(t, store.Lease{}, lease, "the same result again is answered alike")
+		require.Equal(t, store.Lease{Closed: true}, lease, "the same result again is answered alike")
 	}
 	now := settled(t, s, row.ID)
 	require.Equal(t, []string{"VPCLimitExceeded", "5 of 5", "quota", "raise L-F678F1CE"}, []string{now.FailReason, now.FailMessage, now.FailWhose, now.FailNext})

@@ -21,7 +21,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			return err
 		}
 		if f.closed {
-			lease = Lease{Stop: f.stop()}
+			lease = Lease{Stop: f.stop(), Closed: true}
 			return nil
 		}
 		if !f.claimed {
@@ -158,6 +158,15 @@ func (c *change) keepPass(ctx context.Context, f fenced, p PassRow) error {
 	p, err := judged(p)
 	if err != nil {
 		return err
+	}
+	if p.Clean {
+		account, err := c.accountOf(ctx, f)
+		if err != nil {
+			return err
+		}
+		if account != "" && p.Account != account {
+			p.Clean, p.Words = false, append(p.Words, fmt.Sprintf("it counted in account %s, and the cluster is in %s", p.Account, account))
+		}
 	}
 	_, err = c.Exec(ctx, `
 		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)

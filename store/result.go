@@ -26,9 +26,10 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 		case err != nil:
 			return err
 		case f.closed && f.repeats(r):
+			lease = Lease{Closed: true}
 			return nil
 		case f.closed:
-			lease = Lease{Stop: f.stop()}
+			lease = Lease{Stop: f.stop(), Closed: true}
 			return nil
 		case !f.claimed:
 			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)
@@ -42,6 +43,7 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 		if err := c.finish(ctx, f, r); err != nil {
 			return err
 		}
+		lease = Lease{Closed: true}
 		return c.poke(ctx, f.ID)
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Demand
 		case err != nil:
 			return err
 		case f.unwanted() != "":
-			lease = Lease{Stop: f.unwanted()}
+			lease = Lease{Stop: f.unwanted(), Closed: f.closed}
 			return nil
 		case !f.claimed:
 			return fmt.Errorf("nobody claimed the attempt: %w", ErrFenced)

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // A cluster is accepted with its profile's add-ons; its runner is told them, tells of each, and they are brought anew when
@@ -48,7 +49,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	_, raw := h.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/claim", bearer, contract.Claim{Pod: "pod-2"})
 	var claimed contract.Claimed
 	require.NoError(t, json.Unmarshal(raw, &claimed))
-	require.Equal(t, []any{contract.KindConfigure, "s3://artifacts/" + made.ClusterID + "/kubeconfig"}, []any{claimed.Spec.Kind, claimed.Spec.KubeconfigRef})
+	require.Equal(t, []any{contract.KindConfigure, desktest.CredentialRef(made.ClusterID, artifacts.Kubeconfig)}, []any{claimed.Spec.Kind, claimed.Spec.KubeconfigRef})
 	require.Equal(t, "pr-namespace", claimed.Spec.Addons[0].Name)
 	require.Contains(t, claimed.Spec.Addons[0].Manifests, `"kind":"ResourceQuota"`)
 	_, status := r.say("report", contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{{Name: "pr-namespace", There: true, Reason: "Applied", Message: "it is applied and works"}}})

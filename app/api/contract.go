@@ -2,19 +2,27 @@ package api
 
 import (
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // Rows as the contract's documents, field by field; the other way is store/intake's.
 
-func identities(rows []store.IdentityRow) []contract.Identity {
+// identities are what a teardown works by. Their metadata is built from the cluster's row every time, whatever is recorded.
+func identities(row store.SpecRow, installation string) []contract.Identity {
+	of := names.Scope{
+		Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,
+	}
 	var out []contract.Identity
-	for _, i := range rows {
-		out = append(out, contract.Identity{
+	for _, i := range row.Identities {
+		identity := contract.Identity{
 			InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
-			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, Metadata: i.Metadata,
-			InstallerSHA256: i.InstallerSHA256,
-		})
+			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
+		}
+		if i.InfraID != "" {
+			identity.Metadata = string(of.MetadataJSON(i.InfraID, i.ClusterUUID))
+		}
+		out = append(out, identity)
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // The people of the tests beside the demo's Maya (a requester of platform), its admin and its auditor.
@@ -54,19 +55,13 @@ func (h *house) ready(cluster string) {
 	open, bearer := h.attempt(cluster)
 	r := &runner{h, open.Attempt, bearer}
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	own := identity
-	own.InfraID = "x-" + open.Attempt[len(open.Attempt)-5:]
-	_, status := r.say("record", recorded(own))
+	_, status := r.say("record", r.record())
 	require.Equal(h, http.StatusOK, status)
 	_, status = r.say("report", contract.Report{Seq: 1, Phase: "installing", Log: "level=info msg=Creating\nlevel=info msg=Waiting\n"})
 	require.Equal(h, http.StatusOK, status)
-	_, status = r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
-		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.apps.shop.labs.example.com",
-		KubeconfigRef: "s3://artifacts/" + cluster + "/kubeconfig", KubeadminRef: "s3://artifacts/" + cluster + "/kubeadmin-password", MetadataRef: "s3://artifacts/metadata.json",
-	}})
-	require.Equal(h, http.StatusOK, status)
-	h.shelf["s3://artifacts/"+cluster+"/kubeconfig"] = "apiVersion: v1\nkind: Config\n"
-	h.shelf["s3://artifacts/"+cluster+"/kubeadmin-password"] = "ADMIN-PASSWORD\n"
+	r.succeeds()
+	h.shelf[desktest.CredentialRef(cluster, artifacts.Kubeconfig)] = desktest.Kubeconfig(r.scope().APIURL())
+	h.shelf[desktest.CredentialRef(cluster, artifacts.Kubeadmin)] = "ADMIN-PASSWORD\n"
 	h.step(cluster)
 }
 

@@ -59,14 +59,14 @@ func TestADocumentThatIsNotWholeNamesItsFields(t *testing.T) {
 	require.Equal(t, "region", p.Errors[0].Field)
 	require.Contains(t, p.Detail, "quotas[0].need", "a runner keeps the words alone")
 
-	bare := recorded(identity)
+	bare := r.record()
 	bare.Snapshots, bare.Identity.ReleaseDigest = nil, ""
 	p = h.refused(http.MethodPost, path+"/record", r.bearer, bare, http.StatusBadRequest)
 	require.Equal(t, []string{"identity.releaseDigest", "snapshots"}, []string{p.Errors[0].Field, p.Errors[1].Field})
 
-	moved := identity
-	moved.Account = "999999999999"
-	p = h.refused(http.MethodPost, path+"/record", r.bearer, recorded(moved), http.StatusConflict)
+	moved := r.record()
+	moved.Identity.Account = "999999999999"
+	p = h.refused(http.MethodPost, path+"/record", r.bearer, moved, http.StatusConflict)
 	require.Contains(t, p.Detail, `account is "999999999999", and what is known is "123456789012"`)
 	p = h.refused(http.MethodPost, path+"/result", r.bearer, contract.Result{Outcome: "failed", Whose: "somebody"}, http.StatusBadRequest)
 	require.Equal(t, "whose", p.Errors[0].Field)

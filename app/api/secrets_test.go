@@ -12,8 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // What opens something stands neither in the log nor in the trail, also where it did not work or broke something.
@@ -34,13 +36,13 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 	account, err := h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
-	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", "apiVersion: v1\nkind: Config")
+	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", desktest.ClientKey)
 
 	h.does(http.MethodPost, "/api/v1/links/"+secrets[0], bearer, nil, http.StatusOK, nil)
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], secrets[4], nil, http.StatusNotFound)
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[2], bearer, nil, http.StatusUnprocessableEntity)
 	h.refused(http.MethodGet, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusMethodNotAllowed)
-	delete(h.shelf, "s3://artifacts/"+made.ClusterID+"/kubeconfig")
+	delete(h.shelf, desktest.CredentialRef(made.ClusterID, artifacts.Kubeconfig))
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusInternalServerError)
 	h.refused(http.MethodGet, "/api/v1/me", bearer+"x", nil, http.StatusUnauthorized)
 

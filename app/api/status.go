@@ -9,8 +9,10 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 	"github.com/ocpctl/ocpctl/store/intake"
 )
 
@@ -23,13 +25,12 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	if said.Pod == "" {
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "A claim names its pod.", Fields: []app.Field{
-			{Name: "pod", Detail: "it is empty", Accept: []string{"the pod's uid, or host:pid:start-time"}},
-		}})
+	pod, err := intake.Claim(said)
+	if err != nil {
+		s.fail(w, r, invalid(err))
 		return
 	}
-	lease, err := s.Store.Claim(r.Context(), id, claims(r).TokenID, said.Pod)
+	lease, err := s.Store.Claim(r.Context(), id, claims(r).TokenID, pod)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -53,7 +54,12 @@ func (s *server) RecordIdentity(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	identity, snapshots, err := intake.Record(said)
+	of, err := s.scope(r, id)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	identity, snapshots, err := intake.Record(said, of)
 	if err != nil {
 		s.fail(w, r, invalid(err))
 		return
@@ -68,7 +74,12 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.hear(w, r, &said) {
 		return
 	}
-	demand, err := intake.Demand(said)
+	of, err := s.scope(r, id)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	demand, err := intake.Demand(said, of)
 	if err != nil {
 		s.fail(w, r, invalid(err))
 		return
@@ -98,18 +109,32 @@ func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) 
 
 // keep takes one document of a runner through intake into the store.
 func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id ID,
-	row func(Document) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) {
+	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) {
 	var said Document
 	if !s.hear(w, r, &said) {
 		return
 	}
-	kept, err := row(said)
+	of, err := s.scope(r, id)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	kept, err := row(said, of)
 	if err != nil {
 		s.fail(w, r, invalid(err))
 		return
 	}
 	lease, err := write(r.Context(), id, claims(r).TokenID, kept)
 	s.acknowledge(w, r, lease, err)
+}
+
+// scope is what the attempt's runner may report about.
+func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
+	row, err := s.Store.AttemptScope(r.Context(), id)
+	if err != nil {
+		return intake.Scope{}, err
+	}
+	return intake.ScopeOf(row, s.Runner.Installation, s.Runner.Bucket), nil
 }
 
 // hear reads what a runner says; unknown fields are an older server's, and left alone.
@@ -140,14 +165,18 @@ func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store
 	ok(w, answer)
 }
 
-// answer is the server's word with a fresh token, so that a runner that keeps talking never runs out of one.
+// answer is the server's word with a fresh token, so that a runner that keeps talking never runs out of one. Once the
+// attempt is closed there is none: the last token ends within its lifetime.
 func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, error) {
+	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until}
+	if lease.Closed {
+		return out, nil
+	}
+	var err error
 	c := claims(r)
-	fresh, err := s.Tokens.Sign(c.Attempt, c.TokenID, s.Now())
-	if err != nil {
+	if out.Token, err = s.Tokens.Sign(c.Attempt, c.TokenID, s.Now()); err != nil {
 		return contract.Answer{}, fmt.Errorf("renew token: %w", err)
 	}
-	out := contract.Answer{Stop: lease.Stop, Token: fresh, LeaseUntil: lease.Until}
 	if !lease.Until.IsZero() {
 		out.Lease = s.Runner.Lease
 	}
@@ -173,13 +202,13 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 	out := contract.Spec{
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
-		Installation: set.Installation, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
+		Installation: installation(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
 		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
 		Zones: row.Row.Spec.Zones, CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
 		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
 		CloudCredentialsRef: row.Row.Spec.CloudCredsRef,
 		Bucket:              set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
-		Identities: identities(row.Identities), Snapshots: snapshots(row.Artifacts),
+		Identities: identities(row, installation(row, set)), Snapshots: snapshots(row.Artifacts),
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
 	}
@@ -190,13 +219,19 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 		out.Addons = append(out.Addons, addon(a))
 	}
 	if out.Kind == contract.KindConfigure && row.Row.Outputs != nil {
-		out.KubeconfigRef = row.Row.Outputs.KubeconfigRef
+		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
 		out.Identities, out.Snapshots = nil, nil // a create never looks back: fresh directory, new infraID
 	}
 	return out
+}
+
+// installation is the control plane that accepted the cluster: names were derived from it, and stay as they are when this
+// one is renamed.
+func installation(row store.SpecRow, set RunnerSettings) string {
+	return cmp.Or(row.Row.Tags[tagkey.Installation], set.Installation)
 }
 
 // scale is what a scale attempt is told beside the rest.
@@ -206,9 +241,18 @@ func scale(row store.SpecRow) *contract.Scale {
 		out.Usual = *base
 	}
 	if row.Row.Outputs != nil {
-		out.KubeconfigRef = row.Row.Outputs.KubeconfigRef
+		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	return out
+}
+
+// kubeconfigRef is where the runner finds the cluster's kubeconfig; empty, which the runner tells in words, where the row
+// refers to anything else.
+func kubeconfigRef(row store.Row) string {
+	if !artifacts.IsCredentialRef(row.Outputs.KubeconfigRef, row.ID, artifacts.Kubeconfig) {
+		return ""
+	}
+	return row.Outputs.KubeconfigRef
 }
 
 // addon is what was frozen with the cluster, as a runner is told.

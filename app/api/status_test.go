@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,10 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 func now() time.Time { return time.Now() }
@@ -37,18 +43,45 @@ func (r *runner) say(what string, body any) (contract.Answer, int) {
 	return out, answer.StatusCode
 }
 
-var identity = contract.Identity{
-	InfraID: "shop-x7k2p", ClusterUUID: "5f0c1b1e-0000-4000-8000-000000000001", Account: "123456789012", Region: "us-east-1",
-	ReleaseDigest: "sha256:" + strings.Repeat("a", 64), Metadata: `{"infraID":"shop-x7k2p"}`,
-	InstallerSHA256: strings.Repeat("d", 64),
+// scope is what the runner's attempt is of.
+func (r *runner) scope() names.Scope {
+	r.Helper()
+	row, err := r.store.AttemptScope(r.Context(), r.id)
+	require.NoError(r, err)
+	return intake.ScopeOf(row, "test", "artifacts").Scope
 }
 
-// recorded is a record as a runner sends it: an identity, and the archive of its install directory.
-func recorded(i contract.Identity) contract.Record {
-	return contract.Record{Identity: i, Snapshots: []contract.Snapshot{{
-		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/x/create/0-" + i.InfraID + "/install-dir.tar.zst", ManifestKey: "clusters/x/manifest.json",
-		SHA256: strings.Repeat("c", 64), Size: 10, InfraID: i.InfraID, TakenAt: time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC),
-	}}}
+// record is what a runner sends before it creates anything: an identity, and the archive of its install directory. The
+// installer makes up the infraID and a UUID, which here follows from the attempt.
+func (r *runner) record() contract.Record {
+	of := r.scope()
+	infraID, uuid := of.InfraIDPrefix()+"x7k2p", fmt.Sprintf("5f0c1b1e-0000-4000-8000-%012x", fnvOf(r.id))
+	folder := fmt.Sprintf("clusters/%s/create/20250301T110000.000Z-a%d/", of.Cluster, of.Attempt)
+	return contract.Record{
+		Identity: contract.Identity{
+			InfraID: infraID, ClusterUUID: uuid, Account: "123456789012", Region: "us-east-1",
+			ReleaseDigest: "sha256:" + strings.Repeat("a", 64), Metadata: string(of.MetadataJSON(infraID, uuid)), InstallerSHA256: strings.Repeat("d", 64),
+		},
+		Snapshots: []contract.Snapshot{{
+			Type: "INSTALL_DIR_SNAPSHOT", Key: folder + "install-dir.tar.zst", ManifestKey: folder + "manifest.json",
+			SHA256: strings.Repeat("c", 64), Size: 10, InfraID: infraID, TakenAt: time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC),
+		}},
+	}
+}
+
+// fnvOf is a number that follows from a text.
+func fnvOf(text string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text))
+	return h.Sum32()
+}
+
+// succeeds ends the attempt well, with outputs as a good runner tells them.
+func (r *runner) succeeds() {
+	r.Helper()
+	of := r.scope()
+	_, status := r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: desktest.StoredAt}})
+	require.Equal(r, http.StatusOK, status)
 }
 
 func started(t *testing.T) (h *house, cluster string, r *runner) {
@@ -112,17 +145,18 @@ func TestATokenSpeaksForItsAttemptAlone(t *testing.T) {
 func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	answer, status := r.say("record", recorded(identity))
+	answer, status := r.say("record", r.record())
 	require.Equal(t, http.StatusOK, status)
 	require.Empty(t, answer.Stop)
 	row, err := h.store.Cluster(t.Context(), cluster)
 	require.NoError(t, err)
 	require.Equal(t, []string{"shop-x7k2p"}, row.Identities)
-	_, status = r.say("record", recorded(identity))
+	_, status = r.say("record", r.record())
 	require.Equal(t, http.StatusOK, status, "an unanswered record is asked again")
-	changed := identity
-	changed.InfraID = "shop-other"
-	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/record", r.bearer, recorded(changed), http.StatusConflict)
+	changed := r.record()
+	changed.Identity.InfraID, changed.Snapshots[0].InfraID = "shop-other", "shop-other"
+	changed.Identity.Metadata = string(r.scope().MetadataJSON("shop-other", changed.Identity.ClusterUUID))
+	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/record", r.bearer, changed, http.StatusConflict)
 }
 
 func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
@@ -130,7 +164,7 @@ func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 	_, err := h.store.Destroy(t.Context(), cluster, store.Deed{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
-	answer, status := r.say("record", recorded(identity))
+	answer, status := r.say("record", r.record())
 	require.Equal(t, http.StatusOK, status)
 	require.NotEmpty(t, answer.Stop)
 	row, err := h.store.Cluster(t.Context(), cluster)
@@ -163,26 +197,22 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 	h.refused(http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusConflict)
-	r.say("record", recorded(identity))
-	_, status := r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
-		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console-openshift-console.apps.shop.labs.example.com",
-		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password", MetadataRef: "s3://artifacts/metadata.json",
-	}})
-	require.Equal(t, http.StatusOK, status)
+	r.say("record", r.record())
+	r.succeeds()
 	h.step(cluster)
-	h.shelf["s3://artifacts/kubeconfig"] = "apiVersion: v1\nkind: Config\n"
+	stored := desktest.CredentialRef(cluster, artifacts.Kubeconfig)
+	h.shelf[stored] = desktest.Kubeconfig("https://api.shop.labs.example.com:6443")
 
 	var out Outputs
 	h.get("/api/v1/clusters/"+cluster+"/outputs", &out)
 	require.Equal(t, "/api/v1/clusters/"+cluster+"/kubeconfig", out.Kubeconfig)
-	require.Equal(t, "s3://artifacts/kubeadmin-password", out.KubeadminRef)
 	h.refused(http.MethodGet, out.Kubeconfig, h.as(oidc.Auditor), nil, http.StatusForbidden)
 
 	answer, raw := h.ask(http.MethodGet, out.Kubeconfig, h.as(oidc.Requester), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Equal(t, "application/yaml", answer.Header.Get("Content-Type"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
-	require.Equal(t, "apiVersion: v1\nkind: Config\n", string(raw))
+	require.Equal(t, h.shelf[stored], string(raw))
 	var c ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, Status("READY"), c.Status)
@@ -190,7 +220,7 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	require.Equal(t, "kubeconfig.read", last.Action)
 	require.Contains(t, last.Actor, "#maya")
 
-	delete(h.shelf, "s3://artifacts/kubeconfig")
+	delete(h.shelf, stored)
 	h.refused(http.MethodGet, out.Kubeconfig, h.as(oidc.Requester), nil, http.StatusInternalServerError)
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, "kubeconfig.read", c.Timeline[len(c.Timeline)-1].Action, "written down although it was not handed out")
@@ -209,11 +239,8 @@ func TestNonsenseFromARunnerIsRefused(t *testing.T) {
 func TestADestroyerIsToldEverythingEverRecorded(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	snapshot := contract.Snapshot{
-		Type: "INSTALL_DIR_SNAPSHOT", Key: "clusters/x/create/1-a1/install-dir.tar.zst", ManifestKey: "clusters/x/create/1-a1/manifest.json",
-		SHA256: strings.Repeat("b", 64), Size: 10, InfraID: identity.InfraID, TakenAt: time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC),
-	}
-	r.say("record", contract.Record{Identity: identity, Snapshots: []contract.Snapshot{snapshot}})
+	record := r.record()
+	r.say("record", record)
 	_, status := r.say("result", contract.Result{Outcome: "failed", Reason: "InstallFailed", Message: "it did not come up"})
 	require.Equal(t, http.StatusOK, status)
 	for range 3 {
@@ -224,8 +251,8 @@ func TestADestroyerIsToldEverythingEverRecorded(t *testing.T) {
 	_, raw := h.ask(http.MethodPost, statusPath+"attempts/"+open.Attempt+"/claim", bearer, contract.Claim{Pod: "pod-2"})
 	var claimed contract.Claimed
 	require.NoError(t, json.Unmarshal(raw, &claimed))
-	require.Equal(t, []contract.Identity{identity}, claimed.Spec.Identities)
-	require.Equal(t, []contract.Snapshot{snapshot}, claimed.Spec.Snapshots)
+	require.Equal(t, []contract.Identity{record.Identity}, claimed.Spec.Identities)
+	require.Equal(t, record.Snapshots, claimed.Spec.Snapshots)
 	require.Equal(t, "123456789012", claimed.Spec.Account)
 	require.Empty(t, claimed.Spec.InstallConfig)
 }

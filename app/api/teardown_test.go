@@ -16,7 +16,7 @@ import (
 func blocked(t *testing.T) (h *house, cluster string) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	r.say("record", recorded(identity))
+	r.say("record", r.record())
 	_, status := r.say("result", contract.Result{Outcome: "failed", Reason: "BootstrapFailed", Message: "it did not come up", Whose: "cloud", Next: "try again"})
 	require.Equal(t, http.StatusOK, status)
 	h.step(cluster)

@@ -146,7 +146,7 @@ func read(raw json.RawMessage, into any) error {
 func outputs(row store.Row) Outputs {
 	return Outputs{
 		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
-		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig", KubeadminRef: row.Outputs.KubeadminRef,
+		Kubeconfig: "/api/v1/clusters/" + row.ID + "/kubeconfig",
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -28,7 +29,7 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 	}
 	status, page, answer = b.post(at, nil)
 	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, "apiVersion: v1\nkind: Config\n", page)
+	require.Equal(t, desktest.Kubeconfig("https://api.shop.labs.example.com:6443"), page)
 	require.Equal(t, `attachment; filename="`+row.ID+`.kubeconfig"`, answer.Header.Get("Content-Disposition"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	status, page, _ = b.post(at, nil)

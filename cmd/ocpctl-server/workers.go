@@ -98,6 +98,7 @@ func (in inner) wireController(client *github.Client, desk *app.Desk) (*controll
 	}
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: desk, Spool: in.bucket, Signer: in.signer,
+		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(),

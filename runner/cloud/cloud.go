@@ -25,6 +25,12 @@ type Target struct {
 // Domain is the DNS name under which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
 
+// Contested is a resource that carries the marks of two clusters: whichever of them is torn down would take it.
+type Contested struct {
+	ID   string // ARN, or id where it has none
+	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
+}
+
 // Plan is what an install will make, as far as quotas count it.
 type Plan struct {
 	Zones    []string

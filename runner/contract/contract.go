@@ -103,7 +103,7 @@ type Identity struct {
 	Account       string `json:"account"`
 	Region        string `json:"region"`
 	ReleaseDigest string `json:"releaseDigest"`
-	Metadata      string `json:"metadata,omitempty"` // metadata.json, which holds no secret
+	Metadata      string `json:"metadata,omitempty"` // metadata.json, which holds no secret; in a Spec it is the server's own
 
 	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lower-case hex; the same one destroys it
 }
@@ -248,13 +248,12 @@ const (
 	WhoseOurs      = "ocpctl"    // this installation's administrators: credentials, secrets, images, ocpctl itself
 )
 
-// Outputs are where the cluster is. Credentials are references, never values.
+// Outputs say where the cluster is and when its credentials were stored. The server builds the references to them from
+// that moment, the cluster and the attempt, so that a runner cannot name another cluster's objects.
 type Outputs struct {
-	APIURL        string `json:"apiUrl"`
-	ConsoleURL    string `json:"consoleUrl"`
-	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key
-	KubeadminRef  string `json:"kubeadminRef"`  // s3://bucket/key
-	MetadataRef   string `json:"metadataRef"`   // s3://bucket/key
+	APIURL     string    `json:"apiUrl"`     // https, a host below <name>.<baseDomain>
+	ConsoleURL string    `json:"consoleUrl"` // https, a host below <name>.<baseDomain>
+	StoredAt   time.Time `json:"storedAt"`   // the moment in the keys of kubeconfig, kubeadmin-password and metadata.json
 }
 
 // Problem is an application/problem+json body (RFC 9457), as the Status API answers errors.

@@ -6,15 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-)
 
-// The tags by which openshift-install and its cluster-api provider own a resource, and the tag with the installer's
-// clusterID (openshift/installer pkg/asset/cluster/aws/aws.go).
-const (
-	KubernetesTag = "kubernetes.io/cluster/"
-	ProviderTag   = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
-	UUIDTag       = "openshiftClusterID"
-	Owned         = "owned"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // Metadata is metadata.json for AWS, the only file that `openshift-install destroy cluster` reads
@@ -42,12 +35,12 @@ type AWSMetadata struct {
 func (s Scope) Metadata(infraID, clusterUUID string) Metadata {
 	m := Metadata{
 		ClusterName: s.Name, ClusterID: clusterUUID, InfraID: infraID,
-		AWS: AWSMetadata{Region: s.Region, ClusterDomain: s.Domain(), Identifier: []map[string]string{{KubernetesTag + infraID: Owned}}},
+		AWS: AWSMetadata{Region: s.Region, ClusterDomain: s.Domain(), Identifier: []map[string]string{{tagkey.KubernetesCluster + infraID: tagkey.Owned}}},
 	}
 	if clusterUUID != "" {
-		m.AWS.Identifier = append(m.AWS.Identifier, map[string]string{UUIDTag: clusterUUID})
+		m.AWS.Identifier = append(m.AWS.Identifier, map[string]string{tagkey.OpenShiftClusterID: clusterUUID})
 	}
-	m.AWS.Identifier = append(m.AWS.Identifier, map[string]string{ProviderTag + infraID: Owned})
+	m.AWS.Identifier = append(m.AWS.Identifier, map[string]string{tagkey.ProviderCluster + infraID: tagkey.Owned})
 	return m
 }
 

@@ -2,6 +2,7 @@ package names_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,19 +31,23 @@ func TestAnInfraIDFollowsFromTheName(t *testing.T) {
 }
 
 func TestACCONameIsOneAttemptsAlone(t *testing.T) {
-	seen := map[string]bool{}
-	for _, installation := range []string{"a", "b"} {
-		for _, cluster := range []string{"clu_1", "clu_2"} {
-			for attempt := range 3 {
-				name := names.Scope{Installation: installation, Cluster: cluster, Attempt: attempt, Name: "a-very-long-name"}.CCOName()
-				require.LessOrEqual(t, len(name), 20)
-				require.Regexp(t, `^[a-z]([-a-z0-9]*[a-z0-9])$`, name)
-				require.False(t, seen[name])
-				seen[name] = true
-			}
+	rapid.Check(t, func(t *rapid.T) {
+		of := names.Scope{
+			Name: rapid.StringMatching(`[a-z]([a-z0-9-]{0,19}[a-z0-9])?`).Draw(t, "name"), Installation: rapid.String().Draw(t, "installation"),
+			Cluster: rapid.String().Draw(t, "cluster"), Attempt: rapid.IntRange(1, 9).Draw(t, "attempt"),
 		}
-	}
-	require.Equal(t, shop.CCOName(), shop.CCOName())
+		of.Name = regexp.MustCompile(`-+`).ReplaceAllString(of.Name, "-")
+		require.LessOrEqual(t, len(of.CCOName()), 20)
+		require.Regexp(t, `^[a-z][a-z0-9]*(-[a-z0-9]+)+$`, of.CCOName())
+		require.Equal(t, of.CCOName(), of.CCOName(), "asked again, the same")
+		for _, other := range []func(*names.Scope){
+			func(s *names.Scope) { s.Attempt++ }, func(s *names.Scope) { s.Cluster += "x" }, func(s *names.Scope) { s.Installation += "x" },
+		} {
+			changed := of
+			other(&changed)
+			require.NotEqual(t, of.CCOName(), changed.CCOName())
+		}
+	})
 }
 
 func TestMetadataLooksForOneInfraIDAlone(t *testing.T) {

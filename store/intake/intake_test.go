@@ -37,38 +37,38 @@ func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
 	row, err := Report(contract.Report{Seq: 1, Phase: "installing", Step: "a\x00b", Log: "one\x00two\n", Pass: &contract.Pass{
 		Number: 1, Control: "c\x00", Queries: []contract.Query{{Err: "bad \x00 answer"}},
 		Leftovers: []contract.Leftover{{Type: "vpc", ID: "v\x00", Free: "\x00"}},
-	}})
+	}}, shop)
 	require.NoError(t, err)
 	said, err := json.Marshal(row)
 	require.NoError(t, err)
 	require.NotContains(t, string(said), `\u0000`)
 	require.Equal(t, "one\uFFFDtwo\n", row.Log)
 
-	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad\x00", Message: "why\x00"})
+	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad", Message: "why\x00"}, shop)
 	require.NoError(t, err)
-	require.Equal(t, "Bad\uFFFD why\uFFFD", result.Reason+" "+result.Message)
+	require.Equal(t, "Bad why\uFFFD", result.Reason+" "+result.Message)
 }
 
 func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {
 	state := contract.AddonState{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\x00works", Next: "none"}
-	row, err := Report(contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{state}})
+	row, err := Report(contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{state}}, shop)
 	require.NoError(t, err)
 	require.Equal(t, []store.AddonState{{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\uFFFDworks", Next: "none"}}, row.Addons)
-	done, err := Result(contract.Result{Outcome: "succeeded", Addons: new(2)})
+	done, err := Result(contract.Result{Outcome: "succeeded", Addons: new(2)}, shop)
 	require.NoError(t, err)
 	require.Equal(t, 2, *done.Addons)
-	_, err = Result(contract.Result{Outcome: "succeeded", Addons: new(-1)})
+	_, err = Result(contract.Result{Outcome: "succeeded", Addons: new(-1)}, shop)
 	require.ErrorContains(t, err, "addons: nobody has so many; accepted: 0 to 100")
 }
 
 func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
-	row, err := Result(contract.Result{Outcome: "succeeded", Workers: new(3)})
+	row, err := Result(contract.Result{Outcome: "succeeded", Workers: new(3)}, shop)
 	require.NoError(t, err)
 	require.Equal(t, 3, *row.Workers)
 	for _, n := range []int{-1, maxWorkers + 1} {
-		_, err := Result(contract.Result{Outcome: "succeeded", Workers: &n})
+		_, err := Result(contract.Result{Outcome: "succeeded", Workers: &n}, shop)
 		require.ErrorContains(t, err, "workers: nobody has so many; accepted: 0 to 5000")
 	}
-	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"})
+	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"}, shop)
 	require.NoError(t, err)
 }

@@ -1064,9 +1064,6 @@ type Outputs struct {
 	APIURL     string `json:"apiUrl"`
 	ConsoleURL string `json:"consoleUrl"`
 
-	// KubeadminRef A reference to the password; never the password.
-	KubeadminRef string `json:"kubeadminRef"`
-
 	// Kubeconfig Path to download it from.
 	Kubeconfig string `json:"kubeconfig"`
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // Limits are short ones.
@@ -76,18 +77,33 @@ func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
 	return nil, errors.New("no such object")
 }
 
-// The secrets of every cluster that Ready made one.
+// The secrets of every cluster that Ready made one: its admin's key, and the password of kubeadmin.
 const (
-	Kubeconfig = "apiVersion: v1\nkind: Config\n"
-	Password   = "AbCdE-12345-fGhIj-67890"
+	ClientKey = "Y2xpZW50LWtleS1vZi1hLXRlc3Q="
+	Password  = "AbCdE-12345-fGhIj-67890"
 )
+
+// StoredAt is when the credentials of every cluster that Ready made one were stored.
+var StoredAt = time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC)
+
+// CredentialRef is where one of a cluster's credentials lies, stored by its first attempt: artifacts.Kubeconfig or
+// artifacts.Kubeadmin.
+func CredentialRef(cluster, name string) string {
+	return artifacts.CredentialRef("artifacts", cluster, 1, StoredAt, name)
+}
+
+// Kubeconfig is one as openshift-install writes it, for an API at this address.
+func Kubeconfig(apiURL string) string {
+	return "apiVersion: v1\nkind: Config\nclusters:\n- name: shop\n  cluster: {server: '" + apiURL + "'}\n" +
+		"users:\n- name: admin\n  user: {client-key-data: " + ClientKey + "}\n"
+}
 
 // Ready makes a cluster one that can be used, as no use case of a desk does: its install, and what it left, are pretended.
 func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
 	t.Helper()
-	kubeconfig, password := "s3://artifacts/"+row.ID+"/kubeconfig", "s3://artifacts/"+row.ID+"/kubeadmin-password"
-	shelf[kubeconfig], shelf[password] = Kubeconfig, Password+"\n"
+	kubeconfig, password := CredentialRef(row.ID, artifacts.Kubeconfig), CredentialRef(row.ID, artifacts.Kubeadmin)
 	domain := row.Name + "." + row.BaseDomain
+	shelf[kubeconfig], shelf[password] = Kubeconfig("https://api."+domain+":6443"), Password+"\n"
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",

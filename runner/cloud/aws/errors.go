@@ -38,6 +38,12 @@ func refusedCredentials(err error) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
+// forbidden reports that the call was refused for want of permission.
+func forbidden(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && accessDenied(api.ErrorCode())
+}
+
 // accessDenied tells the codes with which AWS's services refuse a call for want of permission.
 func accessDenied(code string) bool {
 	switch code {

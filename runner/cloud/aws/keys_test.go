@@ -18,9 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/house/installer"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
-	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // filterKeys finds the tag keys that a request filters by: EC2's tag:… filters, and the tagging API's TagFilters.
@@ -80,9 +78,7 @@ func TestEveryTagKeyThatATeardownLooksForIsReserved(t *testing.T) {
 	require.NoError(t, installer.WriteFaults(s.Faults, installer.Faults{"create": {Leak: []string{installer.LeakImage}, Times: 1}}))
 	s.Must(t, s.dir, "create cluster")
 	s.target.Identities[0].CCOName = "keys-b2c3d4e5f6"
-	_, err := s.client.Rebuild(t.Context(), contract.Identity{}, s.target)
-	require.NoError(t, err)
-	_, err = s.client.Rebuild(t.Context(), contract.Identity{InfraID: s.target.Identities[0].InfraID}, cloud.Target{Region: s.target.Region})
+	_, err := s.client.Contested(t.Context(), s.target)
 	require.NoError(t, err)
 	s.Must(t, s.dir, "destroy cluster")
 	gone := s.Tool(t, "ccoctl", t.TempDir(), "aws", "delete", "--name", "keys-b2c3d4e5f6", "--region", s.target.Region)

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,14 +30,15 @@ const (
 
 // owner is a cluster as its resources name it.
 type owner struct {
-	cluster            string // our id
-	infraIDs, ccoNames []string
+	cluster                   string // our id
+	installation              string // of the control plane
+	infraIDs, uuids, ccoNames []string
 }
 
 func ownerOf(t cloud.Target) owner {
-	o := owner{cluster: t.Cluster}
+	o := owner{cluster: t.Cluster, installation: t.Installation}
 	for _, id := range t.Identities {
-		o.infraIDs, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.ccoNames, id.CCOName)
+		o.infraIDs, o.uuids, o.ccoNames = with(o.infraIDs, id.InfraID), with(o.uuids, id.ClusterUUID), with(o.ccoNames, id.CCOName)
 	}
 	return o
 }
@@ -58,28 +60,71 @@ func with(values []string, value string) []string {
 	return append(values, value)
 }
 
-// claim reads tags. One tag of this cluster's outweighs any other's.
+// marks are the tags that the destroyers of this cluster search by: the installer's and ccoctl's.
+func (o owner) marks() map[string]string {
+	marks := map[string]string{}
+	for _, id := range o.infraIDs {
+		marks[tagkey.KubernetesCluster+id], marks[tagkey.ProviderCluster+id] = tagkey.Owned, tagkey.Owned
+	}
+	for _, name := range o.ccoNames {
+		marks[tagkey.CloudCredential+name] = tagkey.Owned
+	}
+	return marks
+}
+
+// carries reports whether tags hold one of the marks that a destroyer of this cluster searches by.
+func (o owner) carries(tags map[string]string) bool {
+	if slices.Contains(o.uuids, tags[tagkey.OpenShiftClusterID]) {
+		return true
+	}
+	for key, value := range o.marks() {
+		if tags[key] == value {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignMark is a tag, as key=value, by which another cluster, or another control plane, owns the resource; empty where
+// there is none.
+func (o owner) foreignMark(tags map[string]string) string {
+	own := o.marks()
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		value := tags[key]
+		_, mine := own[key]
+		foreign := false
+		switch {
+		case key == tagkey.ClusterID:
+			foreign = value != o.cluster
+		case key == tagkey.Installation:
+			foreign = o.installation != "" && value != o.installation
+		case key == tagkey.OpenShiftClusterID:
+			foreign = len(o.uuids) > 0 && !slices.Contains(o.uuids, value)
+		case strings.HasPrefix(key, tagkey.KubernetesCluster), strings.HasPrefix(key, tagkey.ProviderCluster), strings.HasPrefix(key, tagkey.CloudCredential):
+			foreign = !mine
+		}
+		if foreign {
+			return key + "=" + value
+		}
+	}
+	return ""
+}
+
+// claim reads tags. A resource that carries another cluster's tag is another's, whatever else it carries: deleting it
+// would take it from somebody who has a claim to it too.
 func (o owner) claim(tags map[string]string) claim {
+	if o.foreignMark(tags) != "" {
+		return anothers
+	}
 	if o.cluster != "" && tags[tagkey.ClusterID] == o.cluster {
 		return ours
 	}
-	var keys []string
-	for _, id := range o.infraIDs {
-		keys = append(keys, tagkey.KubernetesCluster+id, tagkey.ProviderCluster+id)
-	}
-	for _, name := range o.ccoNames {
-		keys = append(keys, tagkey.CloudCredential+name)
-	}
-	said := unclaimed
-	for key := range tags {
-		switch {
-		case slices.Contains(keys, key):
+	for key := range o.marks() {
+		if _, there := tags[key]; there {
 			return ours
-		case key == tagkey.ClusterID, strings.HasPrefix(key, tagkey.KubernetesCluster), strings.HasPrefix(key, tagkey.ProviderCluster), strings.HasPrefix(key, tagkey.CloudCredential):
-			said = anothers
 		}
 	}
-	return said
+	return unclaimed
 }
 
 // begins reports that a name is one of the infraIDs and then rest and more.

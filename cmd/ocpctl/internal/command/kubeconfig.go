@@ -103,7 +103,7 @@ func (a *app) link(answer connect.Answer[client.Link]) error {
 }
 
 func (a *app) outputs() *cobra.Command {
-	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Where a ready cluster is; credentials are references, never values"}
+	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Where a ready cluster is: its console, its API, and how to fetch its credentials"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -119,7 +119,7 @@ func (a *app) outputs() *cobra.Command {
 			f.Add("console", o.ConsoleURL)
 			f.Add("API", o.APIURL)
 			f.Add("kubeconfig", "ocpctl kubeconfig "+id+" -f FILE")
-			f.Add("kubeadmin password", o.KubeadminRef)
+			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT, which another person approves")
 			f.Write()
 		})
 	})

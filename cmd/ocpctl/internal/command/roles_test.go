@@ -208,7 +208,7 @@ func (o *office) keepsSecrets(said, told string, given bool) {
 	o.Helper()
 	secrets := []string{o.names["{link}"]}
 	if !given {
-		secrets = append(secrets, desktest.Password, strings.TrimSpace(desktest.Kubeconfig))
+		secrets = append(secrets, desktest.Password, desktest.ClientKey)
 	}
 	for _, bearer := range o.bearers {
 		if bearer != "" {

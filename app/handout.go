@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
+)
+
+// A cluster's credentials leave the bucket through this file alone. Every reading is in the audit trail before it happens,
+// and so is every refusal.
+
+// Kubeconfig hands out a cluster's kubeconfig to its team, an admin, or whom it is shared with to use.
+func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed Deed) ([]byte, error) {
+	row, err := d.opened(ctx, p, ref, policy.ActKubeconfig, deed)
+	if err != nil {
+		return nil, err
+	}
+	if err := reachable(row); err != nil {
+		return nil, err
+	}
+	return d.handOut(ctx, row, artifacts.Kubeconfig, deed.by(p))
+}
+
+// handOut reads one of a cluster's credentials, artifacts.Kubeconfig or artifacts.Kubeadmin, after the reading was written
+// down. Whatever reference the row holds, only an object of this very cluster is read.
+func (d *Desk) handOut(ctx context.Context, row store.Row, name string, by store.Deed) ([]byte, error) {
+	action, ref := "kubeconfig.read", row.Outputs.KubeconfigRef
+	if name == artifacts.Kubeadmin {
+		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
+	}
+	if err := d.store.Audit(ctx, by, action, row.ID, map[string]string{"why": "it was handed out"}); err != nil {
+		return nil, fmt.Errorf("write down the reading: %w", err)
+	}
+	if !artifacts.IsCredentialRef(ref, row.ID, name) {
+		return nil, fmt.Errorf("read the %s of %s: its reference %q is not of this cluster", name, row.ID, ref)
+	}
+	raw, err := d.artifacts.Read(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s of %s: %w", name, row.ID, err)
+	}
+	if name == artifacts.Kubeconfig {
+		if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
+			d.log.Error("kubeconfig withheld", "cluster", row.ID, "err", err)
+			return nil, fail(Conflict, "The kubeconfig stored for %s is not one that openshift-install writes (%v), so it is withheld: using it could run programs on your machine "+
+				"or send your requests elsewhere. Ask a platform admin to look at the cluster's create attempt.", row.Name, err)
+		}
+	}
+	return raw, nil
+}
+
+// opened is allowed for an act that leads to a cluster's credentials: a refusal is written down under the cluster it is
+// of. A cluster that does not exist has no trail.
+func (d *Desk) opened(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed) (store.Row, error) {
+	row, refusal := d.allowed(ctx, p, ref, act)
+	if kind := KindOf(refusal); refusal == nil || kind != Denied && kind != NotFound {
+		return row, refusal
+	}
+	action := "kubeconfig.refused"
+	if act == policy.ActBreakGlass {
+		action = "kubeadmin.refused"
+	}
+	rows, err := d.clustersMeant(ctx, ref)
+	if err != nil {
+		return store.Row{}, fmt.Errorf("look for what was refused: %w", err)
+	}
+	for _, each := range rows {
+		if err := d.store.AuditRefusal(ctx, deed.by(p), action, each.ID, "not permitted to open the cluster"); err != nil {
+			return store.Row{}, fmt.Errorf("write down the refusal: %w", err)
+		}
+	}
+	return store.Row{}, refusal
+}
+
+// clustersMeant lists the clusters that a reference could mean, whoever asks.
+func (d *Desk) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
+	if strings.HasPrefix(ref, clusterID) {
+		row, err := d.store.Cluster(ctx, ref)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		return []store.Row{row}, err
+	}
+	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
+	return rows, err
+}
+
+// reachable is an error as long as, or once, the cluster cannot be used.
+func reachable(row store.Row) error {
+	switch {
+	case row.Status == lifecycle.Ready && row.Outputs != nil:
+		return nil
+	case row.Status == lifecycle.Pending || row.Status == lifecycle.Creating:
+		return fail(Conflict, "%s is not ready yet: %s (%s). Ask again when its status is READY.", row.Name, row.Status, row.Phase)
+	}
+	return fail(Conflict, "%s cannot be used any more: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
+}

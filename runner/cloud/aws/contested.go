@@ -1,0 +1,153 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// iamLookups bounds how many roles and users are read at once: IAM answers a few requests a second for a whole account.
+const iamLookups = 4
+
+// Contested lists what the destroyers of this cluster would find and delete although it carries another cluster's mark.
+// It searches as they do: by each mark alone in the tagging API of every recorded region and of us-east-1, and through
+// all roles and users of the account, which the tagging API does not list reliably. An error means that the search was
+// not complete, so nothing is known.
+func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
+	o := ownerOf(t)
+	found := map[string]string{}
+	regions := with(slices.Clone(regionsOf(t)), globalRegion)
+	for _, region := range regions {
+		for _, mark := range o.searches() {
+			mappings, err := c.taggedWith(ctx, region, mark.key, mark.value)
+			if err != nil {
+				return nil, fmt.Errorf("look for resources with %s=%s in %s: %w", mark.key, mark.value, region, err)
+			}
+			for _, m := range mappings {
+				o.contest(found, awssdk.ToString(m.ResourceARN), mappingTags(m.Tags))
+			}
+		}
+	}
+	if err := c.contestedIAM(ctx, o, found); err != nil {
+		return nil, err
+	}
+	out := make([]cloud.Contested, 0, len(found))
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, cloud.Contested{ID: id, Mark: found[id]})
+	}
+	return out, nil
+}
+
+type mark struct{ key, value string }
+
+// searches are the marks, and the installer's clusterID, which its destroyer takes for a mark as well.
+func (o owner) searches() []mark {
+	var all []mark
+	for key, value := range o.marks() {
+		all = append(all, mark{key, value})
+	}
+	for _, uuid := range o.uuids {
+		all = append(all, mark{tagkey.OpenShiftClusterID, uuid})
+	}
+	return all
+}
+
+// contest adds a resource that carries one of the owner's marks and another cluster's. A VPC or an instance carries our
+// own tag from the moment it exists, so one that carries the infraID and not that tag was made for somebody else.
+func (o owner) contest(found map[string]string, id string, tags map[string]string) {
+	if mark := o.foreignMark(tags); mark != "" {
+		found[id] = mark
+		return
+	}
+	made := strings.Contains(id, ":vpc/") || strings.Contains(id, ":instance/")
+	if made && o.cluster != "" && tags[tagkey.ClusterID] != o.cluster {
+		found[id] = "no tag " + tagkey.ClusterID + "=" + o.cluster
+	}
+}
+
+// contestedIAM reads every role and user for its tags. One that may not be read is passed over: the destroyer, which has
+// the same credentials, cannot find it either.
+func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]string) error {
+	roles, err := collect(ctx, iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) []iamtypes.Role { return page.Roles })
+	if err != nil {
+		return fmt.Errorf("list the account's roles: %w", err)
+	}
+	users, err := collect(ctx, iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{}), func(page *iam.ListUsersOutput) []iamtypes.User { return page.Users })
+	if err != nil {
+		return fmt.Errorf("list the account's users: %w", err)
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(iamLookups)
+	look := func(arn *string, tagsOf func() ([]iamtypes.Tag, error)) {
+		group.Go(func() error {
+			tags, err := tagsOf()
+			if err != nil && (absent(err) || forbidden(err)) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read the tags of %s: %w", awssdk.ToString(arn), err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if read := iamTags(tags); o.carries(read) {
+				o.contest(found, awssdk.ToString(arn), read)
+			}
+			return nil
+		})
+	}
+	for _, r := range roles {
+		look(r.Arn, func() ([]iamtypes.Tag, error) {
+			out, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: r.RoleName})
+			if err != nil {
+				return nil, err
+			}
+			return out.Role.Tags, nil
+		})
+	}
+	for _, u := range users {
+		look(u.Arn, func() ([]iamtypes.Tag, error) {
+			out, err := c.iam.GetUser(ctx, &iam.GetUserInput{UserName: u.UserName})
+			if err != nil {
+				return nil, err
+			}
+			return out.User.Tags, nil
+		})
+	}
+	return group.Wait()
+}
+
+// taggedWith asks the tagging API what carries, or once carried, a tag.
+func (c *Client) taggedWith(ctx context.Context, region, key, value string) ([]taggingtypes.ResourceTagMapping, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	p := tagging.NewGetResourcesPaginator(c.taggingIn(region), &tagging.GetResourcesInput{
+		TagFilters: []taggingtypes.TagFilter{{Key: &key, Values: []string{value}}},
+	})
+	return collect(ctx, p, func(page *tagging.GetResourcesOutput) []taggingtypes.ResourceTagMapping {
+		return page.ResourceTagMappingList
+	})
+}
+
+func mappingTags(tags []taggingtypes.Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
+	}
+	return out
+}
