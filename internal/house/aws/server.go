@@ -21,6 +21,7 @@ type Config struct {
 	SecretKey string         //
 	Account   string         // 123456789012
 	Callers   []Caller       // who else has a key from the start
+	Roles     []Role         // that can be assumed
 	Members   []string       // accounts of Organization beside Account
 	Regions   []string       // us-east-1, us-east-2, us-west-2
 	Zone      string         // the public zone that exists from the start: labs.example.com
@@ -167,6 +168,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // do runs the call against the world and, when it changed it, waits for the state file: what was answered is not lost
 // when the process is killed.
 func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
+	if f := c.permitted(); f != nil {
+		return nil, f
+	}
 	refusal, delay := s.faultFor(c)
 	if delay > 0 {
 		select {

@@ -1,18 +1,22 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws/session"
 )
 
 // skew is how far a signature's date may be off, as AWS has it.
@@ -115,6 +119,9 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 		return sc, caller{}, f
 	}
 	who, known := s.caller(sc.key)
+	if token := cmp.Or(r.Header.Get("X-Amz-Security-Token"), r.URL.Query().Get("X-Amz-Security-Token")); token != "" {
+		who, known = s.session(sc.key, token)
+	}
 	switch {
 	case !known && sc.service == "ec2":
 		return sc, who, fault("AuthFailure", "AWS was not able to validate the provided access credentials")
@@ -145,13 +152,35 @@ func mismatch(service string) *Fault {
 // caller is one access key's owner.
 type caller struct {
 	secret, arn, userID string
-	account             string // empty: the one everybody is in
+	account             string   // empty: the one everybody is in
+	policies            []string // each must allow what is asked; none: everything is
 }
 
 // Caller is a user or a role's session that has a key without having been made here, of whichever account.
 type Caller struct {
 	AccessKey, SecretKey string
 	ARN                  string // arn:aws:iam::<account>:user/<name>, or arn:aws:sts::<account>:assumed-role/<role>/<session>
+	Policy               string // what it may; empty: everything
+}
+
+// plainSession is what a session may be called.
+var plainSession = regexp.MustCompile(`^[\w+=,.@-]{2,64}$`)
+
+// session is the caller that a session token stands for.
+func (s *Server) session(key, token string) (caller, bool) {
+	of, err := session.Open(s.cfg.SecretKey, key, token, time.Now())
+	if err != nil {
+		return caller{}, false
+	}
+	name := of.ARN[strings.LastIndex(of.ARN, "/")+1:]
+	return caller{secret: of.SecretKey, arn: of.ARN, userID: "AROASTANDIN:" + name, policies: of.Policies()}, true
+}
+
+func (c Caller) policies() []string {
+	if c.Policy == "" {
+		return nil
+	}
+	return []string{c.Policy}
 }
 
 // caller looks a key up: the configured one is the account's administrator, others were minted with CreateAccessKey.
@@ -163,7 +192,7 @@ func (s *Server) caller(key string) (caller, bool) {
 	}
 	for _, c := range s.cfg.Callers {
 		if key == c.AccessKey {
-			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: c.ARN, account: strings.Split(c.ARN, ":")[4]}, true
+			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: c.ARN, account: strings.Split(c.ARN, ":")[4], policies: c.policies()}, true
 		}
 	}
 	minted := s.world.first(func(r *Resource) bool { return r.Type == "access-key" && r.ID == key && r.Account == s.world.Account })

@@ -1,0 +1,147 @@
+package s3
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/versity/versitygw/auth"
+
+	"github.com/ocpctl/ocpctl/internal/house/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/internal/house/aws/session"
+)
+
+// Account is a key that lasts, with what it may.
+type Account struct {
+	AccessKey, SecretKey string
+	ARN                  string
+	Policy               string
+}
+
+// accounts tells the gateway whose a key is and what it may: the accounts of the order, and the sessions that the stand-in
+// STS made with the same session key. The gateway's own key, which it knows by itself, may do everything.
+type accounts struct {
+	list       []Account
+	sessionKey string
+}
+
+var (
+	_ auth.IAMService         = accounts{}
+	_ auth.SigningKeyProvider = accounts{}
+	_ auth.PolicyEvaluator    = accounts{}
+)
+
+// find returns a key's secret, its ARN, and the policies that must each allow a request.
+func (a accounts) find(access, token string) (secret, arn string, policies []string, err error) {
+	if token != "" {
+		s, err := session.Open(a.sessionKey, access, token, time.Now())
+		if err != nil {
+			return "", "", nil, auth.ErrInvalidSessionToken
+		}
+		return s.SecretKey, s.ARN, s.Policies(), nil
+	}
+	i := slices.IndexFunc(a.list, func(one Account) bool { return one.AccessKey == access })
+	if i < 0 {
+		return "", "", nil, auth.ErrNoSuchUser
+	}
+	return a.list[i].SecretKey, a.list[i].ARN, []string{a.list[i].Policy}, nil
+}
+
+// DeriveSigningKey implements auth.SigningKeyProvider: the key of Signature Version 4.
+func (a accounts) DeriveSigningKey(access, token, date, region, service string) ([]byte, auth.Account, error) {
+	secret, arn, _, err := a.find(access, token)
+	if err != nil {
+		return nil, auth.Account{}, err
+	}
+	key := []byte("AWS4" + secret)
+	for _, part := range []string{date, region, service, "aws4_request"} {
+		sum := hmac.New(sha256.New, key)
+		sum.Write([]byte(part))
+		key = sum.Sum(nil)
+	}
+	return key, auth.Account{Access: access, Role: auth.RoleUserPlus, SessionToken: token, IsSession: token != "", Arn: arn}, nil
+}
+
+// EvaluatePolicy implements auth.PolicyEvaluator.
+func (a accounts) EvaluatePolicy(access, token string, actions []auth.Action, resources []string, condition map[string][]string) (auth.PolicyEvaluation, error) {
+	_, arn, policies, err := a.find(access, token)
+	if err != nil {
+		return auth.PolicyEvaluation{}, err
+	}
+	parsed := make([]iampolicy.Document, 0, len(policies))
+	for _, raw := range policies {
+		document, err := iampolicy.Parse(raw)
+		if err != nil {
+			return auth.PolicyEvaluation{}, err
+		}
+		parsed = append(parsed, document)
+	}
+	out := auth.PolicyEvaluation{PrincipalArn: arn}
+	fill(&out.Decisions, resources, actions, func(action, resource string) iampolicy.Decision { return decide(parsed, action, resource, condition) })
+	return out, nil
+}
+
+// decide lets every document have its say: one that denies is final, and each must allow.
+func decide(documents []iampolicy.Document, action, resource string, condition map[string][]string) iampolicy.Decision {
+	decision := iampolicy.Allow
+	for _, d := range documents {
+		switch d.Evaluate(action, resource, condition) {
+		case iampolicy.Deny:
+			return iampolicy.Deny
+		case iampolicy.NoMatch:
+			decision = iampolicy.NoMatch
+		}
+	}
+	return decision
+}
+
+// fill writes decisions for each resource and action. The gateway's type for them has no name outside of it, but the same
+// three values in the same order (auth/bucket_policy.go of versitygw 1.8); a test notices when that changes.
+func fill[D ~int](to *[][]D, resources []string, actions []auth.Action, decide func(action, resource string) iampolicy.Decision) {
+	for _, resource := range resources {
+		row := make([]D, 0, len(actions))
+		for _, action := range actions {
+			row = append(row, D(decide(string(action), resource)))
+		}
+		*to = append(*to, row)
+	}
+}
+
+// errFixed answers what would change accounts: they are those of the order.
+var errFixed = errors.New("the stand-in's accounts do not change")
+
+// GetUserAccount implements auth.IAMService.
+func (a accounts) GetUserAccount(access string) (auth.Account, error) {
+	_, arn, _, err := a.find(access, "")
+	return auth.Account{Access: access, Role: auth.RoleUserPlus, Arn: arn}, err
+}
+
+// ResolveAccounts implements auth.IAMService.
+func (a accounts) ResolveAccounts(keys []string) (missing []string, err error) {
+	for _, key := range keys {
+		if _, _, _, err := a.find(key, ""); err != nil {
+			missing = append(missing, key)
+		}
+	}
+	return missing, nil
+}
+
+// CreateAccount implements auth.IAMService.
+func (accounts) CreateAccount(auth.Account) error { return fmt.Errorf("create account: %w", errFixed) }
+
+// UpdateUserAccount implements auth.IAMService.
+func (accounts) UpdateUserAccount(string, auth.MutableProps) error {
+	return fmt.Errorf("update account: %w", errFixed)
+}
+
+// DeleteUserAccount implements auth.IAMService.
+func (accounts) DeleteUserAccount(string) error { return fmt.Errorf("delete account: %w", errFixed) }
+
+// ListUserAccounts implements auth.IAMService.
+func (accounts) ListUserAccounts() ([]auth.Account, error) { return nil, nil }
+
+// Shutdown implements auth.IAMService.
+func (accounts) Shutdown() error { return nil }
