@@ -112,7 +112,7 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("make the attempt's log: %w", err)
 	}
 	a.store, err = artifacts.New(ctx, artifacts.Config{
-		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, TempDir: temp, Now: a.cfg.Now,
+		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, Credentials: a.bucketCredentials(), TempDir: temp, Now: a.cfg.Now,
 	})
 	if err != nil {
 		return err

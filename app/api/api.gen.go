@@ -581,6 +581,9 @@ type AuditProof struct {
 	Words string `json:"words,omitempty,omitzero"`
 }
 
+// BucketCredentials BucketCredentials of package runner/contract.
+type BucketCredentials = contract.BucketCredentials
+
 // CatalogueFiles defines model for CatalogueFiles.
 type CatalogueFiles struct {
 	// Files Path, e.g. profiles/aws-minimal-test.yaml, to content.
@@ -1902,6 +1905,9 @@ type ServerInterface interface {
 	// GetLabels How the making of a repository's labels stands.
 	// (GET /api/v1/repositories/labels/{id})
 	GetLabels(w http.ResponseWriter, r *http.Request, id ID)
+	// GetBucketCredentials Credentials of an hour for the attempt's own part of the artifacts bucket.
+	// (POST /api/v1/status/attempts/{id}/bucket-credentials)
+	GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID)
 	// ClaimAttempt Take the attempt. The first pod wins; any other is answered 409 and must end.
 	// (POST /api/v1/status/attempts/{id}/claim)
 	ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID)
@@ -3911,6 +3917,32 @@ func (siw *ServerInterfaceWrapper) GetLabels(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// GetBucketCredentials operation middleware
+func (siw *ServerInterfaceWrapper) GetBucketCredentials(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetBucketCredentials(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ClaimAttempt operation middleware
 func (siw *ServerInterfaceWrapper) ClaimAttempt(w http.ResponseWriter, r *http.Request) {
 
@@ -4261,6 +4293,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/usage", wrapper.ReportUsage)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/record", wrapper.RecordIdentity)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/report", wrapper.ReportProgress)

@@ -15,10 +15,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // Config wires the private door.
@@ -28,6 +31,7 @@ type Config struct {
 	Auth     *auth.Verifier
 	AWS      *auth.Exchange // of signed AWS identities for sessions; nil: none
 	Tokens   *token.Signer  // the attempts' tokens
+	Grants   Grants         // of credentials for the artifacts bucket; nil: runners use their own identity
 	Runner   RunnerSettings
 	UI       string           // base address of the pages, for links in answers
 	Pace     *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
@@ -45,6 +49,11 @@ type RunnerSettings struct {
 	Heartbeat                     time.Duration
 	VerifyGap                     time.Duration
 	SnapshotMaxAge                time.Duration // zero: an hour
+}
+
+// Grants hands out credentials for one attempt's part of the artifacts bucket; artifacts.Grants does.
+type Grants interface {
+	Grant(ctx context.Context, part artifacts.Part) (aws.Credentials, error)
 }
 
 type server struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
@@ -45,7 +46,36 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, contract.Claimed{Spec: spec(row, s.Runner), Answer: answer})
+	work := spec(row, s.Runner)
+	work.BucketGrant = s.Grants != nil
+	ok(w, contract.Claimed{Spec: work, Answer: answer})
+}
+
+// GetBucketCredentials implements POST /api/v1/status/attempts/{id}/bucket-credentials.
+func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID) {
+	row, err := s.Store.AttemptScope(r.Context(), id)
+	if err == nil && (row.Closed || row.Token != claims(r).TokenID) {
+		err = store.ErrFenced
+	}
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	if s.Grants == nil {
+		problem(w, http.StatusNotFound, "This server gives no credentials for the bucket: artifacts.runner_role is not set. Use the runner's own identity.")
+		return
+	}
+	given, err := s.Grants.Grant(r.Context(), artifacts.Part{
+		Cluster: row.Cluster, Attempt: id, Number: row.Number, KeepsKeys: row.Kind == lifecycle.Scale || row.Kind == lifecycle.Configure,
+	})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	ok(w, contract.BucketCredentials{
+		AccessKeyID: given.AccessKeyID, SecretAccessKey: given.SecretAccessKey, SessionToken: given.SessionToken, ExpiresAt: given.Expires,
+	})
 }
 
 // RecordIdentity implements POST /api/v1/status/attempts/{id}/record.

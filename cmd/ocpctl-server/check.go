@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"path"
@@ -98,35 +97,6 @@ func (c config) checkSlack(r roles) []error {
 
 // slackWorkspace is how Slack calls workspaces.
 var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
-
-// version is how OpenShift's releases are called.
-var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
-
-// pinned is an image that is the same one tomorrow.
-var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$`)
-
-// checkRunner looks at what runners are told.
-func (c config) checkRunner() []error {
-	var bad []error
-	for _, r := range []struct{ field, ref, what string }{
-		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the cloud's keys: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
-		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
-	} {
-		if r.ref != "" && !isRef(r.ref) {
-			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or leave it out", r.field, r.ref, secret.References, r.what))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {
-		if !version.MatchString(name) {
-			bad = append(bad, fmt.Errorf("runner.releases has the version %q; give one like 4.20.3", name))
-		}
-		if image := c.Runner.Releases[name]; !pinned.MatchString(image) {
-			bad = append(bad, fmt.Errorf("runner.releases[%s] is %q; give the release image by digest, e.g. quay.io/openshift-release-dev/ocp-release@sha256:<64 hex digits>",
-				name, image))
-		}
-	}
-	return bad
-}
 
 func isRef(ref string) bool { return secret.Check(ref) == nil }
 

@@ -125,6 +125,7 @@ type artifactsConfig struct {
 	Bucket        string `yaml:"bucket"`
 	KMSKey        string `yaml:"kms_key"`
 	OperateKMSKey string `yaml:"operate_kms_key"`
+	RunnerRole    string `yaml:"runner_role"` // assumed for each attempt, narrowed to its part of the bucket
 }
 
 type runnerConfig struct {
@@ -132,6 +133,7 @@ type runnerConfig struct {
 	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
 	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for what the directory lacks
 	WorkDir       string            `yaml:"work_dir"`
+	Env           map[string]string `yaml:"env"`            // beside what runners get of the server's environment
 	StatusURL     string            `yaml:"status_url"`     // where runners reach the Status API
 	StatusKeyRef  string            `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
 	PullSecretRef string            `yaml:"pull_secret_ref"`

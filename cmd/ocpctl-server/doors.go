@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // What a client may take at most: to send its headers, to send all of a request, to take the whole answer (streams and
@@ -68,10 +69,24 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	return bounded(cfg.Listen.Public, handler), nil
 }
 
+// grants are of credentials for the artifacts bucket; nil where the configuration names no role for them.
+func (in inner) grants(ctx context.Context) (api.Grants, error) {
+	a := in.cfg.Artifacts
+	if a.RunnerRole == "" {
+		in.log.Warn("artifacts.runner_role is not set: runners use their own identity for the bucket, and each can read every cluster's state")
+		return nil, nil
+	}
+	return artifacts.NewGrants(ctx, artifacts.Config{Bucket: a.Bucket, KMSKey: a.KMSKey, OperateKMSKey: a.OperateKMSKey}, a.RunnerRole)
+}
+
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
 func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	cfg := in.cfg
 	id, err := in.wireIdentity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := in.grants(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +96,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	rest := api.New(api.Config{
 		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Timeout: cfg.API.Timeout, Stopping: stopping,
+		Grants: grants,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,

@@ -92,6 +92,7 @@ func (in inner) wireController(client *github.Client, desk *app.Desk) (*controll
 	cfg := in.cfg
 	processes, err := dispatch.NewProcess(dispatch.Config{
 		Runner: cfg.Runner.Program, Installers: cfg.Runner.Installers, WorkDir: cfg.Runner.WorkDir, StatusURL: cfg.Runner.StatusURL,
+		Env: append(os.Environ(), cfg.Runner.environment()...),
 	})
 	if err != nil {
 		return nil, err

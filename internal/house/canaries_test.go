@@ -24,12 +24,12 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	t.Parallel()
 	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
 	given := house.Secrets{
-		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d",
+		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
 		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
 	}
 	l := newLifeOf(t, house.Config{Hour: time.Hour, Secrets: given})
 	hunt := &hunt{l: l, secrets: map[string]string{
-		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "cloud key": given.CloudKey, "pull secret": pull,
+		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "pull secret": pull,
 	}}
 	hunt.addKey("ssh key", l.Dir+"/secrets/ssh-key")
 	hunt.addKey("status key", l.Dir+"/secrets/status-key.pem")
@@ -43,7 +43,7 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	pr, err := l.GitHub.Open("Has secrets", "maya")
 	require.NoError(t, err)
 	require.NoError(t, installer.WriteFaults(l.Faults(), installer.Faults{"create/" + l.nameOf(pr): {FailAt: "bootstrap", Exit: 5, Message: "context deadline exceeded", Times: 1, Say: []string{
-		"level=error msg=pullSecret: Invalid value: " + given.Pull, "level=info msg=key is " + given.CloudKey + " and the hook's " + pull,
+		"level=error msg=pullSecret: Invalid value: " + given.Pull, "level=info msg=key is " + given.RunnerKey + " and the hook's " + pull,
 	}}}))
 	require.NoError(t, l.GitHub.Label(pr, label, "maya"))
 	l.runUntil("ready at the second try", 4*time.Minute, func() bool { return l.newest().Status == "READY" })

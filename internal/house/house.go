@@ -64,6 +64,7 @@ type Secrets struct {
 	SlackBot       string // token with which the bot speaks
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
+	RunnerKey      string // secret of RunnerKey
 }
 
 // House is a running house.
@@ -143,6 +144,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
+	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
 	return c
 }
 
@@ -162,6 +164,7 @@ func (h *House) StartPostgres(ctx context.Context) error { return h.startPostgre
 func (h *House) startS3(ctx context.Context) (err error) {
 	h.S3, err = s3.Start(ctx, s3.Config{
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
+		Accounts: []s3.Account{{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy}},
 	})
 	if err != nil {
 		return err
@@ -179,7 +182,11 @@ func (h *House) startStatus(context.Context) (err error) {
 func (h *House) startAWS(ctx context.Context) (err error) {
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
-		Callers: []aws.Caller{{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser}},
+		Callers: []aws.Caller{
+			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
+			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy},
+		},
+		Roles: []aws.Role{{Name: bucketRole, Policy: bucketPolicy}},
 	})
 	return err
 }

@@ -32,9 +32,10 @@ func (h *House) layOut(context.Context) error {
 	}
 	for name, value := range map[string]string{
 		"github-webhook": h.Secrets.Webhook, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "pull-secret": h.Secrets.Pull,
-		"database-url":      fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
-		"aws-credentials":   fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", AccessKey, h.Secrets.CloudKey),
-		"cloud-credentials": fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, AccessKey, h.Secrets.CloudKey),
+		"database-url":       fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
+		"aws-credentials":    fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", AccessKey, h.Secrets.CloudKey),
+		"runner-credentials": fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", RunnerKey, h.Secrets.RunnerKey),
+		"cloud-credentials":  fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, RunnerKey, h.Secrets.RunnerKey),
 	} {
 		if err := os.WriteFile(h.path("secrets", name), []byte(value+"\n"), 0o600); err != nil {
 			return err

@@ -2,7 +2,8 @@
 //
 // The runner learns its work from Spec and tells what happened through Claim, Record, Report and Result, each a POST
 // to /api/v1/status/attempts/{id}/claim|reserve|record|report|result with the attempt's token as bearer. Every answer
-// holds an Answer: go on or stop, a renewed token and the lease. The contract holds no secret, only references to secrets.
+// holds an Answer: go on or stop, a renewed token and the lease. The contract holds no secret, only references to secrets,
+// but for BucketCredentials, which a runner may ask for at …/bucket-credentials.
 package contract
 
 import "time"
@@ -44,9 +45,10 @@ type Spec struct {
 	SSHKeyRef           string `json:"sshKeyRef,omitempty"`           // private key, with which failed bootstraps are looked into
 	CloudCredentialsRef string `json:"cloudCredentialsRef,omitempty"` // the cloud's keys as JSON; empty: the runner's own identity
 
-	Bucket        string `json:"bucket"`        // artifacts
-	KMSKey        string `json:"kmsKey"`        // for destroy bundles and logs; empty: the bucket's default
-	OperateKMSKey string `json:"operateKmsKey"` // for operate bundles
+	Bucket        string `json:"bucket"`                // artifacts
+	KMSKey        string `json:"kmsKey"`                // for destroy bundles and logs; empty: the bucket's default
+	OperateKMSKey string `json:"operateKmsKey"`         // for operate bundles
+	BucketGrant   bool   `json:"bucketGrant,omitempty"` // the server gives credentials for the bucket; else the runner's own identity has to do
 
 	Identities []Identity `json:"identities,omitempty"` // every record ever acknowledged, oldest first (destroy)
 	Snapshots  []Snapshot `json:"snapshots,omitempty"`  // newest first (destroy)
@@ -136,6 +138,15 @@ type Answer struct {
 	Token      string        `json:"token"`          // use this one from now on
 	LeaseUntil time.Time     `json:"leaseUntil"`     // the server's clock; for words only
 	Lease      time.Duration `json:"lease"`          // measure this from the answer's arrival, monotonically
+}
+
+// BucketCredentials reach the part of the bucket that the attempt works in, and nothing else. They are asked for again
+// before they expire.
+type BucketCredentials struct {
+	AccessKeyID     string    `json:"accessKeyId"`
+	SecretAccessKey string    `json:"secretAccessKey"`
+	SessionToken    string    `json:"sessionToken"`
+	ExpiresAt       time.Time `json:"expiresAt"`
 }
 
 // Demand tells what an install needs and what preflight measured, and asks the server to set it aside. The server

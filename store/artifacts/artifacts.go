@@ -44,13 +44,14 @@ type Snapshot struct {
 	TakenAt     time.Time
 }
 
-// Config says where artifacts live. Addresses and credentials come from the SDK's default chain alone.
+// Config says where artifacts live. Addresses come from the SDK's default chain alone.
 type Config struct {
 	Bucket        string
-	KMSKey        string        // for destroy bundles, logs and outputs; empty: the bucket's default
-	OperateKMSKey string        // for everything under operate/; empty: the bucket's default
-	Timeout       time.Duration // of one call with a small body, default one minute; large ones get more
-	TempDir       string        // where archives are built; default os.TempDir
+	KMSKey        string                  // for destroy bundles, logs and outputs; empty: the bucket's default
+	OperateKMSKey string                  // for everything under operate/; empty: the bucket's default
+	Timeout       time.Duration           // of one call with a small body, default one minute; large ones get more
+	Credentials   aws.CredentialsProvider // nil: the SDK's default chain
+	TempDir       string                  // where archives are built; default os.TempDir
 	Now           func() time.Time
 }
 
@@ -76,6 +77,9 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("load the AWS configuration for artifacts: %w", err)
 	}
 	client := s3.NewFromConfig(loaded, func(o *s3.Options) {
+		if cfg.Credentials != nil {
+			o.Credentials = cfg.Credentials
+		}
 		o.UsePathStyle = true // every S3 understands it, and a bucket's name need not resolve
 		o.DisableLogOutputChecksumValidationSkipped = true
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // we hash what we read ourselves

@@ -192,7 +192,12 @@ func (s *Server) caller(key string) (caller, bool) {
 	}
 	for _, c := range s.cfg.Callers {
 		if key == c.AccessKey {
-			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: c.ARN, account: strings.Split(c.ARN, ":")[4], policies: c.policies()}, true
+			arn, account := c.ARN, strings.Split(c.ARN, ":")[4]
+			if account == s.cfg.Account { // SetAccount moves whoever is at home
+				account = s.world.Account
+				arn = strings.Replace(arn, s.cfg.Account, account, 1)
+			}
+			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: arn, account: account, policies: c.policies()}, true
 		}
 	}
 	minted := s.world.first(func(r *Resource) bool { return r.Type == "access-key" && r.ID == key && r.Account == s.world.Account })

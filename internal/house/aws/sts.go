@@ -17,7 +17,8 @@ var stsCalls = map[string]handler{
 	"AssumeRole": assumeRole,
 }
 
-// Role can be assumed by whoever may call sts:AssumeRole. It is no resource of the account: nothing lists or deletes it.
+// Role can be assumed by whoever may call sts:AssumeRole. It belongs to the account of the configuration, whatever SetAccount
+// says, and is no resource of it: nothing lists or deletes it.
 type Role struct {
 	Name   string
 	Policy string // what its sessions may, before their own policy
@@ -33,7 +34,7 @@ const (
 
 func assumeRole(c *call) ([]node, error) {
 	arn, name := c.params.get("RoleArn"), c.params.get("RoleSessionName")
-	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool { return arn == "arn:aws:iam::"+c.Account+":role/"+r.Name })
+	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool { return arn == "arn:aws:iam::"+c.server.cfg.Account+":role/"+r.Name })
 	if i < 0 {
 		return nil, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn)
 	}
@@ -58,7 +59,7 @@ func assumeRole(c *call) ([]node, error) {
 	}
 	role := c.server.cfg.Roles[i]
 	s, token, err := session.New(c.server.cfg.SecretKey, session.Session{
-		ARN: "arn:aws:sts::" + c.Account + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
+		ARN: "arn:aws:sts::" + c.server.cfg.Account + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
 		Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
 	})
 	if err != nil {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/dispatch"
+)
+
+// roleForm is the ARN of an IAM role, in any partition and with any path.
+var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$`)
+
+// version is how OpenShift's releases are called.
+var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+
+// pinned is an image that is the same one tomorrow.
+var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$`)
+
+// checkRunner looks at what runners are told.
+func (c config) checkRunner() []error {
+	var bad []error
+	for _, r := range []struct{ field, ref, what string }{
+		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the cloud's keys: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
+		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
+	} {
+		if r.ref != "" && !isRef(r.ref) {
+			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or leave it out", r.field, r.ref, secret.References, r.what))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {
+		if !version.MatchString(name) {
+			bad = append(bad, fmt.Errorf("runner.releases has the version %q; give one like 4.20.3", name))
+		}
+		if image := c.Runner.Releases[name]; !pinned.MatchString(image) {
+			bad = append(bad, fmt.Errorf("runner.releases[%s] is %q; give the release image by digest, e.g. quay.io/openshift-release-dev/ocp-release@sha256:<64 hex digits>",
+				name, image))
+		}
+	}
+	return append(bad, c.checkRunnerAWS()...)
+}
+
+// checkRunnerAWS looks at what runners get of AWS.
+func (c config) checkRunnerAWS() (bad []error) {
+	if role := c.Artifacts.RunnerRole; role != "" && !roleForm.MatchString(role) {
+		bad = append(bad, fmt.Errorf("artifacts.runner_role is %q; give the ARN of a role, e.g. arn:aws:iam::123456789012:role/ocpctl-runner-artifacts", role))
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Runner.Env)) {
+		if len(dispatch.Allowed([]string{key + "="})) == 0 {
+			bad = append(bad, fmt.Errorf("runner.env names %q, which runners do not get; give AWS_… variables, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
+		}
+	}
+	return bad
+}
+
+// environment is runner.env as a process takes it.
+func (r runnerConfig) environment() (env []string) {
+	for _, key := range slices.Sorted(maps.Keys(r.Env)) {
+		env = append(env, key+"="+r.Env[key])
+	}
+	return env
+}

@@ -1,0 +1,18 @@
+package house
+
+// Runners have a key of their own, which does everything in the cloud but reach the bucket that holds the state of all
+// clusters: for their part of it they ask the server, which assumes the role below and narrows it.
+const (
+	RunnerKey    = "AKIADEMO00000RUNNER1"
+	RunnerSecret = "demo/runner+secret/not-a-secret-0000001"
+	RunnerUser   = "arn:aws:iam::" + Account + ":user/demo-runner"
+
+	bucketRole = "ocpctl-runner-artifacts"
+
+	runnerPolicy = `{"Version":"2012-10-17","Statement":[
+		{"Effect":"Allow","Action":"*","Resource":"*"},
+		{"Effect":"Deny","Action":"s3:*","Resource":["arn:aws:s3:::` + Bucket + `","arn:aws:s3:::` + Bucket + `/*"]},
+		{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}]}`
+	bucketPolicy = `{"Version":"2012-10-17","Statement":[
+		{"Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::` + Bucket + `/*"}]}`
+)

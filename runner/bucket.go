@@ -1,0 +1,39 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// renewBefore is how long before their end the bucket's credentials are asked for again. A runner that cannot reach the
+// server stops when its lease is over and then stores state and spool, so it must still hold credentials by then.
+const renewBefore = 30 * time.Minute
+
+// bucketCredentials are those the server gives for this attempt's part of the bucket; nil where it gives none, and the
+// runner's own identity has to do.
+func (a *attempt) bucketCredentials() aws.CredentialsProvider {
+	if !a.spec.BucketGrant {
+		return nil
+	}
+	return aws.NewCredentialsCache(aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
+		given, err := a.api.bucketCredentials(ctx)
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		a.cfg.Redact.Add(secret.New(given.SecretAccessKey), secret.New(given.SessionToken))
+		return aws.Credentials{
+			AccessKeyID: given.AccessKeyID, SecretAccessKey: given.SecretAccessKey, SessionToken: given.SessionToken, CanExpire: true, Expires: given.ExpiresAt,
+		}, nil
+	}), func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore })
+}
+
+// bucketCredentials asks once: whoever needs the bucket tries again by itself.
+func (c *client) bucketCredentials(ctx context.Context) (contract.BucketCredentials, error) {
+	var out contract.BucketCredentials
+	return out, c.post(ctx, "bucket-credentials", nil, &out)
+}
