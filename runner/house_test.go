@@ -55,6 +55,7 @@ type world struct {
 	look      func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
 	quotas    func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
 	room      func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
+	grant     func() contract.BucketCredentials                             // what is given for the bucket
 
 	calls     map[string]int
 	claims    []contract.Claim
@@ -202,9 +203,11 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		}
 		room.Answer = answer
 		out = room
+	case "bucket-credentials":
+		out = w.grant()
 	}
 	_ = json.NewEncoder(rw).Encode(out)
-	if what != "report" {
+	if what != "report" && what != "bucket-credentials" {
 		w.note("server: %s answered", what)
 	}
 }

@@ -83,11 +83,12 @@ var roles = map[string]struct {
 	"ensureLabels": {body: LabelsRequest{Repository: "acme/shop"}, want: "403 202 403 403 403 403 403 401 401"},
 	"getLabels":    {path: "/api/v1/repositories/labels/{labels}", want: "403 200 403 403 403 403 403 401 401"},
 
-	"claimAttempt":    {body: contract.Claim{}, want: "401 401 401 401 401 401 401 401 401"},
-	"reserveRoom":     {body: contract.Demand{}, want: "401 401 401 401 401 401 401 401 401"},
-	"recordIdentity":  {body: contract.Record{}, want: "401 401 401 401 401 401 401 401 401"},
-	"reportProgress":  {body: contract.Report{}, want: "401 401 401 401 401 401 401 401 401"},
-	"resultOfAttempt": {body: contract.Result{}, want: "401 401 401 401 401 401 401 401 401"},
+	"getBucketCredentials": {want: "401 401 401 401 401 401 401 401 401"},
+	"claimAttempt":         {body: contract.Claim{}, want: "401 401 401 401 401 401 401 401 401"},
+	"reserveRoom":          {body: contract.Demand{}, want: "401 401 401 401 401 401 401 401 401"},
+	"recordIdentity":       {body: contract.Record{}, want: "401 401 401 401 401 401 401 401 401"},
+	"reportProgress":       {body: contract.Report{}, want: "401 401 401 401 401 401 401 401 401"},
+	"resultOfAttempt":      {body: contract.Result{}, want: "401 401 401 401 401 401 401 401 401"},
 
 	"destroyCluster": {want: "202 202 403 404 403 403 403 401 401"},
 }

@@ -123,20 +123,24 @@ runner:
   status_url: "ftp://x"
   cloud_credentials_ref: "env:KEYS"
   ssh_key_ref: /run/ssh-key
+  env: {DATABASE_URL: "postgres://x"}
   releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
 limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, verify_gap: -1m, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
+artifacts: {runner_role: runner}
 saml: {metadata: "ldap://idp", key_ref: pair.pem}
 aws: {accounts: [1234], organizations: [acme], sts_endpoints: ["sts.example.com", "https://sts.example.com/x"]}
 session: {life: 13h, not_before: soon}
 `)
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
-		"line 14: often is no duration",
+		"line 15: often is no duration",
 		`runner.cloud_credentials_ref is "env:KEYS"; give a reference (file:/path, or aws-sm:<name`,
 		`to the cloud's keys: {"aws_access_key_id"`,
 		`runner.ssh_key_ref is "/run/ssh-key"; give a reference`,
+		`runner.env names "DATABASE_URL", which runners do not get; give AWS_… variables`,
+		`artifacts.runner_role is "runner"; give the ARN of a role`,
 		`runner.releases has the version "4.20"; give one like 4.20.3`,
 		`runner.releases[4.20] is "quay.io/openshift-release-dev/ocp-release@sha256:0123"; give the release image by digest`,
 		`runner.releases[4.20.3] is "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"; give the release image by digest`,
