@@ -59,7 +59,9 @@ func awaited(c lifecycle.Card) string {
 		return ""
 	}
 	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+
-		"It counts for the commit it was asked for; a push before that asks anew.", plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"))
+		"It counts for the commit that was asked about before the comment was written; %s names one. A push asks anew. "+
+		"The button Approve of the check counts for the commit that the check is on.",
+		plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"), code(Prefix+" approve <commit>"))
 }
 
 // progress is the bar with the runner's step and the time it expects to be done.

@@ -225,7 +225,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	row, first := awaits(t, s, 2)
 	_, err := s.Vote(t.Context(), first.ID, true, deedBy("saml:one", ""))
 	require.NoError(t, err)
-	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head)
+	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head, time.Now())
 	require.NoError(t, err)
 	require.False(t, moved, "it is bound to this head")
 
@@ -233,7 +233,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), first.ID, true, deedBy("saml:two", ""))
 	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
-	moved, err = s.RebindApproval(t.Context(), row.ID, "def456")
+	moved, err = s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
 	require.True(t, moved)
 	was, err := s.Approval(t.Context(), first.ID)
@@ -247,7 +247,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, store.ApprovalApproved, second.State)
-	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789")
+	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789", time.Now())
 	require.NoError(t, err)
 	require.False(t, moved, "nothing waits")
 }
@@ -257,7 +257,7 @@ func TestWhatAnApprovalIsForNeverChanges(t *testing.T) {
 	s, _ := open(t)
 	_, waits := awaits(t, s, 1)
 	for _, set := range []string{"asked = repeat('b', 64)", "head = 'x'", "needs = 2", "by_role = 'requester'", "requested_by = 'x'",
-		"expires_at = expires_at + interval '1 hour'", "why = '{x}'"} {
+		"expires_at = expires_at + interval '1 hour'", "why = '{x}'", "asked_at = now()"} {
 		refuses(t, s, "never changes", `UPDATE approvals SET `+set)
 	}
 	_, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "no"))

@@ -81,6 +81,7 @@ type ApprovalAsk struct {
 	For   time.Duration // then it counts as refused
 	Asked string        // SHA-256 of what is approved, lower-case hex
 	Head  string        // of the pull request; empty: of none
+	At    time.Time     // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
 }
 
 // TurnAsk gives a cluster its place among those that wait for full quotas.

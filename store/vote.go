@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -165,22 +166,22 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState,
 }
 
 // RebindApproval makes what was asked for another head of the pull request void, with its votes, and asks anew for this head,
-// until the same time. moved is false where nothing of the cluster waits for approval, or it does so for this head.
-func (s *Store) RebindApproval(ctx context.Context, cluster, head string) (moved bool, err error) {
+// until the same time. at is when the pull request had that head at the latest, by GitHub's clock. moved is false where nothing of the cluster waits for approval, or it does so for this head.
+func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, cluster)
 		if err != nil || cur.Wish == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "why": "the pull request moved on to " + head}
+		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "at": null(at), "why": "the pull request moved on to " + head}
 		type pair struct{ Old, New string }
 		moves, err := all[pair](ctx, c, `
 			WITH old AS (
 				UPDATE approvals SET state = 'void', decided_at = @now, decided_why = @why
 				WHERE cluster_id = @cluster AND kind = 'create' AND state = 'pending' AND head NOT IN ('', @head) AND expires_at > @now RETURNING *
 			)
-			INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
-			SELECT @id, kind, cluster_id, team, requested_by, why, asked, @head, needs, by_role, @now, expires_at FROM old
+			INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, by_role, created_at, expires_at)
+			SELECT @id, kind, cluster_id, team, requested_by, why, asked, @at, @head, needs, by_role, @now, expires_at FROM old
 			RETURNING (SELECT id FROM old) AS old, id AS new`, args)
 		if err != nil || len(moves) == 0 {
 			return err
