@@ -7,12 +7,16 @@ ALTER TABLE pull_requests ADD COLUMN head_at timestamptz;
 -- When the approval was asked for, by GitHub's clock and no later than that. NULL: GitHub tells no time for it.
 ALTER TABLE approvals ADD COLUMN asked_at timestamptz;
 
+-- Whether the one who asked may give the approval, where one is enough. The policy says so when it is asked for.
+ALTER TABLE approvals ADD COLUMN self_approval boolean NOT NULL DEFAULT false
+    CONSTRAINT approvals_self_is_one CHECK (NOT self_approval OR needs = 1 AND kind = 'create');
+
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION approvals_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF (new.id, new.kind, new.cluster_id, new.requested_by, new.why, new.asked, new.asked_at, new.head, new.needs, new.by_role, new.created_at, new.expires_at)
+    IF (new.id, new.kind, new.cluster_id, new.requested_by, new.why, new.asked, new.asked_at, new.head, new.needs, new.self_approval, new.by_role, new.created_at, new.expires_at)
         IS DISTINCT FROM
-       (old.id, old.kind, old.cluster_id, old.requested_by, old.why, old.asked, old.asked_at, old.head, old.needs, old.by_role, old.created_at, old.expires_at) THEN
+       (old.id, old.kind, old.cluster_id, old.requested_by, old.why, old.asked, old.asked_at, old.head, old.needs, old.self_approval, old.by_role, old.created_at, old.expires_at) THEN
         RAISE EXCEPTION 'what approval % was asked for never changes', old.id USING ERRCODE = 'check_violation';
     END IF;
     IF old.state <> new.state AND old.state <> 'pending' AND NOT (old.state = 'approved' AND new.state = 'used') THEN
@@ -47,5 +51,5 @@ BEGIN
     RETURN new;
 END $$;
 -- +goose StatementEnd
-ALTER TABLE approvals DROP COLUMN asked_at;
+ALTER TABLE approvals DROP COLUMN asked_at, DROP COLUMN self_approval;
 ALTER TABLE pull_requests DROP COLUMN head_at;
