@@ -32,7 +32,10 @@ var assets embed.FS
 type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
-	SignIn *auth.SignIn                   // nil: nobody can sign in to the pages
+	SignIn *auth.SignIn // nil: nobody can sign in to the pages
+
+	Sessions *auth.Sessions // signs what a page says after a form; nil: it says nothing
+
 	Secure bool                           // the pages are served over https: the cookie travels nowhere else
 	GitHub string                         // address of GitHub's API; people look at pull requests beside it. Empty: no links
 	Pace   func(who string) time.Duration // counts a request of a principal's; above zero: how long to wait. nil: nobody waits
