@@ -232,8 +232,8 @@ func blocker(text string) string {
 // facts is the table of what it is, what it costs and when it ends.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
-		{"Profile", code(c.Profile)},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), code(c.BaseDomain))},
+		{"Profile", cell(code(c.Profile))},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(code(c.BaseDomain)))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", price(c)},
 	}
@@ -252,6 +252,9 @@ func facts(c lifecycle.Card) string {
 	}
 	return b.String()
 }
+
+// cell keeps code within its cell of a table, where a bar ends even code.
+func cell(code string) string { return strings.ReplaceAll(code, "|", `\|`) }
 
 // crew is how many workers a ready cluster has, where that is not what its profile gives or is about to change.
 func crew(c lifecycle.Card) string {
