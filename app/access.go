@@ -52,7 +52,11 @@ const minted = "Mint"
 // MayOpen says whether a cluster may be opened by somebody at all, whoever's it is and whoever shares it: one that holds the
 // control plane's own keys is for those who may have these.
 func MayOpen(p policy.Principal, row store.Row) bool {
-	return row.Spec.CredentialsMode != minted || p.MayHoldKeys()
+	return mayOpen(p, row.Spec.CredentialsMode)
+}
+
+func mayOpen(p policy.Principal, credentialsMode string) bool {
+	return credentialsMode != minted || p.MayHoldKeys()
 }
 
 // opens says whether an act makes somebody admin of the cluster.

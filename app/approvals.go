@@ -19,9 +19,9 @@ type Approval struct {
 }
 
 // seenBy is an approval as one principal sees it.
-func seenBy(p policy.Principal, a store.Approval) Approval {
+func (d *Desk) seenBy(p policy.Principal, a store.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
-	if err := mayVote(p, a); err != nil {
+	if err := d.mayVote(p, a); err != nil {
 		out.MayVote, out.WhyNot = false, err.Error()
 	}
 	return out
@@ -48,7 +48,7 @@ func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.Approv
 	}
 	out := make([]Approval, 0, len(page))
 	for _, a := range page {
-		out = append(out, seenBy(p, a))
+		out = append(out, d.seenBy(p, a))
 	}
 	return out, next, nil
 }
@@ -65,7 +65,7 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 	if err != nil || !p.May(policy.ActSee, a.Team) && a.RequestedBy != p.ID {
 		return Approval{}, fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
 	}
-	return seenBy(p, a), nil
+	return d.seenBy(p, a), nil
 }
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
@@ -78,7 +78,7 @@ func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves
 	if err != nil {
 		return Approval{}, err
 	}
-	if err := mayVote(p, a.Approval); err != nil {
+	if err := d.mayVote(p, a.Approval); err != nil {
 		return Approval{}, err
 	}
 	if deed, err = reasoned(deed, !approves); err != nil {
@@ -96,11 +96,11 @@ func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
-	return seenBy(p, now), nil
+	return d.seenBy(p, now), nil
 }
 
 // mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
-func mayVote(p policy.Principal, a store.Approval) error {
+func (d *Desk) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
@@ -109,10 +109,23 @@ func mayVote(p policy.Principal, a store.Approval) error {
 		return fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
 	case voted:
 		return fail(Conflict, "You voted already. It has %d of the %d votes it needs.", approvers(a), a.Needs)
-	case a.RequestedBy == p.ID && (a.Needs > 1 || a.Kind == store.ApproveKubeadmin):
+	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
+	case a.Kind == store.ApproveKubeadmin && !d.mayGrantPassword(p, a):
+		return fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, and you may not open it yourself. "+
+			"A look at its password is for platform admins of every team to grant. Ask one of them.", a.ClusterName)
 	}
 	return nil
+}
+
+// mayGrantPassword says whether somebody may let another look at a cluster's password: who may open the cluster themselves,
+// and where its profile says so, every platform admin of its team.
+func (d *Desk) mayGrantPassword(p policy.Principal, a store.Approval) bool {
+	if mayOpen(p, a.CredentialsMode) {
+		return true
+	}
+	profile, known := d.book().Get(a.Profile)
+	return known && profile.TeamBreakGlass
 }
 
 func voters(role string) []policy.Role {
@@ -150,6 +163,9 @@ func because(why string) string {
 func ownRequest(a store.Approval) error {
 	if a.Kind == store.ApproveKubeadmin {
 		return fail(Denied, "You asked for it yourself, and a password is for another platform admin to grant. Ask one.")
+	}
+	if a.Needs == 1 {
+		return fail(Denied, "You asked for it yourself, and it needs somebody else's approval. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
 	}
 	return fail(Denied, "You asked for it yourself, and it needs %d others. Ask them.", a.Needs)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -17,7 +18,8 @@ type CheckEvent struct {
 	Installation int64
 	Repo         string
 	Cluster      string // id, as the check run's external id holds it
-	Identifier   string // of the button: extend, destroy or retry; a re-run is a retry
+	Head         string // the commit that the check run is on
+	Identifier   string // of the button: extend, destroy, retry or approve; a re-run is a retry
 	Actor        string // login
 	ActorID      int64
 	Cause        string // what makes two deliveries one click, e.g. the delivery's id
@@ -31,7 +33,11 @@ var clicks = map[string]chatops.Command{
 	chatops.ActionExtend:  {Verb: chatops.VerbExtend, TTL: extension},
 	chatops.ActionDestroy: {Verb: chatops.VerbDestroy},
 	chatops.ActionRetry:   {Verb: chatops.VerbRetry},
+	chatops.ActionApprove: {Verb: chatops.VerbApprove},
 }
+
+// wholeCommit is the id of a commit, as a check run has it.
+var wholeCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // CheckAction does what a button of a check run asks for, in the name of whoever clicked it, as if they had typed it.
 func (d *Desk) CheckAction(ctx context.Context, e CheckEvent) (note string, err error) {
@@ -47,7 +53,12 @@ func (d *Desk) CheckAction(ctx context.Context, e CheckEvent) (note string, err 
 		return "", fmt.Errorf("read cluster: %w", err)
 	}
 	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID}
-	pr, err := d.pullRequest(ctx, event, click.Verb == chatops.VerbRetry)
+	if click.Verb == chatops.VerbApprove {
+		if click.Profile, click.Commit = row.Profile, strings.ToLower(e.Head); !wholeCommit.MatchString(click.Commit) {
+			return "the check run names no commit to approve", nil
+		}
+	}
+	pr, err := d.pullRequest(ctx, event, click.Verb == chatops.VerbRetry || click.Verb == chatops.VerbApprove)
 	if err != nil {
 		return "", err
 	}
@@ -77,6 +88,8 @@ func (d *Desk) clicked(ctx context.Context, c command, row store.Row) (reply, no
 		return d.extend(ctx, c, row)
 	case chatops.VerbDestroy:
 		return d.destroy(ctx, c, row)
+	case chatops.VerbApprove:
+		return d.voteByComment(ctx, c)
 	}
 	return d.retry(ctx, c, row)
 }

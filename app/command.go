@@ -58,7 +58,7 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 	by := d.policy.Scale(c.TTL)
 	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed("").by(c.request.Principal), c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
-			return c.reply(extended(c.event.Author, row, before, after, capped))
+			return c.reply(chatops.Said(extended(c.event.Author, row, before, after, capped), c.event.Author))
 		})
 	if errors.Is(err, store.ErrConflict) {
 		return "", "", fail(Conflict, "`%s` went away meanwhile; it cannot be extended.", row.Name)

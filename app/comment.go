@@ -265,6 +265,7 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 	w.request.Generation = newest.Generation + 1
 	w.actor, w.key, w.cause, w.thread, w.line = c.event.Author, c.cause, c.cause, c.thread(), c.Line
 	if c.event.ID != 0 {
+		w.at = latest(c.event.At, c.pr.UpdatedAt)
 		w.refused = []store.Effect{c.event.reaction(outcome, "confused")}
 	}
 	made, err := d.create(ctx, w)
@@ -275,6 +276,13 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 		return "", "", declined{note: refusedNote(profile, made.Verdict)}
 	}
 	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.followUp(ctx, c, made.Row.ID)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // followUp does what follows for a cluster that a command made; again it changes nothing.

@@ -51,15 +51,25 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (policy.
 		return policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
 	}
 	w, wrong := d.prepare(p, a, d.book(), now)
+	if err := ctx.Err(); err != nil { // nobody waits for the answer any more
+		return policy.Verdict{}, fmt.Errorf("judge a request: %w", err)
+	}
 	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.request, w.book.Catalogue), "", w.book.Catalogue))
 	if err != nil {
 		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
 	}
 	v := d.evaluate(w, used(usage), now)
-	for _, field := range wrong {
-		if !slices.ContainsFunc(v.Refusals(), func(c policy.Check) bool { return fieldOf(c).Name == field.Name }) {
-			v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Words: field.Detail, Accept: strings.Join(field.Accept, ", ")})
+	refusals := v.Refusals()
+	refused := make(map[string]bool, len(refusals)+len(wrong))
+	for _, check := range refusals {
+		refused[fieldOf(check).Name] = true
+	}
+	for _, field := range fewest(wrong, max(0, mostProblems-len(refusals))) {
+		if refused[field.Name] {
+			continue
 		}
+		refused[field.Name] = true
+		v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Words: field.Detail, Accept: strings.Join(field.Accept, ", ")})
 	}
 	if len(wrong) > 0 {
 		v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
@@ -110,7 +120,8 @@ var cutForShow = policy.Check{
 	Next:  "Ask with the whole line of a .pub file to get in with a key of your own.",
 }
 
-// Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused.
+// Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
+// most mostProblems of them.
 func Refused(v policy.Verdict, wrong []Field) error {
 	refusals := v.Refusals()
 	for _, check := range refusals {
@@ -119,7 +130,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: wrong}
+	return &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: fewest(wrong, mostProblems)}
 }
 
 func unreadable(wrong []Field) bool {

@@ -29,8 +29,8 @@ type CreateRequest struct {
 // mostHours keeps every lifetime far from the longest time.Duration; policy's maximum is far below.
 const mostHours = 100_000
 
-// ReadCreateRequest reads a request of JSON or YAML strictly. What is wrong comes back field by field, all at once; the
-// request then holds what could be read, to be judged beside.
+// ReadCreateRequest reads a request of JSON or YAML strictly. What is wrong comes back field by field, all at once up to
+// mostProblems and with how many more there are; the request then holds what could be read, to be judged beside.
 func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	var r CreateRequest
 	docs := yaml.NewDecoder(body)
@@ -64,42 +64,47 @@ func requestFields() []string {
 	return names
 }
 
-func (r *CreateRequest) read(root *yaml.Node) (wrong []Field) {
+func (r *CreateRequest) read(root *yaml.Node) []Field {
 	texts, seen := r.texts(), map[string]bool{}
+	var wrong problems
+	refuse := func(name, detail string, accept ...string) {
+		wrong.add(func() Field { return Field{Name: name, Detail: detail, Accept: accept} })
+	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		name, value := root.Content[i].Value, root.Content[i+1]
 		into, isText := texts[name]
 		switch {
 		case seen[name]:
-			wrong = append(wrong, Field{Name: name, Detail: "It is given twice.", Accept: []string{"once"}})
+			refuse(name, "It is given twice.", "once")
 		case isText && !isString(value):
-			wrong = append(wrong, Field{Name: name, Detail: "It is not a string" + asWritten(value) + ".", Accept: []string{"a string, in quotes"}})
+			refuse(name, "It is not a string"+asWritten(value)+".", "a string, in quotes")
 		case isText:
 			*into = value.Value
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
-				wrong = append(wrong, Field{Name: name, Detail: "It is not a number of hours" + asWritten(value) + ".", Accept: []string{"a whole number of hours, such as 24"}})
+				refuse(name, "It is not a number of hours"+asWritten(value)+".", "a whole number of hours, such as 24")
 				break
 			}
 			r.TTLHours = &hours
 		case name == "extraTags":
-			wrong = append(wrong, r.readTags(value)...)
+			r.readTags(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
-				wrong = append(wrong, Field{Name: name, Detail: "It is neither true nor false" + asWritten(value) + ".", Accept: []string{"false"}})
+				refuse(name, "It is neither true nor false"+asWritten(value)+".", "false")
 			}
 		default:
-			wrong = append(wrong, unknown(name))
+			wrong.add(func() Field { return unknown(name) })
 		}
 		seen[name] = true
 	}
-	return wrong
+	return wrong.all()
 }
 
-func (r *CreateRequest) readTags(n *yaml.Node) (wrong []Field) {
+func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name, detail string, accept ...string)) {
 	if n.Kind != yaml.MappingNode {
-		return []Field{{Name: "extraTags", Detail: "It is not an object" + asWritten(n) + ".", Accept: []string{"an object of strings"}}}
+		refuse("extraTags", "It is not an object"+asWritten(n)+".", "an object of strings")
+		return
 	}
 	r.ExtraTags = map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -107,14 +112,13 @@ func (r *CreateRequest) readTags(n *yaml.Node) (wrong []Field) {
 		_, again := r.ExtraTags[key]
 		switch {
 		case again:
-			wrong = append(wrong, Field{Name: "extraTags." + key, Detail: "It is given twice.", Accept: []string{"once"}})
+			refuse("extraTags."+key, "It is given twice.", "once")
 		case !isString(value):
-			wrong = append(wrong, Field{Name: "extraTags." + key, Detail: "It is not a string" + asWritten(value) + ".", Accept: []string{"a string, in quotes"}})
+			refuse("extraTags."+key, "It is not a string"+asWritten(value)+".", "a string, in quotes")
 		default:
 			r.ExtraTags[key] = value.Value
 		}
 	}
-	return wrong
 }
 
 func unknown(name string) Field {

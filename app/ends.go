@@ -13,6 +13,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// labelGone is why a cluster ends whose label somebody took off.
+const labelGone = "its label was removed"
+
 // live lists the clusters of a pull request that nobody wished away yet.
 func (d *Desk) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
 	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
@@ -41,7 +44,7 @@ func (d *Desk) syncEnds(ctx context.Context, row store.Row, e PullRequestEvent, 
 		why    string
 	}{
 		{store.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
-		{store.EndLabelRemoved, unlabeled, row.Ends.LabelRemoved, "its label was removed"},
+		{store.EndLabelRemoved, unlabeled, row.Ends.LabelRemoved, labelGone},
 	} {
 		if end.wanted == !end.set.IsZero() || blind && end.kind == store.EndPRClosed {
 			continue

@@ -30,6 +30,8 @@ type Field struct {
 	Name   string
 	Detail string
 	Accept []string
+
+	more int // of the last one: how many are not listed
 }
 
 // Error implements error with the words for people.

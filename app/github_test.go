@@ -3,7 +3,6 @@ package app_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,26 +109,6 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.comment(1, "maya", "/ocp approve")
 	require.Contains(t, h.replies()[1], "at `bbbbbbb`")
-}
-
-// A comment that GitHub delivers late, or is asked for again, meant what was there when it was written.
-func TestALateWordIsForNothingThatWasAskedForSince(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
-	h.labeled("will", label)
-	pushed := h.pr(true, label)
-	pushed.Head = strings.Repeat("b", 40)
-	h.sync(app.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
-	say := func(id int64, at time.Time) {
-		_, err := h.desk.Comment(t.Context(), app.CommentEvent{
-			Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: "/ocp approve", At: at,
-		})
-		require.NoError(t, err)
-	}
-	say(1, time.Now().Add(-time.Minute).Truncate(time.Second))
-	require.True(t, h.only().NeedsApproval)
-	require.Contains(t, h.lastReply(), "waits for the word on `bbbbbbb` only since after you wrote that")
-	say(2, time.Now().Truncate(time.Second))
-	require.False(t, h.only().NeedsApproval)
 }
 
 func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {

@@ -60,16 +60,17 @@ func (p *people) Permission(_ context.Context, _ int64, _, login string) (string
 	return "none", nil
 }
 
-func (p *people) PullRequest(_ context.Context, _ int64, _ string, number int) (store.PullRequest, error) {
+func (p *people) PullRequest(_ context.Context, installation int64, _ string, number int) (store.PullRequest, error) {
 	if p.down.Load() {
 		return store.PullRequest{}, errDown
 	}
-	if pr, ok := p.prs[number]; ok {
-		return pr, nil
+	pr, ok := p.prs[number]
+	if !ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		pr, ok = p.told[number]
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pr, ok := p.told[number]; ok {
+	if pr.Installation = installation; ok {
 		return pr, nil
 	}
 	return store.PullRequest{}, fmt.Errorf("%w: pull request %d", app.ErrNoPullRequest, number)
@@ -193,10 +194,12 @@ func (h *house) labeled(actor string, labels ...string) string {
 	return h.sync(app.PullRequestEvent{PR: h.pr(true, labels...), Actor: actor, Action: "labeled", Label: labels[len(labels)-1]})
 }
 
+// comment writes on pull request 41, a second after whatever happened before.
 func (h *house) comment(id int64, author, body string) string {
 	h.Helper()
+	h.clock = h.clock.Add(time.Second)
 	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
-		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: author, Action: "created", Body: body,
+		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: author, Action: "created", Body: body, At: h.clock,
 	})
 	require.NoError(h, err)
 	return note

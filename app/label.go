@@ -162,7 +162,7 @@ func (d *Desk) createForLabel(ctx context.Context, e PullRequestEvent, label, pr
 		return "", err
 	}
 	w.request.Profile, w.request.Generation, w.request.TTL = profile, generation, labelled(pr.Labels)
-	w.actor, w.key, w.cause = e.Actor, key, key
+	w.actor, w.key, w.cause, w.at = e.Actor, key, key, pr.UpdatedAt
 	w.label, w.refused = label, []store.Effect{unlabel(pr, label, key)}
 	made, err := d.create(ctx, w)
 	switch {

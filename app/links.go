@@ -64,7 +64,7 @@ func (d *Desk) BreakGlass(ctx context.Context, p policy.Principal, ref string, d
 	if err != nil {
 		return Approval{}, fmt.Errorf("ask for the password: %w", err)
 	}
-	return seenBy(p, a), nil
+	return d.seenBy(p, a), nil
 }
 
 // KubeadminLink makes a link to the kubeadmin password once break-glass was approved: one approval, one link, one look.

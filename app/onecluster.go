@@ -78,7 +78,8 @@ func (d *Desk) holdByComment(ctx context.Context, c command) (reply, note string
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, the hold of `%s` is noted. %s", c.event.Author, row.Name, change.Words), "held " + row.Name, nil
+	words := fmt.Sprintf("@%s, the hold of `%s` is noted. %s", c.event.Author, row.Name, change.Words)
+	return chatops.Said(words, c.event.Author), "held " + row.Name, nil
 }
 
 func (d *Desk) shareByComment(ctx context.Context, c command) (reply, note string, err error) {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ const (
 	ActionSynchronize = "synchronize"
 	ActionEdited      = "edited"
 	ActionSeen        = "seen" // ours: the sweep looked at it
+
+	actionOvertaken = "overtaken" // ours: something newer was acted on before
 )
 
 // PullRequestEvent is one thing that happened to a pull request, or a look at it (any other action).
@@ -38,22 +39,27 @@ type PullRequestEvent struct {
 	as   store.PullRequest // how the pull request stood then, whatever is known by now
 	late bool              // newer things were seen before
 	own  bool              // we did it ourselves
+	hint bool              // nothing of ours is concerned, so GitHub was not asked: PR is what the payload told
 }
 
-// SyncPullRequest makes the clusters of a pull request follow its labels and its state. It is level-triggered: the
-// same event twice, or an older one late, changes nothing but what somebody asked for by it. The note says in words what was
-// done.
+// SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub answers when it is asked
+// (see stands). It is level-triggered: the same event twice, or an older one late, changes nothing but what somebody asked for
+// by it. The note says in words what was done.
 func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
 	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
 	e.as = e.PR
+	told := e
 	if e, err = d.stands(ctx, e); err != nil {
-		return "", err
+		return d.endByPayload(ctx, told, err)
 	}
 	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
 		return "of a repository that had this name before", nil
 	}
-	if e.late && !e.asks() {
+	switch {
+	case e.late && e.Action == ActionSeen:
 		return older, nil
+	case e.late && !e.asks(): // what it did is overtaken, but GitHub's newer answer may still have to be acted on
+		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
 	}
 	if e.own, err = d.ourselves(ctx, e); err != nil {
 		return "", err
@@ -67,13 +73,18 @@ func (d *Desk) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note st
 		}
 		notes = append(notes, said...)
 	}
-	switch {
-	case len(notes) > 0:
-		return strings.Join(notes, "; "), nil
-	case e.late:
+	if len(notes) == 0 && e.late {
 		return older, nil
 	}
-	return "nothing to change", nil
+	return nothingOr(notes), nil
+}
+
+// nothingOr is what was done, in words.
+func nothingOr(notes []string) string {
+	if len(notes) == 0 {
+		return "nothing to change"
+	}
+	return strings.Join(notes, "; ")
 }
 
 const older = "older than what was already seen; nothing changed"
@@ -94,76 +105,6 @@ func (d *Desk) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) 
 		return false, fmt.Errorf("ask what we are called: %w", err)
 	}
 	return strings.EqualFold(login, e.Actor), nil
-}
-
-// stands finds out how the pull request stands: of two states the newer counts. GitHub's clock has whole seconds, so of two
-// that differ within one neither is newer, and GitHub is asked.
-func (d *Desk) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
-	if found, err := d.renamed(ctx, &e); found || err != nil {
-		return e, err
-	}
-	seen, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
-	switch {
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return e, fmt.Errorf("read pull request: %w", err)
-	case err == nil && e.PR.UpdatedAt.Before(seen.UpdatedAt):
-		e.PR, e.late = seen, true
-		return e, nil
-	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && differ(seen, e.PR):
-		e.PR, err = d.truth(ctx, e.PR)
-		return e, err
-	}
-	fresh, err := d.store.SeePullRequest(ctx, e.PR, e.Action == ActionReopened)
-	if err != nil {
-		return e, fmt.Errorf("remember pull request: %w", err)
-	}
-	if !fresh { // somebody saw a newer one in between
-		e.late = true
-	}
-	if e.PR, err = d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
-		return e, fmt.Errorf("read pull request again: %w", err)
-	}
-	return e, nil
-}
-
-// renamed finds out how the pull request stands where its repository is known under another name. Which of the two names is
-// the newer one no payload tells: GitHub is asked, by both.
-func (d *Desk) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
-	known, err := d.store.PullRequestElsewhere(ctx, e.PR)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	told := e.PR
-	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another's
-		e.PR, err = d.truth(ctx, known)
-	}
-	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
-	return true, err
-}
-
-// differ says whether two states of one second are two.
-func differ(a, b store.PullRequest) bool {
-	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
-	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
-}
-
-// truth asks GitHub how a pull request stands now. What it answers counts unless it lags behind what it told itself.
-func (d *Desk) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
-	pr, err := d.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
-	if err != nil {
-		return pr, fmt.Errorf("ask pull request %s#%d: %w", known.Repo, known.Number, err)
-	}
-	pr.Labels = each(pr.Labels, spelt)
-	if _, err := d.store.SeePullRequest(ctx, pr, true); err != nil {
-		return pr, fmt.Errorf("remember pull request: %w", err)
-	}
-	if pr, err = d.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
-		return pr, fmt.Errorf("read pull request again: %w", err)
-	}
-	return pr, nil
 }
 
 // syncLive brings what lives of the pull request up to how it stands: its ends, its approvals and what holds it.
@@ -203,7 +144,7 @@ func (d *Desk) bring(ctx context.Context, live []store.Row, e PullRequestEvent) 
 			return nil, err
 		}
 		notes = append(notes, said...)
-		if said, err = d.rebind(ctx, row, e.PR.Head); err != nil {
+		if said, err = d.rebind(ctx, row, e.PR); err != nil {
 			return nil, err
 		}
 		notes = append(notes, said...)

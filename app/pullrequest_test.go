@@ -215,7 +215,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 
 func TestWhatWaitsForAPersonsWordOrHasARemarkSaysSoBesideItsComment(t *testing.T) {
 	for effect, words := range map[profiles.Effect]string{
-		profiles.EffectRequireApproval: "Nothing runs yet. One platform admin has to approve it",
+		profiles.EffectRequireApproval: "Nothing runs yet. One platform admin other than the one who asked has to approve it",
 		profiles.EffectWarn:            "Worth knowing",
 	} {
 		t.Run(string(effect), func(t *testing.T) {

@@ -127,7 +127,7 @@ func (d *Desk) successor(ctx context.Context, e PullRequestEvent, row store.Row)
 	w.request.Generation = row.Generation + 1
 	// A head may be pushed again later: that is another wish.
 	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.request.Generation)
-	w.actor, w.key, w.cause = e.Actor, key, key
+	w.actor, w.key, w.cause, w.at = e.Actor, key, key, e.PR.UpdatedAt
 	if label := chatops.LabelPrefix + row.Profile; row.Door == string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label) {
 		w.label, w.refused = label, []store.Effect{unlabel(e.PR, label, key)}
 	}

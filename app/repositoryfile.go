@@ -120,6 +120,11 @@ func (d *Desk) checkFile(ctx context.Context, e PullRequestEvent) ([]string, err
 	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork pushes as often as they like
 		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
 	}
+	if e.hint {
+		if pr, err := d.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
+			return nil, err
+		}
+	}
 	err = d.store.SaveEffect(ctx, store.Effect{
 		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,

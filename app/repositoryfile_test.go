@@ -198,6 +198,7 @@ func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
 	h.labeled("will", label)
 	e := h.event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("b", 40)
+	h.github.stands(e.PR)
 	h.github.meanwhile = func() { h.github.down.Store(true) }
 	_, err := h.desk.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -143,8 +144,9 @@ func street(t *testing.T) *house {
 // writes has somebody comment.
 func (h *house) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
+	h.clock = h.clock.Add(time.Second)
 	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
-		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line,
+		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.clock,
 	})
 	require.NoError(h, err)
 	return note

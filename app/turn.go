@@ -17,7 +17,7 @@ func approval(w wish, v policy.Verdict, id string, asked []byte) *store.Approval
 		return nil
 	}
 	return &store.ApprovalAsk{
-		ID: id, Why: a.Why, Needs: a.Count, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head,
+		ID: id, Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head, At: w.at,
 	}
 }
 

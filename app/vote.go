@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,28 +13,26 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// voteByComment gives the author's word, for or against, to everything of the pull request that waits for one. It is given to
-// the newest commit, which GitHub is asked for: where that moved on unseen, nothing was approved. The answer is saved with the
-// last of the votes.
+// voteByComment gives the author's word, for or against, to everything of the pull request that waits for one. Approving is for
+// one commit: the one that the command names, else the one that was asked about before the command was written (see beforehand).
+// The answer is saved with the last of the votes.
 func (d *Desk) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
 	waiting, moved, err := d.waiting(ctx, c)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", "", err
-	case len(moved) > 0:
-		return "", "", fail(Stale, "@%s, the pull request moved on to %s meanwhile, so nothing was approved. Look at that commit, and approve it then.",
-			c.event.Author, quoted(chatops.ShortSHA(c.pr.Head)))
-	case len(waiting) == 0:
-		return "", "", fail(NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
 	}
 	approves := c.Verb == chatops.VerbApprove
-	if i := slices.IndexFunc(waiting, c.unseen); approves && i >= 0 {
-		return "", "", fail(Stale, "@%s, `%s` waits for the word on %s only since after you wrote that, so nothing was approved. Look at that commit, and approve it then.",
-			c.event.Author, waiting[i].ClusterName, quoted(chatops.ShortSHA(waiting[i].Head)))
+	if approves {
+		if waiting, err = c.ofOneCommit(waiting, len(moved) > 0); err != nil {
+			return "", "", err
+		}
+	}
+	if len(waiting) == 0 {
+		return "", "", fail(NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
 	}
 	deed := c.deed(c.Reason)
 	if approves {
-		deed = c.deed(c.Line)
+		deed = c.deed(cmp.Or(c.Line, c.by))
 	}
 	var words []string
 	var against error
@@ -69,14 +68,54 @@ func (d *Desk) voteByComment(ctx context.Context, c command) (reply, note string
 	return reply, note, nil
 }
 
+// ofOneCommit are the approvals that a command to approve is about: all that wait, of one commit. A whole commit id is enough to name
+// it. Without one, or with the beginning of one, which can be the beginning of a later commit too, the commit must have been
+// asked about before the command was written. moved: the pull request turned out to be at another commit than was known.
+func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Approval, error) {
+	head := c.pr.Head
+	named := c.Commit != "" && strings.HasPrefix(head, c.Commit)
+	switch {
+	case len(waiting) == 0:
+		return nil, nil
+	case c.Commit != "" && !named:
+		return nil, fail(Stale, "@%s, the pull request is at %s and not at %s, so nothing was approved.%s", c.event.Author, quoted(chatops.ShortSHA(head)), brief(c.Commit), c.lookAt(head))
+	case named && len(c.Commit) == len(head):
+		return waiting, nil
+	case moved:
+		return nil, fail(Stale, "@%s, the pull request moved on to %s, which nobody was asked about yet, so nothing was approved.%s", c.event.Author, quoted(chatops.ShortSHA(head)), c.lookAt(head))
+	}
+	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
+		return nil, fail(Stale, "@%s, `%s` was not known to wait for approval of %s before you wrote that, so nothing was approved.%s",
+			c.event.Author, waiting[i].ClusterName, quoted(chatops.ShortSHA(head)), c.lookAt(head))
+	}
+	return waiting, nil
+}
+
+// lookAt says what to look at and what to type then.
+func (c command) lookAt(head string) string {
+	if head == "" {
+		return " Look at its newest commit, and approve it then."
+	}
+	words := chatops.Prefix + " " + string(chatops.VerbApprove)
+	if c.Profile != "" {
+		words += " " + c.Profile
+	}
+	return fmt.Sprintf(" Look at the commit %s, then type %s.", quoted(head), quoted(words+" "+head))
+}
+
+// beforehand says whether an approval was asked for, and its commit was there, before the command was written. Both times are
+// GitHub's and have whole seconds, so of two things in one second neither counts as the earlier one. Where GitHub tells no
+// time for what was asked, ours counts with all that the two clocks may differ.
+func (c command) beforehand(a store.Approval) bool {
+	asked := a.CreatedAt.Add(clocksDiffer)
+	if a.AskedAt != nil {
+		asked = *a.AskedAt
+	}
+	return asked.Truncate(time.Second).Before(c.event.At) && c.pr.HeadAt.Before(c.event.At)
+}
+
 // clocksDiffer is how far GitHub's clock and ours may be apart.
 const clocksDiffer = 5 * time.Second
-
-// unseen says that whoever wrote the command cannot have meant this: it was asked for afterwards. A comment may come late, after
-// a push that its author never saw.
-func (c command) unseen(a store.Approval) bool {
-	return !c.event.At.IsZero() && a.CreatedAt.Truncate(time.Second).After(c.event.At.Add(clocksDiffer))
-}
 
 func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
 
@@ -91,7 +130,7 @@ func (d *Desk) waiting(ctx context.Context, c command) (all []store.Approval, mo
 			continue
 		}
 		if c.Verb == chatops.VerbApprove {
-			said, err := d.rebind(ctx, row, c.pr.Head)
+			said, err := d.rebind(ctx, row, c.pr)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -118,16 +157,16 @@ func voted(actor string, now store.Approval, approves bool) string {
 }
 
 // rebind makes what was approved of another head void: a vote is for exactly what it was given to.
-func (d *Desk) rebind(ctx context.Context, row store.Row, head string) ([]string, error) {
-	if !row.NeedsApproval || head == "" {
+func (d *Desk) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
+	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil
 	}
-	moved, err := d.store.RebindApproval(ctx, row.ID, head)
+	moved, err := d.store.RebindApproval(ctx, row.ID, pr.Head, pr.HeadAt)
 	if err != nil {
 		return nil, fmt.Errorf("bind the approval of %s anew: %w", row.ID, err)
 	}
 	if !moved {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("%s waits for approval of %s", row.Name, head)}, nil
+	return []string{fmt.Sprintf("%s waits for approval of %s", row.Name, pr.Head)}, nil
 }

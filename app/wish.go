@@ -24,6 +24,7 @@ type wish struct {
 	notes   []policy.Check // what a person should know beside what policy says
 	sshKey  string         // public, for the nodes; empty: the installation's
 	pr      store.PullRequest
+	at      time.Time      // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
 	actor   string         // login
 	key     string         // what makes two wishes one: a label and its generation, a comment
 	cause   string         // what a refusal answers; empty: nobody is answered

@@ -65,6 +65,7 @@ type Command struct {
 	Replicas int    // scale: how many workers, 0 and up
 	Lines    int    // logs: how many of the last lines, 1 to MaxLogLines
 	With     string // share: a principal's id or a login, where it is no team; exactly one of With and Team is set
+	Commit   string // approve: the commit that is approved, 7 to 40 hexadecimal digits in lower case; empty: the one that was asked about
 	Reason   string // hold, destroy: why, empty: not told; refuse: why, see For
 
 	Line string // the line as typed
@@ -100,6 +101,7 @@ const (
 	ActionExtend  = "extend"
 	ActionDestroy = "destroy"
 	ActionRetry   = "retry"
+	ActionApprove = "approve" // of the commit that the check run is on
 )
 
 // Annotation is a remark at a line of a file.
@@ -130,9 +132,13 @@ type Condition struct {
 	At                            time.Time
 }
 
-// For takes the profile off the front of a refusal's reason, where its first word is one of the known profiles' names: a
-// comment alone does not tell whether "/ocp refuse aws-standard is too big" names one.
+// For tells profiles from other words by the known profiles' names. It takes the profile off the front of a refusal's reason: a
+// comment alone does not tell whether "/ocp refuse aws-standard is too big" names one. A profile that is called like the
+// beginning of a commit is the profile.
 func (c Command) For(profiles []string) Command {
+	if c.Verb == VerbApprove && c.Profile == "" && slices.Contains(profiles, c.Commit) {
+		c.Profile, c.Commit = c.Commit, ""
+	}
 	if c.Verb != VerbRefuse || c.Profile != "" {
 		return c
 	}

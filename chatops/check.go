@@ -33,11 +33,13 @@ func Check(card lifecycle.Card, links Links) CheckRun {
 // maxTitle is how many characters of a title are shown.
 const maxTitle = 200
 
-// actions are the buttons that do something now. What waits for an approval has none: a button is no word of approval.
+// actions are the buttons that do something now. Approve is for the very commit that the check run is on.
 func actions(c lifecycle.Card) []CheckAction {
 	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
 	destroy := CheckAction{"Destroy", "Take it down now", ActionDestroy}
 	switch {
+	case c.Phase == lifecycle.AwaitingApproval && wanted(c):
+		return []CheckAction{{"Approve", "Agree to exactly this commit", ActionApprove}}
 	case c.Phase == lifecycle.AwaitingApproval:
 		return nil
 	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):

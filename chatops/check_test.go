@@ -35,7 +35,7 @@ func TestButtonsAreThoseThatDoSomethingNow(t *testing.T) {
 	undone.Ends.PRClosed = start
 	all["failed-closed"] = undone
 	for name, want := range map[string]string{
-		"pending": "destroy", "awaiting-capacity": "destroy", "installing": "destroy", "cleaning": "destroy", "awaiting-approval": "",
+		"pending": "destroy", "awaiting-capacity": "destroy", "installing": "destroy", "cleaning": "destroy", "awaiting-approval": "approve",
 		"ready": "extend destroy", "degraded": "extend destroy", "longest": "destroy", "ready-closed": "destroy", "expiring": "destroy",
 		"create-failed": "retry", "destroyed-never-ready": "retry", "failed-closed": "", "destroy-blocked": "retry", "verifying": "", "destroyed": "", "abandoned": "",
 	} {

@@ -59,7 +59,9 @@ func awaited(c lifecycle.Card) string {
 		return ""
 	}
 	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+
-		"It counts for the commit it was asked for; a push before that asks anew.", plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"))
+		"It counts for the commit that was asked about before the comment was written; %s names one. A push asks anew. "+
+		"The button Approve of the check counts for the commit that the check is on.",
+		plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"), code(Prefix+" approve <commit>"))
 }
 
 // progress is the bar with the runner's step and the time it expects to be done.
@@ -230,8 +232,8 @@ func blocker(text string) string {
 // facts is the table of what it is, what it costs and when it ends.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
-		{"Profile", code(c.Profile)},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), code(c.BaseDomain))},
+		{"Profile", cell(code(c.Profile))},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(code(c.BaseDomain)))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", price(c)},
 	}
@@ -250,6 +252,9 @@ func facts(c lifecycle.Card) string {
 	}
 	return b.String()
 }
+
+// cell keeps code within its cell of a table, where a bar ends even code.
+func cell(code string) string { return strings.ReplaceAll(code, "|", `\|`) }
 
 // crew is how many workers a ready cluster has, where that is not what its profile gives or is about to change.
 func crew(c lifecycle.Card) string {

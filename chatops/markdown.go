@@ -24,13 +24,17 @@ var (
 	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                  // a reason that can stand behind a link's #
 )
 
-// plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no endless length.
+// plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no link, no endless length.
 func plain(text string) string {
-	text = cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain)
+	return words(cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escaped) })
+}
+
+// escaped writes a word without any markup in it.
+func escaped(word string) string {
 	var b strings.Builder
-	for _, r := range text {
+	for _, r := range word {
 		switch r {
-		case '\\', '`', '*', '[', ']', '<', '>', '|', '&': // an entity would be the sign it stands for before mentions are looked for
+		case '\\', '`', '*', '[', ']', '<', '>', '|', '&', '~': // an entity would be the sign it stands for before mentions are looked for
 			b.WriteRune('\\')
 			b.WriteRune(r)
 		case '@':

@@ -198,9 +198,18 @@ func (r *reading) taken(text string) bool {
 			r.problems = append(r.problems, problem)
 		}
 		return true
+	case aCommit:
+		sha := strings.ToLower(text)
+		if r.seen[""] = commit.MatchString(sha); r.seen[""] {
+			r.command.Commit = sha
+		}
+		return r.seen[""]
 	}
 	return false
 }
+
+// commit is a commit's id, or enough of its beginning.
+var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
 // flag reads an option with its value.
 func (r *reading) flag(name, value string) {

@@ -174,6 +174,25 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 	golden(t, "help.md", help)
 }
 
+func TestAnApprovalNamesACommitAndAProfileInAnyOrder(t *testing.T) {
+	known := []string{"aws-standard", "deadbeef"}
+	for line, want := range map[string][2]string{
+		"/ocp approve":                      {"", ""},
+		"/ocp approve 6DCB09B":              {"6dcb09b", ""},
+		"/ocp approve 6dcb09b aws-standard": {"6dcb09b", "aws-standard"},
+		"/ocp approve aws-standard 6dcb09b5b57875f334f61aebed695e2e4193db5e": {"6dcb09b5b57875f334f61aebed695e2e4193db5e", "aws-standard"},
+		"/ocp approve 6dcb09":           {"", "6dcb09"}, // too short for a commit
+		"/ocp approve deadbeef":         {"", "deadbeef"},
+		"/ocp approve abcdef0 deadbeef": {"abcdef0", "deadbeef"},
+	} {
+		parsed := Parse(line)[0]
+		require.NotNil(t, parsed.Command, parsed.Reply)
+		c := parsed.Command.For(known)
+		require.Equal(t, want, [2]string{c.Commit, c.Profile}, line)
+	}
+	require.Nil(t, Parse("/ocp approve 6dcb09b aws-standard 6dcb09b")[0].Command)
+}
+
 func TestARefusalsFirstWordIsAProfileOnlyIfThereIsOne(t *testing.T) {
 	known := []string{"aws-minimal-test", "aws-standard"}
 	c := Parse("/ocp refuse ocp/AWS-standard is too big")[0].Command.For(known)

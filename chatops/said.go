@@ -6,8 +6,8 @@ import (
 )
 
 // Said makes an answer of a use case fit to be posted. Its words are ours, with code and bold in them, and they may hold what
-// others wrote somewhere else: a reason, a name. Nobody but the person who is answered is called by it, and no HTML, no link
-// and no entity of anybody's begins in it.
+// others wrote somewhere else: a reason, a name. Nobody but the person who is answered is called by it, and no HTML, no link,
+// no reference and no entity of anybody's begins in it.
 func Said(text, actor string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
@@ -63,22 +63,29 @@ func closing(text string, run int) int {
 	return 0
 }
 
-// saidText writes what is no code.
+// saidText writes what is no code. Of the words in it nobody knows which are ours, so none can be clicked. They do not become
+// code: beside code of ours that would become something else.
 func saidText(b *strings.Builder, text, actor string) {
-	for i, r := range text {
+	b.WriteString(words(text, func(word string) string { return saidWord(broken(word), actor) }))
+}
+
+func saidWord(word, actor string) string {
+	var b strings.Builder
+	for i, r := range word {
 		switch r {
-		case '\\', '<', '[', '&':
+		case '\\', '<', '[', '&', '`', '~':
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case '@':
 			b.WriteRune(r)
-			if !calls(text[i+1:], actor) {
+			if !calls(word[i+1:], actor) {
 				b.WriteRune('\u200b')
 			}
 		default:
 			b.WriteRune(r)
 		}
 	}
+	return b.String()
 }
 
 // calls says that a text begins with just that login.

@@ -28,6 +28,7 @@ const (
 	aCount   takes = "<number>"
 	aReason  takes = "<reason>" // the rest of the line
 	aGrantee takes = "--team <team> | --with <principal>"
+	aCommit  takes = "[commit]" // which may be left out
 )
 
 // option is a flag of a command.
@@ -79,8 +80,8 @@ var table = []entry{
 			{"--team", "", "platform", "the team it is shown to", func(c *Command, v string) string { c.Team = v; return "" }},
 			{"--with", "", "github:maya", "the person or workload it is shown to", func(c *Command, v string) string { c.With = v; return "" }},
 		}},
-	{verb: VerbApprove, profile: true, example: "/ocp approve", also: "allow accept agree lgtm yes",
-		words: "agrees to what waits for approval here, at the commit it was asked for"},
+	{verb: VerbApprove, profile: true, takes: aCommit, example: "/ocp approve 6dcb09b5b578", also: "allow accept agree lgtm yes",
+		words: "approves what waits for approval here, at the commit that is named, or else at the one that was asked about"},
 	{verb: VerbRefuse, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
 		words: "refuses what waits for approval here, and says why", options: []option{reasonOption}},
 	{verb: VerbLink, example: "/ocp link", also: "signin connect account",

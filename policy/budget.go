@@ -27,6 +27,7 @@ func (j judging) checkBudget() Check {
 	case over:
 		all.Result, all.Words, all.Next = Ask, figures+".", "A platform admin has to approve it; a shorter life may need none."
 	}
+	all.Approval = j.budgetApproval(all)
 	checks := []Check{all}
 	if b.WarnPercent > 0 && !over { // above the whole there is nothing more to warn of
 		from := b.MonthlyCents * int64(b.WarnPercent) / 100
@@ -35,7 +36,16 @@ func (j judging) checkBudget() Check {
 			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
 			warned.Words = fmt.Sprintf("%s, and from %d %% on a person has to agree.", figures, b.WarnPercent)
 		}
+		warned.Approval = j.budgetApproval(warned)
 		checks = append(checks, warned)
 	}
 	return whole("budget", figures+".", checks)
+}
+
+// budgetApproval is what a check of the budget asks for; nil: nothing.
+func (j judging) budgetApproval(c Check) *Approval {
+	if c.Result != Ask {
+		return nil
+	}
+	return &Approval{Count: 1, Self: j.team.Budget.Self, By: approvalBy, For: approvalFor}
 }

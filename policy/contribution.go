@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -63,6 +64,11 @@ func (j judging) checkFirst() Check {
 	return check
 }
 
+// byAuthor says that the author of the pull request is the one who asks.
+func (r Request) byAuthor() bool {
+	return r.PR != nil && strings.EqualFold(r.Principal.ID, "github:"+r.PR.Author)
+}
+
 // agreed makes a check ask for the word of somebody who may create for the team.
 func (j judging) agreed(check Check, asked, accept string) Check {
 	check.Result, check.Asked, check.Accept = Ask, asked, accept
@@ -70,6 +76,7 @@ func (j judging) agreed(check Check, asked, accept string) Check {
 	if j.own.Team != "" {
 		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that asks anew.", j.own.Team)
 	}
-	check.Approval = &Approval{Count: 1, By: Requester}
+	// Whoever set the label did not write the code, so their word on it counts. The author's own does not.
+	check.Approval = &Approval{Count: 1, Self: !j.r.byAuthor(), By: Requester}
 	return check
 }

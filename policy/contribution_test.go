@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		{"deny", "approve", Fail, "open the pull request from there"},
 	} {
 		r := wish()
-		r.PR.Fork = true
+		r.PR.Fork, r.PR.Author = true, "rita"
 		if c.file != "none" {
 			r.File = &profiles.RepositoryFile{Forks: c.file}
 		}
@@ -37,7 +38,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		require.Contains(t, check.Next, c.next, c)
 		require.Equal(t, c.result == Ask, v.Allowed, c)
 		if v.Allowed {
-			require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{check.Words}}, v.Approval, c)
+			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{check.Words}}, v.Approval, c)
 			require.Contains(t, v.Words(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
 		}
 	}
@@ -59,7 +60,7 @@ func TestANewcomersPullRequestTakesAPersonsWord(t *testing.T) {
 		require.Equal(t, result == Ask, v.Approval != nil, association)
 		if result == Ask {
 			require.Equal(t, []any{association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER"}, []any{check.Asked, check.Accept})
-			require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{"rita has contributed nothing to acme/shop yet, so a person has to agree first."}}, v.Approval)
+			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{"rita has contributed nothing to acme/shop yet, so a person has to agree first."}}, v.Approval)
 			require.NotEmpty(t, check.Next)
 		}
 	}
@@ -76,6 +77,45 @@ func TestANewcomersForkIsAskedForOnceWithBothReasons(t *testing.T) {
 	v = Evaluate(r, Usage{Team: Counts{SpentCents: 45_000}}, terms, Settings{Forks: "approve"})
 	require.Equal(t, PlatformAdmin, v.Approval.By, "what takes a platform admin takes one for all of it")
 	require.Len(t, v.Approval.Why, 3)
+}
+
+// Whoever labels somebody else's pull request may have looked at it. Whoever wrote it is no second pair of eyes.
+func TestTheAuthorOfAForkDoesNotApproveIt(t *testing.T) {
+	for author, self := range map[string]bool{"rita": true, "maya": false, "Maya": false} {
+		r := wish()
+		r.PR.Fork, r.PR.Author = true, author
+		v := Evaluate(r, Usage{}, terms(t), Settings{})
+		require.Equal(t, self, v.Approval.Self, author)
+		require.Equal(t, !self, strings.Contains(v.Approval.Words(), "other than the one who asked"), author)
+	}
+}
+
+func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
+	ask := func(count int, self bool) Check {
+		return Check{Result: Ask, Words: "x.", Approval: &Approval{Count: count, Self: self}}
+	}
+	for _, c := range []struct {
+		checks []Check
+		self   bool
+	}{
+		{[]Check{ask(1, true)}, true}, {[]Check{ask(1, true), ask(1, true)}, true}, {[]Check{ask(1, false)}, false}, {[]Check{ask(0, false)}, false},
+		{[]Check{ask(1, true), ask(1, false)}, false}, {[]Check{ask(2, true)}, false}, {[]Check{ask(1, true), ask(2, true)}, false},
+		{[]Check{ask(1, true), {Result: Ask, Words: "by default."}}, false},
+	} {
+		require.Equal(t, c.self, approval(c.checks).Self, c.checks)
+	}
+}
+
+func TestABudgetMayLetTheOneWhoAskedApprove(t *testing.T) {
+	for _, self := range []bool{false, true} {
+		r, terms := wish(), declaredTerms(t)
+		for i := range terms.Catalogue.Teams {
+			terms.Catalogue.Teams[i].Budget.Self = self
+		}
+		v := Evaluate(r, Usage{Team: Counts{SpentCents: 45_000}}, terms, Settings{})
+		require.NotNil(t, v.Approval)
+		require.Equal(t, self, v.Approval.Self)
+	}
 }
 
 func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {

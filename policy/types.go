@@ -113,7 +113,8 @@ type Verdict struct {
 
 // Approval says who has to agree and why.
 type Approval struct {
-	Count int           `json:"count"` // 1 or 2; with 2 the one who asked is not among them
+	Count int           `json:"count"`          // 1 or 2; the one who asked is not among them
+	Self  bool          `json:"self,omitempty"` // unless one is enough and this says so
 	By    Role          `json:"by"`
 	For   time.Duration `json:"for"`           // then it counts as refused
 	Why   []string      `json:"why,omitempty"` // of a verdict: the words of every check that asks for it

@@ -49,16 +49,16 @@ func (v Verdict) Words() string {
 
 // Words says who has to agree, by when and why.
 func (a Approval) Words() string {
-	role := strings.ReplaceAll(string(a.By), "_", " ")
-	who := "One " + role + " has to approve it"
+	one, several := strings.ReplaceAll(string(a.By), "_", " "), strings.ReplaceAll(string(a.By), "_", " ")+"s"
 	if a.By == Requester {
-		who = "One member of the team has to approve it"
+		one, several = "member of the team", "members of the team"
 	}
-	if a.Count > 1 {
-		who = fmt.Sprintf("%d %ss have to approve it, none of them the one who asked,", a.Count, role)
-		if a.By == Requester {
-			who = fmt.Sprintf("%d members of the team have to approve it, none of them the one who asked,", a.Count)
-		}
+	who := "One " + one + " other than the one who asked has to approve it"
+	switch {
+	case a.Count > 1:
+		who = fmt.Sprintf("%d %s have to approve it, none of them the one who asked,", a.Count, several)
+	case a.Self:
+		who = "One " + one + " has to approve it"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, Span(a.For), strings.Join(a.Why, " ")))
 }
@@ -77,7 +77,8 @@ const (
 	approvalFor = 24 * time.Hour
 )
 
-// approval merges what the checks ask for: the most persons, the role that may most, the shortest time. nil: nothing.
+// approval merges what the checks ask for: the most persons, the role that may most, the shortest time, and the one who asked
+// only where all of them let that person approve. nil: nothing.
 func approval(checks []Check) *Approval {
 	var all *Approval
 	for _, c := range leaves(checks, Ask) {
@@ -87,9 +88,10 @@ func approval(checks []Check) *Approval {
 		}
 		one.fill()
 		if all == nil {
-			all = &Approval{Count: one.Count, By: one.By, For: one.For}
+			all = &Approval{Count: one.Count, Self: true, By: one.By, For: one.For}
 		}
 		all.Count, all.For = max(all.Count, one.Count), min(all.For, one.For)
+		all.Self = all.Self && one.Self && all.Count == 1
 		if one.By == PlatformAdmin {
 			all.By = PlatformAdmin
 		}

@@ -23,6 +23,9 @@ func compare(r *reader, p Profile) {
 		at := cmp.Or(r.lines["adminOnly"], r.lines["credentialsMode"])
 		r.fail(at, "adminOnly", "not true with credentialsMode Mint, which copies the runner's keys into the cluster", "true, or credentialsMode: Manual")
 	}
+	if r.good("credentialsMode", "teamBreakGlass") && p.TeamBreakGlass && p.CredentialsMode != "Mint" {
+		r.failAt("teamBreakGlass", "given with credentialsMode "+p.CredentialsMode+", where it changes nothing", "none, or credentialsMode: Mint")
+	}
 	if r.good("platform") && p.Platform == "aws" && r.lines["loadBalancer"] == 0 {
 		r.fail(r.lines["platform"], "loadBalancer", "missing on aws", "NLB")
 	}

@@ -56,6 +56,7 @@ func profileFields(r *reader, p *Profile) []field {
 		optional(text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
+		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a DNS domain in lower case", domain),
 		regions(r, p),

@@ -20,6 +20,7 @@ type Profile struct {
 	DisabledReason  string // words for people; set exactly when not Enabled
 	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys go into the cluster)
 	AdminOnly       bool   // for platform admins alone; always with Mint
+	TeamBreakGlass  bool   // with Mint: platform admins of the cluster's team alone may approve a look at its kubeadmin password
 
 	Versions     Allowed
 	BaseDomains  Allowed

@@ -50,7 +50,8 @@ var Settable = []string{"baseDomain", "costCenter", "environment", "profile", "r
 
 // ApprovalTerms say who has to agree. The zero value means one platform admin within a day.
 type ApprovalTerms struct {
-	Count int           // 1 or 2; with 2 the one who asked is not among them
+	Count int           // 1 or 2; the one who asked is not among them
+	Self  bool          // unless one is enough and this says so
 	By    string        // role: platform_admin (default) or requester (of the cluster's team)
 	For   time.Duration // how long it may wait; then it is refused
 }
@@ -111,6 +112,7 @@ func ruleFields(r *reader, rule *Rule) []field {
 		optional(settings(r, &rule.Set)),
 		optional(r.inner("approval",
 			optional(whole("count", &rule.Approval.Count, 1, 2)),
+			optional(boolean("selfApproval", &rule.Approval.Self)),
 			optional(choice("by", &rule.Approval.By, "platform_admin", "requester")),
 			optional(span("for", &rule.Approval.For, mostPatient)))),
 	}
@@ -171,6 +173,9 @@ func compareRule(r *reader, at string, rule Rule) {
 	}
 	refuse("set", EffectDefault)
 	refuse("approval", EffectRequireApproval)
+	if rule.Approval.Self && rule.Approval.Count == 2 {
+		r.failAt(at+".approval.selfApproval", "true with count 2", "false, or count: 1")
+	}
 	if rule.Effect == EffectDefault && !given("set") {
 		r.fail(r.lines[at], at+".set", "missing", "a mapping with one or more of "+strings.Join(Settable, ", "))
 	}

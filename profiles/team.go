@@ -17,6 +17,7 @@ type Team struct {
 type Budget struct {
 	MonthlyCents int64 // 0: no budget
 	WarnPercent  int   // from here on a new cluster is warned of and needs an approval; 1 to 100
+	Self         bool  // the approval may be given by the one who asked
 	Hard         bool  // above the whole nothing is accepted; else it needs an approval too
 }
 
@@ -60,6 +61,7 @@ func budget(r *reader, b *Budget) field {
 	f := r.inner("budget",
 		whole("monthlyDollars", &dollars, 1, mostMonthlyDollars),
 		optional(whole("warnPercent", &b.WarnPercent, 1, 100)),
+		optional(boolean("selfApproval", &b.Self)),
 		optional(boolean("hard", &b.Hard)))
 	read := f.read
 	f.read = func(n *yaml.Node, path string) bool {

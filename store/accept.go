@@ -119,11 +119,11 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 // queueApproval writes what has to be approved before the cluster begins.
 func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
 	b.do("ask for an approval", `
-		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
-		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @head, @needs, @role, @now, @expires)`,
+		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
+		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @at, @head, @needs, @self, @role, @now, @expires)`,
 		pgx.NamedArgs{
 			"id": cmp.Or(a.ID, NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
-			"head": a.Head, "needs": a.Needs, "role": a.By, "now": c.now, "expires": row.ApproveBy,
+			"at": null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.now, "expires": row.ApproveBy,
 		})
 }
 

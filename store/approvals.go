@@ -40,13 +40,17 @@ type Approval struct {
 	ID                   string
 	Kind                 ApprovalKind
 	Cluster, ClusterName string
-	Team                 string // the cluster's
+	Profile              string // the cluster's, as are Team and CredentialsMode
+	CredentialsMode      string
+	Team                 string
 	RequestedBy          string // principal id
 	Why                  []string
-	Asked                string // SHA-256 of what was asked, lower-case hex
-	Head                 string // of the pull request it is bound to; empty: of none
-	Needs                int    // votes
-	ByRole               string // whose votes count: "requester" or "platform_admin"
+	Asked                string     // SHA-256 of what was asked, lower-case hex
+	AskedAt              *time.Time // by GitHub's clock, it was asked for no later than this; nil: GitHub tells no time for it
+	Head                 string     // of the pull request it is bound to; empty: of none
+	Needs                int        // votes
+	Self                 bool       // the one who asked may vote
+	ByRole               string     // whose votes count: "requester" or "platform_admin"
 	State                ApprovalState
 	CreatedAt, ExpiresAt time.Time
 	DecidedAt            *time.Time // nil while pending
@@ -76,7 +80,7 @@ type ApprovalFilter struct {
 
 // approvalColumns show one that nobody decided in time as expired, whether or not that was written down yet.
 const approvalColumns = `
-	a.id, a.kind, a.cluster_id AS cluster, c.name AS cluster_name, a.team, a.requested_by, a.why, a.asked, a.head, a.needs, a.by_role,
+	a.id, a.kind, a.cluster_id AS cluster, c.name AS cluster_name, c.profile, coalesce(c.spec->>'credentialsMode', '') AS credentials_mode, a.team, a.requested_by, a.why, a.asked, a.asked_at, a.head, a.needs, a.self_approval AS self, a.by_role,
 	` + approvalState + ` AS state, a.created_at, a.expires_at, a.decided_at, a.decided_why`
 
 const approvalState = `CASE WHEN a.state = 'pending' AND a.expires_at <= @now THEN 'expired' ELSE a.state END`

@@ -18,11 +18,14 @@ import (
 func deedBy(actor, why string) store.Deed { return store.Deed{Actor: actor, Door: "web", Why: why} }
 
 // awaits is a cluster of a pull request that waits for so many votes, and what waits.
-func awaits(t testing.TB, s *store.Store, needs int) (store.Row, store.Approval) {
+func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (store.Row, store.Approval) {
 	t.Helper()
 	a := fromPR(granted("shop"), 41)
 	a.Approval = &store.ApprovalAsk{
 		Why: []string{"it costs more than $50 a day"}, Needs: needs, By: "platform_admin", For: 4 * time.Hour, Asked: strings.Repeat("a", 64), Head: a.Row.PR.Head,
+	}
+	for _, one := range change {
+		one(a.Approval)
 	}
 	row := accept(t, s, a)
 	require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
@@ -148,10 +151,27 @@ func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {
 	require.Equal(t, store.ApprovalPending, now.State)
 }
 
-func TestOneVoteIsEnoughForWhoeverAskedWhereOneIs(t *testing.T) {
+func TestTheOneWhoAskedVotesOnlyWhereThePolicySaysSo(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, waits := awaits(t, s, 1)
+	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", ""))
+	require.ErrorIs(t, err, store.ErrOwnApproval)
+	link(t, s, "github:maya", "saml:maya")
+	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:maya", ""))
+	require.ErrorIs(t, err, store.ErrOwnApproval, "by whichever of their accounts")
+}
+
+func TestTheOneWhoAskedVotesWhereThePolicySaysSo(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row, waits := awaits(t, s, 1, func(a *store.ApprovalAsk) { a.Self = true })
+	require.True(t, waits.Self)
+	moved, err := s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
+	require.NoError(t, err)
+	require.True(t, moved)
+	waits = pending(t, s, row.ID)
+	require.True(t, waits.Self, "a push changes the commit alone")
 	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", ""))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalApproved, now.State)
@@ -225,7 +245,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	row, first := awaits(t, s, 2)
 	_, err := s.Vote(t.Context(), first.ID, true, deedBy("saml:one", ""))
 	require.NoError(t, err)
-	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head)
+	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head, time.Now())
 	require.NoError(t, err)
 	require.False(t, moved, "it is bound to this head")
 
@@ -233,7 +253,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), first.ID, true, deedBy("saml:two", ""))
 	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
-	moved, err = s.RebindApproval(t.Context(), row.ID, "def456")
+	moved, err = s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
 	require.True(t, moved)
 	was, err := s.Approval(t.Context(), first.ID)
@@ -247,7 +267,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, store.ApprovalApproved, second.State)
-	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789")
+	moved, err = s.RebindApproval(t.Context(), row.ID, "abc789", time.Now())
 	require.NoError(t, err)
 	require.False(t, moved, "nothing waits")
 }
@@ -256,8 +276,8 @@ func TestWhatAnApprovalIsForNeverChanges(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, waits := awaits(t, s, 1)
-	for _, set := range []string{"asked = repeat('b', 64)", "head = 'x'", "needs = 2", "by_role = 'requester'", "requested_by = 'x'",
-		"expires_at = expires_at + interval '1 hour'", "why = '{x}'"} {
+	for _, set := range []string{"asked = repeat('b', 64)", "head = 'x'", "needs = 2", "self_approval = true", "by_role = 'requester'", "requested_by = 'x'",
+		"expires_at = expires_at + interval '1 hour'", "why = '{x}'", "asked_at = now()"} {
 		refuses(t, s, "never changes", `UPDATE approvals SET `+set)
 	}
 	_, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "no"))

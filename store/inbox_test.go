@@ -137,6 +137,7 @@ func TestOnlyNewerStatesOfAPullRequestCount(t *testing.T) {
 	}
 	now, err := s.PullRequest(t.Context(), "acme/shop", 41)
 	require.NoError(t, err)
+	now.HeadAt = time.Time{}
 	require.Equal(t, state(6, true), now)
 	_, err = s.PullRequest(t.Context(), "acme/shop", 42)
 	require.ErrorIs(t, err, store.ErrNotFound)

@@ -76,11 +76,13 @@ type Acceptance struct {
 type ApprovalAsk struct {
 	ID    string        // apr_…; empty: a new one
 	Why   []string      // what made it necessary, in words
-	Needs int           // persons: 1 or 2; with 2 the one who asked is not among them
+	Needs int           // persons: 1 or 2; the one who asked is not among them
+	Self  bool          // unless one is enough and this says so
 	By    string        // their role: "requester" (of the team) or "platform_admin"
 	For   time.Duration // then it counts as refused
 	Asked string        // SHA-256 of what is approved, lower-case hex
 	Head  string        // of the pull request; empty: of none
+	At    time.Time     // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
 }
 
 // TurnAsk gives a cluster its place among those that wait for full quotas.

@@ -34,6 +34,7 @@ var passing = []struct{ what, sql string }{
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
+	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
 	{"unposted answers", `
@@ -51,7 +52,7 @@ var passing = []struct{ what, sql string }{
 // Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
 // worked deliveries, finished effects, old redeliveries and marks; and it gives up words that could not be shown, and effects
 // that could not be made, for that long. Kept answers and links go as soon as they
-// expired, spent signatures a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns
+// expired, spent signatures and ended sessions a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns
 // how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)

@@ -44,9 +44,9 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
 	tag, err := s.pool.Exec(ctx, `
 		INSERT INTO pull_requests AS p (repo, number, installation, open, draft, merged, fork, labels, author, association, head, head_ref,
-			base, repo_id, updated_at, seen_at)
+			base, repo_id, updated_at, seen_at, head_at)
 		VALUES (@repo, @number, @installation, @open, @draft, @merged AND NOT @open, @fork, @labels, @author, @association, @head, @head_ref,
-			@base, @repo_id, @updated, coalesce(@fixed::timestamptz, clock_timestamp()))
+			@base, @repo_id, @updated, coalesce(@fixed::timestamptz, clock_timestamp()), @updated)
 		ON CONFLICT (repo, number) DO UPDATE SET
 			installation = excluded.installation, open = excluded.open, fork = excluded.fork, labels = excluded.labels,
 			author = excluded.author, head = excluded.head, base = excluded.base,
@@ -55,7 +55,8 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 			association = coalesce(nullif(excluded.association, ''), p.association),
 			head_ref = coalesce(nullif(excluded.head_ref, ''), p.head_ref),
 			repo_id = coalesce(nullif(excluded.repo_id, 0), p.repo_id),
-			updated_at = excluded.updated_at, seen_at = excluded.seen_at
+			updated_at = excluded.updated_at, seen_at = excluded.seen_at,
+			head_at = CASE WHEN p.head = excluded.head THEN coalesce(p.head_at, p.updated_at) ELSE excluded.updated_at END
 		WHERE excluded.updated_at > p.updated_at
 			OR (excluded.updated_at = p.updated_at AND (p.open OR NOT excluded.open OR @reopened))`,
 		pgx.NamedArgs{
@@ -69,7 +70,8 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 	return tag.RowsAffected() == 1, nil
 }
 
-const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, association, head, head_ref, base, repo_id, updated_at`
+const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, association, head, head_ref, base, repo_id, updated_at,
+	coalesce(head_at, updated_at) AS head_at`
 
 // PullRequest returns the newest state seen of a pull request.
 func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
@@ -98,7 +100,8 @@ const pullOfCluster = `
 	coalesce(p.draft, false) AS draft, coalesce(p.merged, false) AS merged, coalesce(p.fork, false) AS fork,
 	coalesce(p.labels, '{}') AS labels, coalesce(p.author, '') AS author, coalesce(p.association, '') AS association,
 	coalesce(p.head, c.pr_head) AS head, coalesce(p.head_ref, '') AS head_ref, coalesce(p.base, '') AS base,
-	coalesce(p.repo_id, c.repo_id) AS repo_id, coalesce(p.updated_at, c.created_at) AS updated_at`
+	coalesce(p.repo_id, c.repo_id) AS repo_id, coalesce(p.updated_at, c.created_at) AS updated_at,
+	coalesce(p.head_at, p.updated_at, c.created_at) AS head_at`
 
 // hasWanted says whether a pull request that l looks at has a wanted cluster.
 const hasWanted = `EXISTS (SELECT 1 FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present')`

@@ -26,6 +26,33 @@ func seen(t testing.TB, s *store.Store, pr store.PullRequest) {
 	require.True(t, fresh)
 }
 
+func TestSinceWhenAPullRequestHasItsHead(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at := func(second int) time.Time { return known(41, second).UpdatedAt }
+	for _, step := range []struct {
+		second int
+		head   string
+		want   time.Time
+		name   string
+	}{
+		{1, "abc123", at(1), "no later than it was first seen"},
+		{2, "abc123", at(1), "what else changes is no push"},
+		{4, "def456", at(4), "a push"},
+		{3, "abc123", at(4), "an older state changes nothing"},
+		{5, "def456", at(4), "still the same head"},
+		{6, "abc123", at(6), "pushed back to the head of before: it was not there in between"},
+	} {
+		pr := known(41, step.second)
+		pr.Head = step.head
+		_, err := s.SeePullRequest(t.Context(), pr, false)
+		require.NoError(t, err)
+		now, err := s.PullRequest(t.Context(), "acme/shop", 41)
+		require.NoError(t, err)
+		require.True(t, step.want.Equal(now.HeadAt), "%s: %s", step.name, now.HeadAt)
+	}
+}
+
 func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
@@ -33,6 +60,7 @@ func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
 		t.Helper()
 		pr, err := s.PullRequest(t.Context(), "acme/shop", 41)
 		require.NoError(t, err)
+		pr.HeadAt = time.Time{} // see TestSinceWhenAPullRequestHasItsHead
 		require.Equal(t, want, pr)
 	}
 	all := known(41, 1)
@@ -67,6 +95,7 @@ func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
 	both.Merged = false
 	pr, err := s.PullRequest(t.Context(), "acme/shop", 42)
 	require.NoError(t, err)
+	pr.HeadAt = time.Time{}
 	require.Equal(t, both, pr, "what is open is not merged")
 }
 
@@ -115,9 +144,10 @@ func TestThePullRequestsWithAWantedClusterAreLookedAtInTurn(t *testing.T) {
 
 	prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
 	require.NoError(t, err)
+	prs[0].HeadAt = time.Time{}
 	require.Equal(t, known(43, 1), prs[0])
 	require.Equal(t, store.PullRequest{
-		Installation: 5001, Repo: "acme/shop", Number: 44, Open: true, Labels: []string{}, Head: "abc123", UpdatedAt: prs[1].UpdatedAt,
+		Installation: 5001, Repo: "acme/shop", Number: 44, Open: true, Labels: []string{}, Head: "abc123", UpdatedAt: prs[1].UpdatedAt, HeadAt: prs[1].UpdatedAt,
 	}, prs[1], "one that was never seen is known by its cluster")
 
 	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 45}), "too late to matter")

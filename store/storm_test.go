@@ -225,7 +225,7 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 			_, err = at.Vote(ctx, page[r.IntN(len(page))].ID, r.IntN(5) > 0, d)
 		}
 	case 8:
-		_, err = at.RebindApproval(ctx, id, fmt.Sprintf("head%d", r.IntN(3)))
+		_, err = at.RebindApproval(ctx, id, fmt.Sprintf("head%d", r.IntN(3)), time.Now())
 	case 9:
 		_, err = at.AskKubeadmin(ctx, id, time.Hour, d)
 	case 10:

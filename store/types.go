@@ -86,6 +86,7 @@ type PullRequest struct {
 	HeadRef      string    // branch; empty: whoever told of it knew little, and nothing of Draft and Merged
 	RepoID       int64     // GitHub's number of the repository, which no renaming changes; 0: not known
 	UpdatedAt    time.Time // GitHub's updated_at
+	HeadAt       time.Time `json:"-"` // by GitHub's clock, Head was there no later than this; filled by the store
 }
 
 // Reply is an answer without a cluster's own comment, posted once per cause, on a pull request or to a person in Slack.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,7 +13,7 @@ import (
 
 // Vote takes a person's word on an approval and returns it as it stands then. One refusal ends it, and the cluster with it;
 // enough votes let the cluster begin. Whether the voter's role may is the caller's to know; that each person has one vote,
-// by whichever of their ids, that two are two and neither the one who asked, that it still waits and its pull request did not move on is seen to here.
+// by whichever of their ids, that two are two, that none is the one who asked unless the policy let them, that it still waits and its pull request did not move on is seen to here.
 // ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
 func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (Approval, error) {
 	return s.vote(ctx, id, approves, d, func(*change, Approval) error { return nil })
@@ -75,6 +76,7 @@ type ballotRecord struct {
 	RequestedBy  string
 	Head, Latest string // Latest is what is known of the pull request; empty: it has none
 	Needs, Votes int
+	Self         bool
 	State        ApprovalState
 	DecidedWhy   string
 }
@@ -91,7 +93,7 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 	}
 	b := ballot{cluster: cur}
 	b.ballotRecord, err = one[ballotRecord](ctx, c, `
-		SELECT a.id, a.cluster_id AS cluster, a.kind, a.requested_by, a.head, a.needs, `+approvalState+` AS state, a.decided_why,
+		SELECT a.id, a.cluster_id AS cluster, a.kind, a.requested_by, a.head, a.needs, a.self_approval AS self, `+approvalState+` AS state, a.decided_why,
 			coalesce((SELECT p.head FROM pull_requests p JOIN clusters c ON (c.repo, c.pr_number) = (p.repo, p.number) WHERE c.id = a.cluster_id), '') AS latest,
 			(SELECT count(*) FROM approval_votes v WHERE v.approval_id = a.id AND v.approves) AS votes
 		FROM approvals a WHERE a.id = @id FOR UPDATE OF a`, pgx.NamedArgs{"id": id, "now": c.now})
@@ -119,7 +121,7 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
 	case b.cluster.Wish == lifecycle.Absent:
 		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.WishWhy)
-	case human(voter) == human(asker) && (b.Needs > 1 || b.Kind == ApproveKubeadmin):
+	case human(voter) == human(asker) && !b.Self:
 		return ErrOwnApproval
 	case voted:
 		return fmt.Errorf("%w: %s voted already", ErrConflict, voter)
@@ -165,22 +167,22 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState,
 }
 
 // RebindApproval makes what was asked for another head of the pull request void, with its votes, and asks anew for this head,
-// until the same time. moved is false where nothing of the cluster waits for approval, or it does so for this head.
-func (s *Store) RebindApproval(ctx context.Context, cluster, head string) (moved bool, err error) {
+// until the same time. at is when the pull request had that head at the latest, by GitHub's clock. moved is false where nothing of the cluster waits for approval, or it does so for this head.
+func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, cluster)
 		if err != nil || cur.Wish == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "why": "the pull request moved on to " + head}
+		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "at": null(at), "why": "the pull request moved on to " + head}
 		type pair struct{ Old, New string }
 		moves, err := all[pair](ctx, c, `
 			WITH old AS (
 				UPDATE approvals SET state = 'void', decided_at = @now, decided_why = @why
 				WHERE cluster_id = @cluster AND kind = 'create' AND state = 'pending' AND head NOT IN ('', @head) AND expires_at > @now RETURNING *
 			)
-			INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, head, needs, by_role, created_at, expires_at)
-			SELECT @id, kind, cluster_id, team, requested_by, why, asked, @head, needs, by_role, @now, expires_at FROM old
+			INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
+			SELECT @id, kind, cluster_id, team, requested_by, why, asked, @at, @head, needs, self_approval, by_role, @now, expires_at FROM old
 			RETURNING (SELECT id FROM old) AS old, id AS new`, args)
 		if err != nil || len(moves) == 0 {
 			return err

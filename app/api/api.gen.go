@@ -1097,7 +1097,9 @@ type Pass struct {
 
 // Problem defines model for Problem.
 type Problem struct {
-	Detail string       `json:"detail,omitempty,omitzero"`
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// Errors What is wrong, field by field, at most 50. Where there is more, a last entry with the field `more` says how many are not listed.
 	Errors []FieldError `json:"errors,omitempty,omitzero"`
 	Status int          `json:"status"`
 	Title  string       `json:"title"`

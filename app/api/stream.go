@@ -47,7 +47,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) (*stream, contex
 // whoNow gives who asks with the seats of each moment: a stream goes on after an identity of the catalogue was changed.
 func (s *server) whoNow(r *http.Request) func() policy.Principal {
 	session := visitOf(r).session
-	return func() policy.Principal { return s.Auth.Now(session) }
+	return func() policy.Principal { return s.Auth.Now(r.Context(), session) }
 }
 
 // begin sends the head, so that the reader knows that it is listened to.

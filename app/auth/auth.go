@@ -29,13 +29,22 @@ import (
 type Config struct {
 	Issuers    []Issuer
 	Sessions   *Sessions                  // our own; nil: none is accepted
+	End        End                        // remembers that a session was ended; nil: none can be, but all at once
+	Ended      Ended                      // says whether it was, by whichever replica; nil: none was
 	Identities func() []profiles.Identity // the catalogue's, asked at each request; nil: nobody has a seat
 	Timeout    time.Duration              // of one question to an issuer; zero: 10 s
 	Now        func() time.Time           // nil: time.Now
 }
 
+// End remembers until a session expires that it was ended. The id is the token's own, 32 hexadecimal digits.
+type End func(ctx context.Context, id, principal string, expires time.Time) error
+
+// Ended says whether a session was ended before it expired.
+type Ended func(ctx context.Context, id string) (bool, error)
+
 // Session is who asks, what that rests on, and how long it holds.
 type Session struct {
+	ID        string // of our own; empty: of somebody else's token
 	Principal policy.Principal
 	Claims    policy.Claims // as proved; a workflow's hold its run, for the audit trail
 	Expires   time.Time
@@ -45,6 +54,8 @@ type Session struct {
 type Verifier struct {
 	issuers    map[string]*trusted
 	sessions   *Sessions
+	end        End
+	ended      Ended
 	identities func() []profiles.Identity
 }
 
@@ -54,7 +65,7 @@ func New(c Config) *Verifier {
 	if c.Identities == nil {
 		c.Identities = func() []profiles.Identity { return nil }
 	}
-	v := &Verifier{issuers: map[string]*trusted{}, sessions: c.Sessions, identities: c.Identities}
+	v := &Verifier{issuers: map[string]*trusted{}, sessions: c.Sessions, end: c.End, ended: c.Ended, identities: c.Identities}
 	for _, issuer := range c.Issuers {
 		known := v.issuers[issuer.URL]
 		if known == nil {
@@ -90,11 +101,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 		return Session{}, err
 	}
 	if v.sessions != nil && name == v.sessions.audience {
-		claims, expires, err := v.sessions.verify(raw)
-		if err != nil {
-			return Session{}, err
-		}
-		return v.session(claims, expires), nil
+		return v.own(ctx, raw)
 	}
 	issuer, ok := v.issuers[name]
 	if !ok {
@@ -107,9 +114,54 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	return v.session(claims, expires), nil
 }
 
-// Now is who a session is of, with the seats that the catalogue's identities give at this moment. What goes on for long asks
-// it again and again.
-func (v *Verifier) Now(s Session) policy.Principal { return v.session(s.Claims, s.Expires).Principal }
+// own checks a session of ours.
+func (v *Verifier) own(ctx context.Context, raw string) (Session, error) {
+	own, err := v.sessions.verify(raw)
+	if err != nil {
+		return Session{}, err
+	}
+	switch ended, err := v.over(ctx, own.id); {
+	case err != nil:
+		return Session{}, &Error{Unavailable, "It could not be checked whether this session was ended. Try again in a moment.", err}
+	case ended:
+		return Session{}, refuse(Revoked, "You signed out of this session. Sign in again.")
+	}
+	s := v.session(own.claims, own.expires)
+	s.ID = own.id
+	return s, nil
+}
+
+func (v *Verifier) over(ctx context.Context, id string) (bool, error) {
+	if v.ended == nil || id == "" {
+		return false, nil
+	}
+	return v.ended(ctx, id)
+}
+
+// SignOut ends a session of ours on every replica. What is no session of ours, or holds no longer, needs no end.
+func (v *Verifier) SignOut(ctx context.Context, raw string) error {
+	if v.sessions == nil || v.end == nil {
+		return nil
+	}
+	own, err := v.sessions.verify(raw)
+	if err != nil {
+		return nil
+	}
+	principal := v.session(own.claims, own.expires).Principal.ID
+	if err := v.end(ctx, own.id, principal, own.expires); err != nil {
+		return fmt.Errorf("end the session of %s: %w", principal, err)
+	}
+	return nil
+}
+
+// Now is who a session is of, with the seats that the catalogue's identities give at this moment. It is nobody's once it was
+// ended, or while nobody can say whether it was. What goes on for long asks it again and again.
+func (v *Verifier) Now(ctx context.Context, s Session) policy.Principal {
+	if ended, err := v.over(ctx, s.ID); ended || err != nil {
+		return policy.Principal{}
+	}
+	return v.session(s.Claims, s.Expires).Principal
+}
 
 // session gives claims the seats that the catalogue's identities give now.
 func (v *Verifier) session(c policy.Claims, expires time.Time) Session {

@@ -15,8 +15,9 @@ const CookieName = "ocpctl_session"
 // host of the domain can plant a session, or a sign-in that it began itself, into somebody's browser.
 const hostAlone = "__Host-"
 
-// named is a cookie's name, which says over https that it is this host's.
-func named(name string, secure bool) string {
+// Named is the name of every cookie of ours. Over https it says that it is this host's. Over plain http, as in the demo, no
+// browser would take such a name.
+func Named(name string, secure bool) string {
 	if secure {
 		return hostAlone + name
 	}
@@ -88,7 +89,7 @@ func clearPart(w http.ResponseWriter, part int, secure bool) {
 }
 
 func cookiePart(part int, secure bool) string {
-	name := named(CookieName, secure)
+	name := Named(CookieName, secure)
 	if part == 0 {
 		return name
 	}

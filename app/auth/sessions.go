@@ -19,6 +19,7 @@ import (
 const (
 	forSession = "ocpctl-session"
 	forSignIn  = "ocpctl-sign-in"
+	forNote    = "ocpctl-note"
 )
 
 // longest is how long a session may last at most.
@@ -34,7 +35,7 @@ type SessionConfig struct {
 }
 
 // Sessions signs and checks our own short sessions: Ed25519 JWTs that carry claims and no seats. The server keeps none of
-// them; a new key, or NotBefore, ends them all. Safe for concurrent use.
+// them. A new key, or NotBefore, ends them all; one is ended by remembering its id (see Config.End). Safe for concurrent use.
 type Sessions struct {
 	key       ed25519.PrivateKey
 	audience  string
@@ -66,22 +67,29 @@ func (s *Sessions) issue(c policy.Claims, life time.Duration) (raw string, expir
 	return raw, expires, err
 }
 
+// signed is a session as its token says it.
+type signed struct {
+	id      string
+	claims  policy.Claims
+	expires time.Time
+}
+
 // verify reads a session. Its errors are *Error.
-func (s *Sessions) verify(raw string) (policy.Claims, time.Time, error) {
+func (s *Sessions) verify(raw string) (signed, error) {
 	var b body
 	registered, err := s.read(forSession, raw, &b)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
-		return policy.Claims{}, time.Time{}, refuse(Expired, "The session ended. Sign in again.")
+		return signed{}, refuse(Expired, "The session ended. Sign in again.")
 	case err != nil:
-		return policy.Claims{}, time.Time{}, &Error{BadSignature, "The session is none of this server's. Sign in again.", err}
-	case registered.Subject == "" || b.Source == "":
-		return policy.Claims{}, time.Time{}, refuse(Malformed, "The session names nobody. Sign in again.")
+		return signed{}, &Error{BadSignature, "The session is none of this server's. Sign in again.", err}
+	case registered.Subject == "" || b.Source == "" || registered.ID == "":
+		return signed{}, refuse(Malformed, "The session names nobody. Sign in again.")
 	case registered.IssuedAt.Time().Before(s.notBefore):
-		return policy.Claims{}, time.Time{}, refuse(Revoked, "All sessions from before %s were ended. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
+		return signed{}, refuse(Revoked, "All sessions from before %s were ended. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
 	}
 	claims := policy.Claims{Source: b.Source, Issuer: b.Issuer, Subject: registered.Subject, Name: b.Name, Values: b.Values}
-	return claims, registered.Expiry.Time(), nil
+	return signed{id: registered.ID, claims: claims, expires: registered.Expiry.Time()}, nil
 }
 
 // sign makes a token of ours for one purpose.

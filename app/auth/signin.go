@@ -108,7 +108,7 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 	}
 	var mine []string
 	for _, c := range r.Cookies() {
-		if strings.HasPrefix(c.Name, named(beginPrefix, s.secure)) {
+		if strings.HasPrefix(c.Name, Named(beginPrefix, s.secure)) {
 			mine = append(mine, c.Name)
 		}
 	}
@@ -116,7 +116,7 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 		s.beginCookie(w, mine[0], "", -1)
 		mine = mine[1:]
 	}
-	s.beginCookie(w, named(beginPrefix+b.Relay, s.secure), raw, int(beginLife.Seconds()))
+	s.beginCookie(w, Named(beginPrefix+b.Relay, s.secure), raw, int(beginLife.Seconds()))
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	return nil
 }
@@ -143,7 +143,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	if err != nil {
 		return "", Session{}, err
 	}
-	s.beginCookie(w, named(beginPrefix+b.Relay, s.secure), "", -1) // once, whatever comes of it
+	s.beginCookie(w, Named(beginPrefix+b.Relay, s.secure), "", -1) // once, whatever comes of it
 	p, err := s.prove(r.Context(), r.PostForm.Get("SAMLResponse"), b.Request)
 	if err != nil {
 		return "", Session{}, err
@@ -175,7 +175,7 @@ func (s *SignIn) begun(r *http.Request) (b begun, err error) {
 	if !relayForm.MatchString(relay) {
 		return b, refuse(NotBegun, notBegun)
 	}
-	cookie, err := r.Cookie(named(beginPrefix+relay, s.secure))
+	cookie, err := r.Cookie(Named(beginPrefix+relay, s.secure))
 	if err != nil {
 		return b, refuse(NotBegun, notBegun)
 	}

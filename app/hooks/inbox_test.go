@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	gh "github.com/google/go-github/v66/github"
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
@@ -43,12 +45,33 @@ func (w *writers) Permission(context.Context, int64, string, string) (string, er
 	return "write", w.failing()
 }
 
-// PullRequest says what was told last.
-func (w *writers) PullRequest(ctx context.Context, _ int64, repo string, number int) (store.PullRequest, error) {
+// PullRequest answers with the newest state that any webhook told.
+func (w *writers) PullRequest(ctx context.Context, installation int64, _ string, number int) (newest store.PullRequest, err error) {
 	if err := w.failing(); err != nil {
 		return store.PullRequest{}, err
 	}
-	return w.seen.PullRequest(ctx, repo, number)
+	rows, err := w.seen.Pool().Query(ctx, `SELECT body FROM deliveries WHERE event = 'pull_request' ORDER BY id`)
+	if err != nil {
+		return store.PullRequest{}, err
+	}
+	bodies, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return store.PullRequest{}, err
+	}
+	for _, body := range bodies {
+		var e gh.PullRequestEvent
+		if err := json.Unmarshal(body, &e); err != nil {
+			return store.PullRequest{}, err
+		}
+		told := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
+		if told.Number == number && !told.UpdatedAt.Before(newest.UpdatedAt) {
+			newest = told
+		}
+	}
+	if newest.Number == 0 {
+		return store.PullRequest{}, app.ErrNoPullRequest
+	}
+	return newest, nil
 }
 
 func (w *writers) RepositoryFile(context.Context, int64, string, string) ([]byte, bool, error) {

@@ -150,7 +150,7 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e *gh.Check
 		}
 		button = e.RequestedAction.Identifier
 	}
-	return w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), e.GetCheckRun().GetExternalID(), button, delivery)
+	return w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), clicked{e.GetCheckRun().GetExternalID(), e.GetCheckRun().GetHeadSHA(), button}, delivery)
 }
 
 // checkSuite tries again what failed or ended, of all that have a check on the commit: of what goes well there is nothing to
@@ -169,7 +169,8 @@ func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e *gh.Che
 	}
 	notes := []string{fmt.Sprintf("clusters to try again: %d", len(clusters))}
 	for _, cluster := range clusters {
-		note, err := w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), cluster, chatops.ActionRetry, delivery+":"+cluster)
+		again := clicked{cluster, e.GetCheckSuite().GetHeadSHA(), chatops.ActionRetry}
+		note, err := w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), again, delivery+":"+cluster)
 		if err != nil {
 			return "", err
 		}
@@ -180,9 +181,12 @@ func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e *gh.Che
 
 func (w *InboxWorker) others(app *gh.App) bool { return w.app != 0 && app.GetID() != w.app }
 
-func (w *InboxWorker) click(ctx context.Context, in *gh.Installation, repo *gh.Repository, by *gh.User, cluster, button, cause string) (string, error) {
+// clicked is a button of a check run.
+type clicked struct{ cluster, head, button string }
+
+func (w *InboxWorker) click(ctx context.Context, in *gh.Installation, repo *gh.Repository, by *gh.User, on clicked, cause string) (string, error) {
 	return w.desk.CheckAction(ctx, app.CheckEvent{
-		Installation: in.GetID(), Repo: repo.GetFullName(), Cluster: cluster, Identifier: button,
+		Installation: in.GetID(), Repo: repo.GetFullName(), Cluster: on.cluster, Head: on.head, Identifier: on.button,
 		Actor: by.GetLogin(), ActorID: by.GetID(), Cause: cause,
 	})
 }

@@ -72,7 +72,7 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 	check := github.Check{ID: 1, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", ExternalID: "clu_9", Name: "ocpctl", StartedAt: time.Now()}
 	ledger := github.RepoRef{ID: 9, Name: "acme/ledger"}
 	click := func(cluster, button, cause string) app.CheckEvent {
-		return app.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
+		return app.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Head: check.Head, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
 	}
 	payload := json.RawMessage(`{"pr_number":41}`)
 	for name, c := range map[string]struct {

@@ -174,7 +174,7 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Princ
 	case !who.May(policy.ActDestroy, row.Team):
 		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s is team %s's. Ask someone of that team, or a platform admin, to take it down.", row.Name, row.Team))
 	case row.Wish != lifecycle.Present:
-		p.say(w, r, "/clusters/"+row.ID, said{Words: row.Name + " is already going: " + row.WishWhy, Bad: true})
+		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already going: " + row.WishWhy, Bad: true})
 	default:
 		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
 	}

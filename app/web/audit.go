@@ -88,7 +88,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	proof, err := p.Desk.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
-		p.say(w, r, "/audit", said{Words: proof.Words(), Bad: true})
+		p.say(w, r, who, "/audit", said{Words: proof.Words(), Bad: true})
 		return
 	}
 	p.answer(w, r, who, "/audit", proof.Words(), err)

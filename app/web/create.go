@@ -25,6 +25,7 @@ func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal
 	}
 	f := formOf(r.FormValue)
 	f.Key = freshKey()
+	f.SSHPublicKey, f.ExtraTags = "", "" // a link that somebody sent must not open the nodes to them, or choose tags unseen
 	p.showNew(w, r, who, http.StatusOK, newView{Form: f})
 }
 
@@ -76,7 +77,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
 	case made.Answer.Status == http.StatusSeeOther:
-		p.say(w, r, made.Answer.Headers["Location"], said{Words: string(made.Answer.Body)})
+		p.say(w, r, who, made.Answer.Headers["Location"], said{Words: string(made.Answer.Body)})
 	default:
 		var refused app.Error
 		if err := json.NewDecoder(bytes.NewReader(made.Answer.Body)).Decode(&refused); err != nil {

@@ -43,6 +43,7 @@ type house struct {
 	store    *store.Store
 	desk     *app.Desk
 	shelf    desktest.Shelf
+	key      ed25519.PrivateKey // of the sessions; every replica has the same
 }
 
 func newHouse(t *testing.T) *house {
@@ -67,11 +68,14 @@ func newHouse(t *testing.T) *house {
 }
 
 func (h *house) handler(terms book.Book) http.Handler {
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(h, err)
-	sessions := auth.NewSessions(auth.SessionConfig{Key: key, Audience: h.base})
+	if h.key == nil {
+		_, key, err := ed25519.GenerateKey(rand.Reader)
+		require.NoError(h, err)
+		h.key = key
+	}
+	sessions := auth.NewSessions(auth.SessionConfig{Key: h.key, Audience: h.base})
 	verifier := auth.New(auth.Config{
-		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities },
+		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.EndSession, Ended: h.store.SessionEnded,
 		Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}},
 	})
 	signIn, err := auth.NewSignIn(auth.SAMLConfig{
@@ -80,7 +84,7 @@ func (h *house) handler(terms book.Book) http.Handler {
 	})
 	require.NoError(h, err)
 	return New(Config{
-		Desk: h.desk, Demo: true, Auth: verifier, SignIn: signIn, GitHub: "https://api.github.com/",
+		Desk: h.desk, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://api.github.com/",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 }

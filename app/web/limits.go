@@ -116,7 +116,7 @@ func stateOf(s app.CatalogueState) *catalogueView {
 func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	state, err := p.Desk.ReloadCatalogue(r.Context(), who, deedOf(r))
 	if err == nil && state.Err != nil {
-		p.say(w, r, "/limits", said{Words: "What lies in the folder is not sound, so the last sound catalogue stays in force.", Bad: true})
+		p.say(w, r, who, "/limits", said{Words: "What lies in the folder is not sound, so the last sound catalogue stays in force.", Bad: true})
 		return
 	}
 	p.answer(w, r, who, "/limits", "Read. Catalogue "+state.Hash+" is in force.", err)

@@ -78,7 +78,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		})
 	default:
 		place, name := account(got.Account)
-		p.say(w, r, "/me", said{Words: place + " account " + name + " is yours here. What it asks for counts as asked by you."})
+		p.say(w, r, who, "/me", said{Words: place + " account " + name + " is yours here. What it asks for counts as asked by you."})
 	}
 }
 
@@ -117,5 +117,5 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 	if a.State == store.ApprovalApproved {
 		words = "It was approved already."
 	}
-	p.say(w, r, "/approvals/"+a.ID, said{Words: words})
+	p.say(w, r, who, "/approvals/"+a.ID, said{Words: words})
 }

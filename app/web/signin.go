@@ -59,8 +59,14 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 	p.show(w, r, policy.Principal{}, status, "login", v)
 }
 
-// logout forgets the session in this browser. The one at the identity provider is the provider's.
+// logout ends the session, here and on every replica. The one at the identity provider is the provider's. Where it cannot be
+// ended, the browser keeps it, so that the person sees that it goes on and can try again.
 func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
+	if err := p.Auth.SignOut(r.Context(), auth.FromCookie(r, p.Secure)); err != nil {
+		p.Log.Error("session not ended", "err", err)
+		p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out just now. Try again in a moment.")
+		return
+	}
 	auth.ClearCookie(w, p.Secure)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }

@@ -88,7 +88,7 @@ func parse() views {
 // show renders a page whole before the first byte leaves, so that a failure is never half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
 	f := frame{
-		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r), View: view,
+		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {

@@ -6,6 +6,7 @@
 package web
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -31,14 +32,21 @@ var assets embed.FS
 type Config struct {
 	Desk   *app.Desk
 	Auth   *auth.Verifier
-	SignIn *auth.SignIn                   // nil: nobody can sign in to the pages
+	SignIn *auth.SignIn // nil: nobody can sign in to the pages
+
+	Sessions *auth.Sessions // signs what a page says after a form; nil: it says nothing
+
 	Secure bool                           // the pages are served over https: the cookie travels nowhere else
 	GitHub string                         // address of GitHub's API; people look at pull requests beside it. Empty: no links
 	Pace   func(who string) time.Duration // counts a request of a principal's; above zero: how long to wait. nil: nobody waits
 	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time               // nil: time.Now
 	Log    *slog.Logger
+
+	Timeout time.Duration // of one page; zero: 30 s
 }
+
+const pageTime = 30 * time.Second
 
 type pages struct {
 	Config
@@ -53,6 +61,9 @@ func New(c Config) http.Handler {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = pageTime
 	}
 	p := &pages{Config: c, views: parse(), runbooks: runbooks()}
 	static, err := fs.Sub(assets, "assets")
@@ -82,7 +93,16 @@ func New(c Config) http.Handler {
 	ours := http.NewCrossOriginProtection()
 	// The identity provider's page posts here from another site. What it brings counts only where this browser began it.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
-	return guarded(ours.Handler(mux))
+	return guarded(p.inTime(ours.Handler(mux)))
+}
+
+// inTime ends what a page asks for when the page's time is over, so that nobody keeps the server or the database busy for longer.
+func (p *pages) inTime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
 // private are the pages and forms for those who signed in. What changes anything is a POST.
@@ -208,6 +228,11 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 	var said *app.Error
 	if errors.As(err, &said) {
 		p.problem(w, r, who, statuses[said.Kind], said.Message)
+		return
+	}
+	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil {
+		p.Log.Warn("page took too long", "page", r.Pattern, "err", err)
+		p.problem(w, r, who, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
 		return
 	}
 	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's ends with a secret

@@ -104,7 +104,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		},
 	})
 	pages := web.New(web.Config{
-		Desk: desk, Auth: id.who, SignIn: id.signIn, Pace: pace.Take, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+		Desk: desk, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)

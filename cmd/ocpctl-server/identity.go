@@ -20,6 +20,7 @@ import (
 // identity is how somebody proves who they are at the private listener.
 type identity struct {
 	who      *auth.Verifier // bearer tokens and the pages' sessions
+	sessions *auth.Sessions // our own; nil: none are signed
 	signIn   *auth.SignIn   // people; nil: nobody signs in to the pages
 	exchange *auth.Exchange // programs with an AWS identity; nil: none
 }
@@ -41,7 +42,9 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 		if trust.Sessions, err = cfg.sessions(ctx); err != nil {
 			return id, err
 		}
+		trust.End, trust.Ended = in.store.EndSession, in.store.SessionEnded
 	}
+	id.sessions = trust.Sessions
 	id.who = auth.New(trust)
 	if cfg.SAML.Metadata != "" {
 		if id.signIn, err = in.wireSAML(ctx, id.who, trust.Sessions); err != nil {

@@ -61,7 +61,7 @@ func (l *life) twoWords(*testing.T) {
 	require.Equal(l.t, []any{2, "requester", "github:maya"}, []any{a.Needs, a.By, a.RequestedBy})
 	l.hears(number, "Pull request 44 takes the word of two.")
 
-	_, err := l.GitHub.Comment(number, "/ocp approve", "maya")
+	_, err := l.GitHub.Comment(number, "/ocp approve "+a.Head, "maya")
 	require.NoError(l.t, err)
 	l.hears(number, "You asked for it yourself")
 	_, err = l.GitHub.Comment(number, "/ocp link", "maya")
@@ -75,7 +75,7 @@ func (l *life) twoWords(*testing.T) {
 	_, _, page = maya.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})
 	require.Contains(l.t, page, "You asked for it yourself", "GitHub's maya and the one who signed in are one person now")
 
-	_, err = l.GitHub.Comment(number, "/ocp approve", "will")
+	_, err = l.GitHub.Comment(number, "/ocp approve "+a.Head, "will")
 	require.NoError(l.t, err)
 	l.hears(number, "1 of 2 votes")
 	out := l.cli("admin").run("approve", l.nameOf(number), "--reason", "looks fine").ends(0)
@@ -99,7 +99,7 @@ func (l *life) aPushMakesAWordVoid(*testing.T) {
 		}
 		return false
 	})
-	_, err := l.GitHub.Comment(number, "/ocp approve", "will")
+	_, err := l.GitHub.Comment(number, "/ocp approve "+first.Head, "will")
 	require.NoError(l.t, err)
 	l.hears(number, "Here the word of a platform admin")
 	vote := func(id string) string { return "/api/v1/approvals/" + id + "/approve" }

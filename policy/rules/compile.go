@@ -156,7 +156,7 @@ func (c *compiler) fail(p profiles.Policy, line int, field, got, accept string) 
 }
 
 func approval(t profiles.ApprovalTerms) *policy.Approval {
-	return &policy.Approval{Count: t.Count, By: policy.Role(t.By), For: t.For}
+	return &policy.Approval{Count: t.Count, Self: t.Self, By: policy.Role(t.By), For: t.For}
 }
 
 func doors() []string {

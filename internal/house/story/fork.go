@@ -46,8 +46,12 @@ func (t *teller) fork(ctx context.Context) error {
 			return t.step("nothing of it runs yet", t.inPhase(ctx, forked, "awaiting_approval", 0))
 		},
 		func() error {
-			return t.step("maya says /ocp approve and it begins", func() error {
-				if err := t.comment(ctx, forked, "/ocp approve"); err != nil {
+			return t.step("maya says /ocp approve with the commit, and it begins", func() error {
+				head, err := t.awaited(ctx)
+				if err != nil {
+					return err
+				}
+				if err := t.comment(ctx, forked, "/ocp approve "+head); err != nil {
 					return err
 				}
 				return t.inPhase(ctx, forked, "installing", 20*time.Second)()
@@ -64,26 +68,47 @@ func (t *teller) fork(ctx context.Context) error {
 	)
 }
 
-// approvals waits until the states of what was asked for the fork's cluster are these, newest first.
-func (t *teller) approvals(ctx context.Context, want ...string) error {
+// asked is an approval of the fork's cluster.
+type asked struct{ State, Head string }
+
+// asked lists what was asked for the fork's cluster, newest first.
+func (t *teller) asked(ctx context.Context) ([]asked, error) {
 	c, err := t.newest(ctx, forked)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("GET /api/v1/approvals: %d %s", status, raw)
+	}
+	var page struct{ Items []asked }
+	return page.Items, json.Unmarshal(raw, &page)
+}
+
+// awaited is the commit whose approval the fork's cluster waits for.
+func (t *teller) awaited(ctx context.Context) (head string, err error) {
+	all, err := t.asked(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 || all[0].State != "pending" {
+		return "", fmt.Errorf("nothing waits: %v", all)
+	}
+	return all[0].Head, nil
+}
+
+// approvals waits until the states of what was asked for the fork's cluster are these, newest first.
+func (t *teller) approvals(ctx context.Context, want ...string) error {
 	return until(ctx, 10*time.Second, func() error {
-		raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester)
+		all, err := t.asked(ctx)
 		if err != nil {
 			return err
 		}
-		if status != http.StatusOK {
-			return fmt.Errorf("GET /api/v1/approvals: %d %s", status, raw)
-		}
-		var page struct{ Items []struct{ State string } }
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return err
-		}
 		var states []string
-		for _, a := range page.Items {
+		for _, a := range all {
 			states = append(states, a.State)
 		}
 		if !slices.Equal(states, want) {

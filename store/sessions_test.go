@@ -1,0 +1,35 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnEndedSessionIsRememberedUntilItExpired(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	id := strings.Repeat("a", 32)
+	ended, err := s.SessionEnded(t.Context(), id)
+	require.NoError(t, err)
+	require.False(t, ended)
+	for range 2 {
+		require.NoError(t, s.EndSession(t.Context(), id, "saml:maya", clock.now().Add(time.Hour)), "twice is once")
+	}
+	require.Error(t, s.EndSession(t.Context(), "the token itself", "saml:maya", clock.now()), "nothing but an id is kept")
+	is := func() bool {
+		_, err := s.Prune(t.Context(), time.Hour)
+		require.NoError(t, err)
+		ended, err := s.SessionEnded(t.Context(), id)
+		require.NoError(t, err)
+		return ended
+	}
+	require.True(t, is())
+	clock.pass(24 * time.Hour)
+	require.True(t, is(), "a day longer, for clocks differ")
+	clock.pass(2 * time.Hour)
+	require.False(t, is())
+	require.Zero(t, count(t, s, `SELECT count(*) FROM ended_sessions`))
+}
