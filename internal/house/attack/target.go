@@ -1,0 +1,106 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/internal/house/oidc"
+)
+
+// target is the demo under attack, with what the attacks need around it.
+type target struct {
+	*house.House
+	pool  *pgxpool.Pool // to read what an attack did, never to do anything
+	relay *relay        // between runners and the Status API
+	end   context.CancelFunc
+
+	preying sync.Mutex
+	prey    *prey // the newest victim
+	preys   int
+}
+
+// start brings up a demo whose time runs as fast as it can.
+func start(ctx context.Context, c Config) (t *target, err error) {
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
+		return nil, err
+	}
+	h, err := house.Start(ctx, house.Config{
+		Dir: dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
+		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
+		Lease: 20 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: time.Second, Heartbeat: 2 * time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the demo: %w", err)
+	}
+	ctx, end := context.WithCancel(ctx)
+	t = &target{House: h, end: end}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.stop())
+		}
+	}()
+	if t.pool, err = pgxpool.New(ctx, h.DatabaseURL()); err != nil {
+		return nil, err
+	}
+	if t.relay, err = startRelay(ctx, h.PrivateURL(), t.clusterOf); err != nil {
+		return nil, err
+	}
+	h.Status.Lead(t.relay.addr)
+	return t, nil
+}
+
+func (t *target) stop() error {
+	t.end()
+	if t.relay != nil {
+		t.relay.close()
+	}
+	err := t.House.Stop()
+	if t.pool != nil {
+		t.pool.Close()
+	}
+	return err
+}
+
+// The people of the attacks. Two teams share one installation: what belongs to payments is the victim's.
+var (
+	attacker = oidc.Claims{Subject: "mallory", Name: "Mallory", Groups: []string{"platform"}, Role: "requester"}
+	victim   = oidc.Claims{Subject: "rob", Name: "Rob", Groups: []string{"payments"}, Role: "requester"}
+)
+
+// clusterOf is the name of the cluster that an attempt works on.
+func (t *target) clusterOf(ctx context.Context, attempt string) (name string, err error) {
+	err = t.pool.QueryRow(ctx, "SELECT c.name FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1", attempt).Scan(&name)
+	return name, err
+}
+
+// glance is how often a condition is looked at again.
+const glance = 20 * time.Millisecond
+
+// await waits until a condition holds; what names it in the error of the end of ctx.
+func await(ctx context.Context, what string, holds func(context.Context) (bool, error)) error {
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		ok, err := holds(ctx)
+		if ok && err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("waited for %s: %w", what, ctx.Err()), err)
+		case <-tick.C:
+		}
+	}
+}
