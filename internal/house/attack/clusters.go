@@ -134,7 +134,7 @@ func (t *target) newPrey(ctx context.Context, name string) (prey, error) {
 
 // countOf counts what lives of a cluster in the stand-in cloud: resources, and buckets of its own.
 func (t *target) countOf(p prey) (resources, buckets int, err error) {
-	for _, name := range []string{p.InfraID, p.CCOName} {
+	for _, name := range []string{p.InfraID, p.CCOName, p.Name + "." + p.BaseDomain} {
 		resources += len(t.AWS.Resources(name))
 		found, err := filepath.Glob(filepath.Join(t.Dir, "s3", "buckets", "*"+name+"*"))
 		if err != nil {

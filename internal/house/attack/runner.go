@@ -16,7 +16,10 @@ func runnerAttacks() []attack {
 	for _, f := range forgedRecords() {
 		all = append(all, attack{name: "runner/record-" + f.name, who: "runner", tried: f.tried, short: f.short, play: f.play})
 	}
-	return all
+	for _, f := range forgedResults() {
+		all = append(all, attack{name: "runner/result-" + f.name, who: "runner", tried: f.tried, short: f.short, play: f.play})
+	}
+	return append(all, tokenAttacks()...)
 }
 
 // forgedRecord is a record of a runner whose identity leads to the victim's cluster.
@@ -78,12 +81,19 @@ func victimsDomain(raw string, v prey) (string, error) {
 	return forged(raw, map[string]any{"aws.clusterDomain": v.Name + "." + v.BaseDomain, "clusterName": v.Name})
 }
 
+func victimsAll(raw string, v prey) (string, error) {
+	tags, err := victimsTags(raw, v)
+	if err != nil {
+		return "", err
+	}
+	return victimsDomain(tags, v)
+}
+
 func forgedRecords() []forgedRecord {
 	return []forgedRecord{
 		{"identifiers", "record an own infraID with metadata that carries the victim's tags, lose the archive, fail", callRecordIdentity, true, ofMetadata(victimsTags)},
-		{"archive", "record true metadata, put the victim's tags into the archive's, fail", callRecordIdentity, true, ofArchive(victimsTags)},
+		{"archive", "record true metadata, put the victim's tags, domain and name into the archive's, fail", callRecordIdentity, true, ofArchive(victimsAll)},
 		{"domain", "record metadata with the victim's domain and name, lose the archive, fail", callRecordIdentity, false, ofMetadata(victimsDomain)},
-		{"archive-domain", "record true metadata, put the victim's domain and name into the archive's, fail", callRecordIdentity, false, ofArchive(victimsDomain)},
 		{"archive-key", "record the victim's archive as the own one, fail", callRecordIdentity, false, victimsArchive},
 		{"infra-id", "record the victim's infraID, uuid and metadata, fail", callRecordIdentity, false, ofIdentity(func(i *contract.Identity, v prey) {
 			i.InfraID, i.ClusterUUID, i.Metadata = v.InfraID, v.UUID, v.Metadata

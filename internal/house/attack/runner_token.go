@@ -1,0 +1,277 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/runner/contract"
+)
+
+// tokenAttacks are what a runner can try with its token and its credentials, whatever it reports.
+func tokenAttacks() []attack {
+	return []attack{
+		{name: "runner/closed-spec", who: "runner, attempt closed", tried: "claim the closed attempt again and read its spec", short: true, play: closedSpec},
+		{name: "runner/closed-renewal", who: "runner, attempt closed", tried: "have the closed attempt's token renewed, again and again", short: true, play: closedRenewal},
+		{name: "runner/closed-report", who: "runner, attempt closed", tried: "report, record and close the closed attempt again", short: true, play: closedReport},
+		{name: "runner/other-attempt", who: "runner", tried: "use the token on another attempt, and at the people's API and pages", short: true, play: otherAttempt},
+		{name: "runner/bucket", who: "runner", tried: "read the victim's kubeconfig, overwrite its archive and forge its spool with the runner's own credentials", short: true, play: runnersBucket},
+	}
+}
+
+// closed takes a runner over, lets it fail, and returns its token of an attempt that is closed.
+func (t *target) closed(ctx context.Context, name string) (*taken, error) {
+	k, id, err := t.capture(ctx, name, callRecordIdentity)
+	if err != nil {
+		return nil, err
+	}
+	return k, t.failAndEnd(ctx, k, id)
+}
+
+func closedSpec(ctx context.Context, t *target) (result, error) {
+	k, err := t.closed(ctx, "closed-spec")
+	if err != nil {
+		return result{}, err
+	}
+	got, err := k.ask(ctx, http.MethodPost, k.path("claim"), k.claim)
+	if err != nil {
+		return result{}, err
+	}
+	var told contract.Claimed
+	if json.Unmarshal(got.body, &told) == nil && told.Spec.Cluster != "" {
+		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, told.Spec.Name, len(got.body), told.Spec.CloudCredentialsRef)
+	}
+	return held("the claim was answered %d without a spec", got.status)
+}
+
+func closedRenewal(ctx context.Context, t *target) (result, error) {
+	k, err := t.closed(ctx, "closed-renewal")
+	if err != nil {
+		return result{}, err
+	}
+	renewed := 0
+	for _, verb := range []string{"claim", "report", "claim", "report", "result", "record", "reserve"} {
+		body := any(contract.Report{Seq: 900 + renewed, Phase: "installing"})
+		switch verb {
+		case "claim":
+			body = k.claim
+		case "result":
+			body = contract.Result{Outcome: "failed"}
+		case "record":
+			body = json.RawMessage(k.body)
+		case "reserve":
+			body = contract.Demand{Account: k.claimed.Spec.Account, Region: k.claimed.Spec.Region}
+		}
+		got, err := k.ask(ctx, http.MethodPost, k.path(verb), body)
+		if err != nil {
+			return result{}, err
+		}
+		if token := tokenIn(got.body); token != "" {
+			renewed++
+			k.header = http.Header{"Authorization": {"Bearer " + token}}
+		}
+	}
+	if renewed > 0 {
+		return through("%d of 7 calls after the end were answered with a new token", renewed)
+	}
+	return held("7 calls after the end brought no new token")
+}
+
+// tokenIn is the token of an answer of the Status API; empty: it holds none.
+func tokenIn(body []byte) string {
+	var told struct {
+		Token  string
+		Answer contract.Answer
+	}
+	_ = json.Unmarshal(body, &told) // what cannot be read holds none
+	return told.Token + told.Answer.Token
+}
+
+func closedReport(ctx context.Context, t *target) (result, error) {
+	k, err := t.closed(ctx, "closed-report")
+	if err != nil {
+		return result{}, err
+	}
+	before, err := t.rowsOf(ctx, k.attempt)
+	if err != nil {
+		return result{}, err
+	}
+	for verb, body := range map[string]any{
+		"report": contract.Report{Seq: 901, Phase: "installing", Percent: 99, Log: "it goes on\n", ToolExit: &contract.ToolExit{}},
+		"record": json.RawMessage(k.body), "result": contract.Result{Outcome: "succeeded"},
+	} {
+		if _, err := k.ask(ctx, http.MethodPost, k.path(verb), body); err != nil {
+			return result{}, err
+		}
+	}
+	after, err := t.rowsOf(ctx, k.attempt)
+	if err != nil {
+		return result{}, err
+	}
+	if before != after {
+		return through("what is stored of the attempt changed from %s to %s", before, after)
+	}
+	return held("nothing that is stored of the attempt changed: %s", after)
+}
+
+// rowsOf is a short text of everything that is stored of an attempt; any change changes it.
+func (t *target) rowsOf(ctx context.Context, attempt string) (text string, err error) {
+	err = t.pool.QueryRow(ctx, `
+		SELECT format('attempt %s, %s reports, %s logs, %s archives', md5(a::text),
+		       (SELECT count(*) FROM reports WHERE attempt_id = a.id), (SELECT count(*) FROM log_chunks WHERE attempt_id = a.id),
+		       (SELECT count(*) FROM artifacts WHERE attempt_id = a.id))
+		  FROM attempts a WHERE a.id = $1`, attempt).Scan(&text)
+	return text, err
+}
+
+func otherAttempt(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	k, id, err := t.capture(ctx, "other-attempt", callRecordIdentity)
+	if err != nil {
+		return result{}, err
+	}
+	defer k.stop()
+	var attempt string
+	if err := t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1 ORDER BY number LIMIT 1", v.ID).Scan(&attempt); err != nil {
+		return result{}, err
+	}
+	tried := 0
+	for _, to := range []struct{ method, path string }{
+		{http.MethodPost, "/api/v1/status/attempts/" + attempt + "/claim"}, {http.MethodPost, "/api/v1/status/attempts/" + attempt + "/report"},
+		{http.MethodPost, "/api/v1/status/attempts/" + attempt + "/record"}, {http.MethodPost, "/api/v1/status/attempts/" + attempt + "/result"},
+		{http.MethodPost, "/api/v1/status/attempts/" + k.attempt + "/../" + attempt + "/claim"}, {http.MethodPost, "/api/v1/status/attempts/" + k.attempt + "%2F..%2F" + attempt + "/claim"},
+		{http.MethodGet, "/api/v1/clusters"}, {http.MethodGet, "/api/v1/clusters/" + v.ID + "/kubeconfig"}, {http.MethodGet, "/api/v1/me"},
+		{http.MethodPost, "/api/v1/clusters/" + v.ID + "/destroy"}, {http.MethodGet, "/api/v1/audit"}, {http.MethodGet, "/clusters/" + v.ID},
+	} {
+		got, err := k.ask(ctx, to.method, to.path, map[string]any{})
+		if err != nil {
+			return result{}, err
+		}
+		if tried++; got.status < 300 {
+			return through("%s %s was answered %d", to.method, to.path, got.status)
+		}
+	}
+	if err := t.endOf(ctx, id); err != nil {
+		return result{}, err
+	}
+	return held("%d addresses, none of them answered", tried)
+}
+
+// runnersBucket takes the credentials out of the environment of a living runner and tries them on the victim's objects.
+func runnersBucket(ctx context.Context, t *target) (result, error) {
+	v, err := t.victimOf(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	k, id, err := t.capture(ctx, "bucket", callRecordIdentity)
+	if err != nil {
+		return result{}, err
+	}
+	defer k.stop()
+	bucket, err := t.bucketOf(k)
+	if err != nil {
+		return result{}, err
+	}
+	name, own := house.Bucket, fmt.Sprintf("clusters/%s/create/probe/probe.txt", k.claimed.Spec.Cluster)
+	if _, err := bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &own, Body: strings.NewReader("probe")}); err != nil {
+		return result{}, fmt.Errorf("the runner's credentials do not even write its own prefix: %w", err)
+	}
+	_, kubeconfig, _ := strings.Cut(strings.TrimPrefix(v.KubeconfigRef, "s3://"), "/")
+	var archive string
+	if err := t.pool.QueryRow(ctx, "SELECT s3_key FROM artifacts WHERE cluster_id = $1 ORDER BY s3_key LIMIT 1", v.ID).Scan(&archive); err != nil {
+		return result{}, err
+	}
+	whole, err := t.object(ctx, archive)
+	if err != nil {
+		return result{}, err
+	}
+	spool := "spool/" + "att_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT/000001-result.json"
+	var got []string
+	if _, err := bucket.GetObject(ctx, &s3.GetObjectInput{Bucket: &name, Key: &kubeconfig}); err == nil {
+		got = append(got, "read the victim's kubeconfig")
+	}
+	if _, err := bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &archive, Body: strings.NewReader("hello")}); err == nil {
+		got = append(got, "overwrote the victim's archive")
+		if err := t.putObject(ctx, archive, whole); err != nil {
+			return result{}, err
+		}
+	}
+	if _, err := bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &spool, Body: strings.NewReader("{}")}); err == nil {
+		got = append(got, "wrote a result into another attempt's spool")
+	}
+	if listed, err := bucket.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &name, Prefix: awssdk.String("operate/")}); err == nil && len(listed.Contents) > 0 {
+		got = append(got, fmt.Sprintf("listed %d objects under operate/", len(listed.Contents)))
+	}
+	if err := t.endOf(ctx, id); err != nil {
+		return result{}, err
+	}
+	if len(got) > 0 {
+		return through("the runner's credentials %s", strings.Join(got, ", "))
+	}
+	return held("the runner's credentials reach its own prefix and nothing of the victim's")
+}
+
+// bucketOf is a client with what a runner's process was started with.
+func (t *target) bucketOf(k *taken) (*s3.Client, error) {
+	env, err := t.environmentOf(k.attempt)
+	if err != nil {
+		return nil, err
+	}
+	keys := credentials.StaticCredentialsProvider{Value: awssdk.Credentials{
+		AccessKeyID: env["AWS_ACCESS_KEY_ID"], SecretAccessKey: env["AWS_SECRET_ACCESS_KEY"], SessionToken: env["AWS_SESSION_TOKEN"],
+	}}
+	if file := env["AWS_SHARED_CREDENTIALS_FILE"]; keys.Value.AccessKeyID == "" && file != "" {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(raw)) {
+			name, value, _ := strings.Cut(line, "=")
+			switch strings.TrimSpace(name) {
+			case "aws_access_key_id":
+				keys.Value.AccessKeyID = strings.TrimSpace(value)
+			case "aws_secret_access_key":
+				keys.Value.SecretAccessKey = strings.TrimSpace(value)
+			case "aws_session_token":
+				keys.Value.SessionToken = strings.TrimSpace(value)
+			}
+		}
+	}
+	if keys.Value.AccessKeyID == "" {
+		return nil, fmt.Errorf("the runner of %s has no credentials in its environment", k.attempt)
+	}
+	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: awssdk.String(env["AWS_ENDPOINT_URL_S3"]), UsePathStyle: true, Credentials: keys}), nil
+}
+
+// environmentOf reads the environment of an attempt's runner.
+func (t *target) environmentOf(attempt string) (map[string]string, error) {
+	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
+	if err != nil {
+		return nil, err
+	}
+	var process struct{ PID int }
+	if err := json.Unmarshal(raw, &process); err != nil {
+		return nil, err
+	}
+	if raw, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", process.PID)); err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	for pair := range strings.SplitSeq(string(raw), "\x00") {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	return env, nil
+}
