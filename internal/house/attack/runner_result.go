@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/house"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
@@ -99,6 +100,25 @@ func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.
 	if _, err := t.becomes(ctx, id, "ready"); err != nil {
 		return "", err
 	}
+	found, err := t.shown(ctx, c, id, v, own)
+	if err != nil || found != "" {
+		return found, err
+	}
+	var foreign []string
+	if err := t.pool.QueryRow(ctx, `
+		SELECT array_agg(ref) FROM cluster_outputs o, unnest(ARRAY[o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri]) AS ref
+		 WHERE o.cluster_id = $1 AND ref <> '' AND (ref NOT LIKE 's3://' || $2 || '/%' OR ref NOT LIKE '%/' || $1 || '/%' OR ref LIKE '%..%')`,
+		id, house.Bucket).Scan(&foreign); err != nil {
+		return "", err
+	}
+	if len(foreign) > 0 {
+		return "its row refers to " + strings.Join(foreign, " and "), nil
+	}
+	return "", nil
+}
+
+// shown is what people see and download of a cluster that is not its own.
+func (t *target) shown(ctx context.Context, c caller, id string, v prey, own contract.Spec) (string, error) {
 	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/outputs", nil)
 	if err != nil {
 		return "", err
