@@ -45,6 +45,7 @@ type side struct {
 func sides() []side {
 	return []side{
 		{name: "runner", attacks: runnerAttacks()},
+		{name: "matrix", attacks: matrixAttacks()},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
@@ -88,9 +89,28 @@ func send(by *http.Client, r *http.Request) (answer, error) {
 	return answer{status: got.StatusCode, header: got.Header, body: raw}, err
 }
 
-// expect sends a request that must be answered with a status, and reads the answer into out where it is not nil.
+// patient asks again as long as the answer is to ask less often.
+func patient(ctx context.Context, ask func() (answer, error)) (got answer, err error) {
+	for {
+		if got, err = ask(); err != nil || got.status != http.StatusTooManyRequests {
+			return got, err
+		}
+		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
+		if err != nil {
+			return got, fmt.Errorf("an answer 429 without Retry-After: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return got, ctx.Err()
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
+	}
+}
+
+// expect sends a request that must be answered with a status, and reads the answer into out where it is not nil. It waits when
+// it is told to ask less often.
 func (c caller) expect(ctx context.Context, status int, out any, method, path string, body any, headers ...string) error {
-	got, err := c.ask(ctx, method, path, body, headers...)
+	got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, method, path, body, headers...) })
 	if err != nil {
 		return err
 	}

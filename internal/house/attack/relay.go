@@ -32,6 +32,7 @@ type relay struct {
 	traps   map[trap]chan *taken
 	claims  map[string]contract.Claim   // by attempt, as its runner claimed it
 	claimed map[string]contract.Claimed // and what it was told
+	tokens  map[string]string           // by attempt, the newest that its runner used
 }
 
 // trap says which call of which cluster's runner is taken. A record of a ccoctl name and one of an identity differ.
@@ -77,7 +78,7 @@ func startRelay(ctx context.Context, home string, clusterOf func(context.Context
 	}
 	r := &relay{
 		addr: listener.Addr().String(), home: home, clusterOf: clusterOf, ended: make(chan struct{}),
-		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{},
+		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{}, tokens: map[string]string{},
 		proxy: &httputil.ReverseProxy{
 			Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to) },
 			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a broken line, not an answer
@@ -111,6 +112,10 @@ func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	call := nameOf(verb, body)
+	r.mu.Lock()
+	r.tokens[attempt] = strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	claim, claimed := r.claims[attempt], r.claimed[attempt]
+	r.mu.Unlock()
 	if verb == "claim" {
 		r.claim(w, req, attempt, body)
 		return
@@ -122,7 +127,7 @@ func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	k := &taken{
 		caller:  caller{home: r.home, header: http.Header{"Authorization": req.Header["Authorization"]}},
-		attempt: attempt, call: call, body: body, claim: r.claims[attempt], claimed: r.claimed[attempt], ended: make(chan answer, 1),
+		attempt: attempt, call: call, body: body, claim: claim, claimed: claimed, ended: make(chan answer, 1),
 	}
 	caught <- k
 	select {
@@ -193,4 +198,11 @@ func wait(ctx context.Context, caught <-chan *taken) (*taken, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("the runner did not make the call: %w", ctx.Err())
 	}
+}
+
+// token is the newest that an attempt's runner used; empty: none was seen.
+func (r *relay) token(attempt string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tokens[attempt]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/internal/house/attack/matrix"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 )
 
@@ -58,7 +61,26 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 		return nil, err
 	}
 	h.Status.Lead(t.relay.addr)
-	return t, nil
+	return t, t.catalogueWith(ctx, map[string]string{"identities/matrix.yaml": matrix.Identities})
+}
+
+// catalogueWith writes files into the demo's catalogue and has the server take them at once.
+func (t *target) catalogueWith(ctx context.Context, files map[string]string) error {
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	admin, err := t.as(oidc.Admin)
+	if err != nil {
+		return err
+	}
+	var state client.CatalogueState
+	err = admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil)
+	if err == nil && state.Problem != "" {
+		err = fmt.Errorf("the catalogue of the attacks: %s", state.Problem)
+	}
+	return err
 }
 
 func (t *target) stop() error {
