@@ -46,6 +46,9 @@ func sides() []side {
 	return []side{
 		{name: "runner", attacks: runnerAttacks()},
 		{name: "matrix", attacks: matrixAttacks()},
+		{name: "stranger", attacks: strangerAttacks()},
+		{name: "webhook", alone: true, attacks: webhookAttacks()},
+		{name: "flood", alone: true, attacks: floodAttacks()},
 	}
 }
 

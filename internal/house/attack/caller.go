@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 )
 
@@ -121,4 +123,18 @@ func (c caller) expect(ctx context.Context, status int, out any, method, path st
 		return nil
 	}
 	return json.Unmarshal(got.body, out)
+}
+
+// exchange gives a proof of an AWS identity for a session.
+func (t *target) exchange(ctx context.Context, by *http.Client, proof awsproof.Proof) (answer, error) {
+	raw, err := json.Marshal(client.AWSProof{URL: proof.URL, Headers: proof.Headers})
+	if err != nil {
+		return answer{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/api/v1/auth/aws", bytes.NewReader(raw))
+	if err != nil {
+		return answer{}, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return send(by, r)
 }
