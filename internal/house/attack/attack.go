@@ -47,6 +47,7 @@ func sides() []side {
 		{name: "runner", attacks: runnerAttacks()},
 		{name: "matrix", attacks: matrixAttacks()},
 		{name: "stranger", attacks: strangerAttacks()},
+		{name: "person", attacks: personAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
 	}

@@ -84,6 +84,7 @@ type prey struct {
 	InfraID, CCOName, UUID, Account       string
 	Metadata, KubeconfigRef, KubeadminRef string
 
+	owner              oidc.Claims
 	resources, buckets int
 	kubeconfig         string
 }
@@ -97,19 +98,26 @@ func (t *target) victimOf(ctx context.Context) (prey, error) {
 			return *t.prey, err
 		}
 	}
-	t.preys++
-	p, err := t.newPrey(ctx, fmt.Sprintf("victim-%d", t.preys))
+	p, err := t.newPrey(ctx, victim, t.unique("victim"))
 	if err == nil {
 		t.prey = &p
 	}
 	return p, err
 }
 
-func (t *target) newPrey(ctx context.Context, name string) (prey, error) {
-	id, err := t.ready(ctx, victim, name)
+// unique is a cluster's name that no attack has used.
+func (t *target) unique(begin string) string { return fmt.Sprintf("%s-%d", begin, t.names.Add(1)) }
+
+func (t *target) newPrey(ctx context.Context, who oidc.Claims, name string) (prey, error) {
+	id, err := t.ready(ctx, who, name)
 	if err != nil {
 		return prey{}, err
 	}
+	return t.preyOf(ctx, who, id)
+}
+
+// preyOf counts a ready cluster.
+func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (prey, error) {
 	rows, err := t.pool.Query(ctx, `
 		SELECT c.id, c.name, c.base_domain, c.region, a.infra_id, a.cco_name, a.cluster_uuid AS uuid, a.account, a.metadata::text AS metadata,
 		       o.kubeconfig_s3_uri AS kubeconfig_ref, o.kubeadmin_secret_ref AS kubeadmin_ref
@@ -128,7 +136,8 @@ func (t *target) newPrey(ctx context.Context, name string) (prey, error) {
 	if p.resources == 0 || p.buckets == 0 {
 		return prey{}, errors.New("the victim has nothing in the cloud that could be counted")
 	}
-	p.kubeconfig, err = t.kubeconfigOf(ctx, victim, id)
+	p.owner = who
+	p.kubeconfig, err = t.kubeconfigOf(ctx, who, id)
 	return p, err
 }
 
@@ -177,7 +186,7 @@ func (t *target) harm(ctx context.Context, p prey) (string, error) {
 			p.resources, resources, p.buckets, buckets, now.Status))
 	}
 	if now.Phase == "ready" {
-		kubeconfig, err := t.kubeconfigOf(ctx, victim, p.ID)
+		kubeconfig, err := t.kubeconfigOf(ctx, p.owner, p.ID)
 		if err != nil || kubeconfig != p.kubeconfig {
 			harm = append(harm, "its kubeconfig is another one")
 		}

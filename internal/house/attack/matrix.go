@@ -197,11 +197,14 @@ func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, r
 	return s.callers[who].browse(ctx, method, at, form)
 }
 
+// sessionCookie is what the pages keep a session in. The pages take any token there that the API takes.
+const sessionCookie = auth.CookieName
+
 // browse is a request of a browser with the caller's token as its session.
 func (c caller) browse(ctx context.Context, method, at string, form url.Values, headers ...string) (answer, error) {
 	b := caller{home: c.home, header: http.Header{}}
 	if token, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
-		b.header.Set("Cookie", auth.CookieName+"="+token)
+		b.header.Set("Cookie", sessionCookie+"="+token)
 	}
 	if method == http.MethodGet {
 		return b.ask(ctx, method, at, nil, headers...)

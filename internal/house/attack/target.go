@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -27,7 +28,7 @@ type target struct {
 
 	preying sync.Mutex
 	prey    *prey // the newest victim
-	preys   int
+	names   atomic.Int64
 }
 
 // start brings up a demo whose time runs as fast as it can.
