@@ -48,6 +48,7 @@ func sides() []side {
 		{name: "matrix", attacks: matrixAttacks()},
 		{name: "stranger", attacks: strangerAttacks()},
 		{name: "person", attacks: personAttacks()},
+		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -200,9 +201,12 @@ func (t *target) clusterOfPull(ctx context.Context, pr int) (id string, err erro
 	return id, err
 }
 
-// settled waits until every webhook that came in was worked.
+// settled waits until GitHub has sent every webhook and each that came in was worked.
 func (t *target) settled(ctx context.Context) error {
 	return await(ctx, "the inbox to be empty", func(ctx context.Context) (bool, error) {
+		if slices.ContainsFunc(t.GitHub.Deliveries(), func(d github.Delivery) bool { return d.State == github.Waiting }) {
+			return false, nil
+		}
 		n, err := t.count(ctx, "SELECT count(*) FROM deliveries WHERE finished_at IS NULL")
 		return n == 0, err
 	})

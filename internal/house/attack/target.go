@@ -29,6 +29,7 @@ type target struct {
 	preying sync.Mutex
 	prey    *prey // the newest victim
 	names   atomic.Int64
+	holding sync.Mutex // by who has GitHub hold webhooks back
 }
 
 // start brings up a demo whose time runs as fast as it can.
