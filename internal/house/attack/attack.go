@@ -47,8 +47,10 @@ func sides() []side {
 		{name: "runner", attacks: runnerAttacks()},
 		{name: "matrix", attacks: matrixAttacks()},
 		{name: "stranger", attacks: strangerAttacks()},
+		{name: "identity", attacks: identityAttacks()},
 		{name: "person", attacks: personAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
+		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
 	}

@@ -45,6 +45,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 		Dir: dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: 20 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: time.Second, Heartbeat: 2 * time.Second,
+		Callers: outsidersOfAWS,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the demo: %w", err)
