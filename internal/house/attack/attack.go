@@ -51,6 +51,7 @@ func sides() []side {
 		{name: "person", attacks: personAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
+		{name: "config", alone: true, attacks: configAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
 	}
