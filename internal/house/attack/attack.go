@@ -52,6 +52,7 @@ func sides() []side {
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},
+		{name: "archive", attacks: archiveAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
 	}

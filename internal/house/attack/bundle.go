@@ -76,12 +76,16 @@ func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b
 
 // put packs the bundle, overwrites archive and manifest, and returns the snapshot that a record would name.
 func (t *target) put(ctx context.Context, b bundle) (contract.Snapshot, error) {
-	raw, err := b.pack()
+	return t.putPacked(ctx, &b, b.pack)
+}
+
+// putPacked is put for a bundle that is packed in another way.
+func (t *target) putPacked(ctx context.Context, b *bundle, pack func() ([]byte, error)) (contract.Snapshot, error) {
+	raw, err := pack()
 	if err != nil {
 		return b.snapshot, err
 	}
-	sum := sha256.Sum256(raw)
-	b.snapshot.SHA256, b.snapshot.Size = hex.EncodeToString(sum[:]), int64(len(raw))
+	b.snapshot.SHA256, b.snapshot.Size = sumOf(raw), int64(len(raw))
 	b.manifest.SHA256, b.manifest.Size = b.snapshot.SHA256, b.snapshot.Size
 	manifest, err := json.Marshal(b.manifest)
 	if err != nil {
@@ -103,8 +107,7 @@ func (b *bundle) pack() ([]byte, error) {
 		if !ours {
 			continue
 		}
-		sum := sha256.Sum256(body)
-		b.manifest.Files[i].Size, b.manifest.Files[i].SHA256 = int64(len(body)), hex.EncodeToString(sum[:])
+		b.manifest.Files[i].Size, b.manifest.Files[i].SHA256 = int64(len(body)), sumOf(body)
 		err = errors.Join(err, archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: 0o640, Size: int64(len(body))}))
 		_, wrote := archive.Write(body)
 		err = errors.Join(err, wrote)
@@ -117,6 +120,11 @@ func (b *bundle) pack() ([]byte, error) {
 	}
 	err = errors.Join(err, archive.Close(), compressed.Close())
 	return out.Bytes(), err
+}
+
+func sumOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
 }
 
 // object reads an object of the artifact bucket.

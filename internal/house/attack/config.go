@@ -74,14 +74,17 @@ var mostCost = cost{cpu: 1500 * time.Millisecond, memory: 200}
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
 // memory is the most the server ever used, in MiB.
-func (t *target) memory() (int, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.ServerPID()))
+func (t *target) memory() (int, error) { return memoryOf(t.ServerPID()) }
+
+// memoryOf is the most that a process ever used, in MiB.
+func memoryOf(pid int) (int, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	found := peak.FindSubmatch(raw)
 	if found == nil {
-		return 0, errors.New("the kernel does not tell the server's memory")
+		return 0, errors.New("the kernel does not tell the memory of a process that ended")
 	}
 	kilobytes, err := strconv.Atoi(string(found[1]))
 	return kilobytes >> 10, err
