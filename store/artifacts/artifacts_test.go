@@ -404,3 +404,24 @@ func TestTheSpoolIsReadInTheOrderItWasWritten(t *testing.T) {
 		{Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "report", Body: []byte(`{"seq":9}`)}, {Kind: "result", Body: []byte(`{"seq":10}`)},
 	}, docs)
 }
+
+// The end of an attempt waits for its spool, so nothing that lies there may keep it from being read.
+func TestADocumentThatIsTooLargeHidesNoOther(t *testing.T) {
+	s, client, bucket := newStore(t)
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 1, "report"), bytes.Repeat([]byte(" "), 33<<20))
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 2, "report"), []byte(`{"seq":2}`))
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 3, "result"), []byte(`{"seq":3}`))
+	docs, err := s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Equal(t, []artifacts.Document{{Kind: "report"}, {Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "result", Body: []byte(`{"seq":3}`)}}, docs)
+}
+
+func TestOfASpoolWithoutEndTheFirstThousandAreRead(t *testing.T) {
+	s, client, bucket := newStore(t)
+	for i := range 1001 {
+		write(t, client, bucket, artifacts.SpoolKey("att_1", i, "report"), []byte("{}"))
+	}
+	docs, err := s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Len(t, docs, 1000)
+}

@@ -226,6 +226,9 @@ func (t *target) restored(ctx context.Context, name string, said answer, id stri
 	if seen.over != "" {
 		return through("%s", seen.over)
 	}
+	if seen.took > mostTime {
+		return through("the teardown took %s", seen.took.Round(time.Second))
+	}
 	if err != nil {
 		return result{}, err
 	}
@@ -273,6 +276,7 @@ func (t *target) outside() (found []string, err error) {
 type restoring struct {
 	disk   int64
 	memory int
+	took   time.Duration
 	over   string // why it was stopped; empty: it was not
 }
 
@@ -280,18 +284,21 @@ type restoring struct {
 const (
 	mostDisk   = 600 << 20
 	mostMemory = 500
+	mostTime   = 25 * time.Second
 )
 
 // watchRestore measures the runners of a cluster until it is asked for what it saw, and ends one that takes too much.
 func (t *target) watchRestore(ctx context.Context, id string) (seen func() restoring) {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan restoring)
+	began := time.Now()
 	go func() {
 		var r restoring
 		for ctx.Err() == nil {
 			t.measure(ctx, id, &r)
 			time.Sleep(glance)
 		}
+		r.took = time.Since(began)
 		done <- r
 	}()
 	return func() restoring { stop(); return <-done }

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -24,6 +27,7 @@ func tokenAttacks() []attack {
 		{name: "runner/closed-renewal", who: "runner, attempt closed", tried: "have the closed attempt's token renewed, again and again", short: true, play: closedRenewal},
 		{name: "runner/closed-report", who: "runner, attempt closed", tried: "report, record and close the closed attempt again", short: true, play: closedReport},
 		{name: "runner/other-attempt", who: "runner", tried: "use the token on another attempt, and at the people's API and pages", short: true, play: otherAttempt},
+		{name: "runner/spool", who: "runner", tried: "leave a document of 40 MB in the own spool and end, so that the teardown never begins", play: heavySpool},
 		{name: "runner/bucket", who: "runner", tried: "read the victim's kubeconfig, overwrite its archive and forge its spool with the runner's own credentials", short: true, play: runnersBucket},
 	}
 }
@@ -257,15 +261,12 @@ func (t *target) bucketOf(k *taken) (*s3.Client, error) {
 
 // environmentOf reads the environment of an attempt's runner.
 func (t *target) environmentOf(attempt string) (map[string]string, error) {
-	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
+	pid, err := t.runnerOf(attempt)
 	if err != nil {
 		return nil, err
 	}
-	var process struct{ PID int }
-	if err := json.Unmarshal(raw, &process); err != nil {
-		return nil, err
-	}
-	if raw, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", process.PID)); err != nil {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
 		return nil, err
 	}
 	env := map[string]string{}
@@ -274,4 +275,47 @@ func (t *target) environmentOf(attempt string) (map[string]string, error) {
 		env[name] = value
 	}
 	return env, nil
+}
+
+// heavySpool leaves words in the bucket that nobody can read whole, and ends without another.
+func heavySpool(ctx context.Context, t *target) (result, error) {
+	k, id, err := t.capture(ctx, t.unique("spool"), callRecordIdentity)
+	if err != nil {
+		return result{}, err
+	}
+	defer k.stop()
+	if err := t.putObject(ctx, "spool/"+k.attempt+"/000001-report.json", bytes.Repeat([]byte(" "), 40<<20)); err != nil {
+		return result{}, err
+	}
+	pid, err := t.runnerOf(k.attempt)
+	if err != nil {
+		return result{}, err
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return result{}, err
+	}
+	if err := t.endOf(ctx, id); err != nil {
+		return result{}, err
+	}
+	within, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	now, err := t.becomes(within, id, "released")
+	if err == nil {
+		return held("the document was passed over, and %s", now)
+	}
+	if now, err = t.state(ctx, id); err != nil {
+		return result{}, err
+	}
+	return through("20 s after the runner's end %s", now)
+}
+
+// runnerOf is the process of an attempt's runner.
+func (t *target) runnerOf(attempt string) (int, error) {
+	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
+	if err != nil {
+		return 0, err
+	}
+	var process struct{ PID int }
+	err = json.Unmarshal(raw, &process)
+	return process.PID, err
 }
