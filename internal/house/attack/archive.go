@@ -152,8 +152,9 @@ func zeros(b *bundle) ([]byte, error) {
 	return encoder.EncodeAll(make([]byte, 1024), raw), nil
 }
 
+// unpacked decompresses an archive of ours; what becomes larger than any of them is refused.
 func unpacked(raw []byte) ([]byte, error) {
-	decoder, err := zstd.NewReader(nil)
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(32<<20))
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,8 @@ func sides() []side {
 		{name: "archive", attacks: archiveAttacks()},
 		{name: "webhook", alone: true, attacks: webhookAttacks()},
 		{name: "flood", alone: true, attacks: floodAttacks()},
+		{name: "secret", alone: true, attacks: secretAttacks()},
+		{name: "aftermath", alone: true, attacks: aftermathAttacks()},
 	}
 }
 
@@ -140,6 +142,7 @@ func play(ctx context.Context, t *target, wanted []side) []outcome {
 }
 
 func (s side) play(ctx context.Context, t *target) (out []outcome) {
+	t = t.beside()
 	for _, a := range s.attacks {
 		if ctx.Err() != nil {
 			return out
@@ -148,7 +151,9 @@ func (s side) play(ctx context.Context, t *target) (out []outcome) {
 		ctx, cancel := context.WithTimeout(ctx, playTime)
 		r, err := a.play(ctx, t)
 		cancel()
-		out = append(out, outcome{attack: a, result: r, err: err, took: time.Since(began)})
+		o := outcome{attack: a, result: r, err: err, took: time.Since(began)}
+		t.say("%-11s %s", o.verdict(), a.name)
+		out = append(out, o)
 	}
 	return out
 }

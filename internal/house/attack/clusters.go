@@ -89,18 +89,20 @@ type prey struct {
 	kubeconfig         string
 }
 
-// victimOf returns a ready cluster of the victim's team that no attack has harmed so far, a new one where there is none.
+// victimOf returns a ready cluster of the victim's team that no attack of this side has harmed so far, a new one where there is
+// none.
 func (t *target) victimOf(ctx context.Context) (prey, error) {
-	t.preying.Lock()
-	defer t.preying.Unlock()
+	t.counted.Lock()
+	defer t.counted.Unlock()
 	if t.prey != nil {
 		if harm, err := t.harm(ctx, *t.prey); err != nil || harm == "" {
 			return *t.prey, err
 		}
+		delete(t.victims, t.prey.Name)
 	}
 	p, err := t.newPrey(ctx, victim, t.unique("victim"))
 	if err == nil {
-		t.prey = &p
+		t.prey, t.victims[p.Name] = &p, p
 	}
 	return p, err
 }

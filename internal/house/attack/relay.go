@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -205,4 +207,16 @@ func (r *relay) token(attempt string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tokens[attempt]
+}
+
+// seen are the newest tokens of the attempts that began last, at most so many.
+func (r *relay) seen(most int) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string]string{}
+	attempts := slices.Sorted(maps.Keys(r.tokens)) // their ids begin with the time
+	for _, attempt := range attempts[max(0, len(attempts)-most):] {
+		found[attempt] = r.tokens[attempt]
+	}
+	return found
 }

@@ -41,6 +41,7 @@ func report(w io.Writer, outcomes []outcome, started, took time.Duration) error 
 			broken = append(broken, o.name)
 		}
 	}
+	fmt.Fprintln(w)
 	printTable(w, rows)
 	fmt.Fprintf(w, "\n%d attacks in %.0f s (%.0f s of them to start the demo): %d held, %d got through, %d could not be played.\n",
 		len(outcomes), took.Seconds(), started.Seconds(), len(outcomes)-len(through)-len(broken), len(through), len(broken))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,18 +20,30 @@ import (
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 )
 
-// target is the demo under attack, with what the attacks need around it.
+// target is the demo under attack, as one side's attacks see it.
 type target struct {
+	*shared
+	prey *prey // the side's newest victim
+}
+
+// shared is what the attacks of all sides have in common.
+type shared struct {
 	*house.House
 	pool  *pgxpool.Pool // to read what an attack did, never to do anything
 	relay *relay        // between runners and the Status API
 	end   context.CancelFunc
 
-	preying sync.Mutex
-	prey    *prey // the newest victim
+	saying sync.Mutex
+	out    io.Writer
+
 	names   atomic.Int64
 	holding sync.Mutex // by who has GitHub hold webhooks back
+	counted sync.Mutex
+	victims map[string]prey // that no attack has harmed so far, by name
 }
+
+// beside is the same demo for another side, with victims of its own.
+func (t *target) beside() *target { return &target{shared: t.shared} }
 
 // start brings up a demo whose time runs as fast as it can.
 func start(ctx context.Context, c Config) (t *target, err error) {
@@ -51,7 +64,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 		return nil, fmt.Errorf("start the demo: %w", err)
 	}
 	ctx, end := context.WithCancel(ctx)
-	t = &target{House: h, end: end}
+	t = &target{shared: &shared{House: h, out: c.Out, end: end, victims: map[string]prey{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.stop())
@@ -84,6 +97,13 @@ func (t *target) catalogueWith(ctx context.Context, files map[string]string) err
 		err = fmt.Errorf("the catalogue of the attacks: %s", state.Problem)
 	}
 	return err
+}
+
+// say prints a line while attacks are played.
+func (t *target) say(format string, args ...any) {
+	t.saying.Lock()
+	defer t.saying.Unlock()
+	fmt.Fprintf(t.out, format+"\n", args...)
 }
 
 func (t *target) stop() error {
