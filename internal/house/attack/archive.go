@@ -56,7 +56,7 @@ func hostileArchives() []hostileArchive {
 		return func(b *bundle, _ prey) { b.add(name, []byte("hello\n"), true) }
 	}
 	return []hostileArchive{
-		{name: "symlink", tried: "a link to /etc/passwd in the place of a file", short: true, forge: func(b *bundle, _ prey) {
+		{name: "symlink", tried: "a link to /etc/passwd in the place of a file", forge: func(b *bundle, _ prey) {
 			delete(b.files, "metadata.json")
 			b.more = []member{{Header: tar.Header{Typeflag: tar.TypeSymlink, Name: "metadata.json", Linkname: "/etc/passwd", Mode: 0o777}}}
 		}},
@@ -75,7 +75,7 @@ func hostileArchives() []hostileArchive {
 				b.more = append(b.more, member{Header: tar.Header{Typeflag: kind, Name: fmt.Sprintf("dev%d", kind), Devmajor: 1, Devminor: 5, Mode: 0o666}})
 			}
 		}},
-		{name: "twice", tried: "metadata.json twice, the second with the victim's tags", short: true, forge: func(b *bundle, v prey) {
+		{name: "twice", tried: "metadata.json twice, the second with the victim's tags", forge: func(b *bundle, v prey) {
 			forged, err := victimsAll(string(b.files["metadata.json"]), v)
 			if err != nil {
 				forged = v.Metadata

@@ -29,7 +29,7 @@ func identityAttacks() []attack {
 	all := []attack{
 		{name: "identity/tokens", who: "a neighbour", tried: "tokens that are forged, of others, over, for others, or none", short: true, play: badTokens},
 		{name: "identity/claims", who: "a workflow of a stranger's", tried: "claims that would give a role if they were taken at their word", play: badClaims},
-		{name: "identity/redirects", who: "another site", tried: "sign-ins and pages that lead on to another site", short: true, play: openRedirects},
+		{name: "identity/redirects", who: "another site", tried: "sign-ins and pages that lead on to another site", play: openRedirects},
 	}
 	return append(append(append(all, samlAttacks()...), awsAttacks()...), httpsAttacks()...)
 }

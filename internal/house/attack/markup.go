@@ -18,7 +18,7 @@ import (
 // markupAttacks write markup wherever strangers can write, and look at every place where it may be shown.
 func markupAttacks() []attack {
 	return []attack{
-		{name: "markup/pages", who: "author of a pull request, requester", tried: "HTML in titles, branches, reasons, names and owners, on every page", short: true, play: markupOnPages},
+		{name: "markup/pages", who: "author of a pull request, requester", tried: "HTML in titles, branches, reasons, names and owners, on every page", play: markupOnPages},
 		{name: "markup/comments", who: "reader", tried: "links, mentions, references and HTML in comments that the bot answers", short: true, play: markupInComments},
 		{name: "markup/pull-request", who: "author of a pull request", tried: "links, mentions and HTML in title and branch, in comments, checks and deployments", play: markupOfPull},
 		{name: "markup/injection", who: "requester", tried: "SQL, templates, paths and headers in every parameter of the API and the pages", play: injections},

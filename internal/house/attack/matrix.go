@@ -24,8 +24,8 @@ import (
 func matrixAttacks() []attack {
 	return []attack{
 		{name: "matrix/operations", who: "every principal", tried: "every operation of openapi.yaml", short: true, play: operationsMatrix},
-		{name: "matrix/pages", who: "every principal", tried: "every page and form", short: true, play: pagesMatrix},
-		{name: "matrix/cross-site", who: "another site", tried: "every form from another site's page, with an admin's session", short: true, play: crossSite},
+		{name: "matrix/pages", who: "every principal", tried: "every page and form", play: pagesMatrix},
+		{name: "matrix/cross-site", who: "another site", tried: "every form from another site's page, with an admin's session", play: crossSite},
 	}
 }
 

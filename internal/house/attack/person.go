@@ -25,7 +25,7 @@ func personAttacks() []attack {
 	return append(tagAttacks(), []attack{
 		{name: "person/dry-run", who: "requester", tried: "a dry run with 5,500 unknown fields", short: true, play: expensiveDryRun},
 		{name: "person/mint", who: "admin of one team", tried: "grant break-glass on a Mint cluster that they may not open", play: mintBreakGlass},
-		{name: "person/own-approval", who: "platform admin", tried: "approve what they asked for themselves", short: true, play: ownApproval},
+		{name: "person/own-approval", who: "platform admin", tried: "approve what they asked for themselves", play: ownApproval},
 		{name: "person/prefill", who: "another site", tried: "a link to the form with an SSH key and tags of the attacker's", short: true, play: prefilled},
 		{name: "person/said", who: "a neighbour host", tried: "plant a message in the cookie that says what came of a form", short: true, play: plantedMessage},
 		{name: "person/logout", who: "whoever copied a cookie", tried: "go on with the session after its owner signed out", short: true, play: afterLogout},

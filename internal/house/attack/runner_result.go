@@ -39,7 +39,7 @@ func forgedResults() []forgedResult {
 		{"victims-hosts", "name the victim's API and console", false, func(o *contract.Outputs, v prey, own string) {
 			o.APIURL, o.ConsoleURL = strings.Replace(o.APIURL, own, v.Name, 1), strings.Replace(o.ConsoleURL, own, v.Name, 1)
 		}},
-		{"javascript", "name a console at a javascript: address", true, func(o *contract.Outputs, _ prey, _ string) { o.ConsoleURL = "javascript:alert(document.cookie)//" }},
+		{"javascript", "name a console at a javascript: address", false, func(o *contract.Outputs, _ prey, _ string) { o.ConsoleURL = "javascript:alert(document.cookie)//" }},
 		{"plain-http", "name an API and a console without TLS", false, func(o *contract.Outputs, _ prey, _ string) {
 			o.APIURL, o.ConsoleURL = strings.Replace(o.APIURL, "https:", "http:", 1), strings.Replace(o.ConsoleURL, "https:", "http:", 1)
 		}},

@@ -25,8 +25,8 @@ func tokenAttacks() []attack {
 	return []attack{
 		{name: "runner/closed-spec", who: "runner, attempt closed", tried: "claim the closed attempt again and read its spec", short: true, play: closedSpec},
 		{name: "runner/closed-renewal", who: "runner, attempt closed", tried: "have the closed attempt's token renewed, again and again", short: true, play: closedRenewal},
-		{name: "runner/closed-report", who: "runner, attempt closed", tried: "report, record and close the closed attempt again", short: true, play: closedReport},
-		{name: "runner/other-attempt", who: "runner", tried: "use the token on another attempt, and at the people's API and pages", short: true, play: otherAttempt},
+		{name: "runner/closed-report", who: "runner, attempt closed", tried: "report, record and close the closed attempt again", play: closedReport},
+		{name: "runner/other-attempt", who: "runner", tried: "use the token on another attempt, and at the people's API and pages", play: otherAttempt},
 		{name: "runner/spool", who: "runner", tried: "leave a document of 40 MB in the own spool and end, so that the teardown never begins", play: heavySpool},
 		{name: "runner/bucket", who: "runner", tried: "read the victim's kubeconfig, overwrite its archive and forge its spool with the runner's own credentials", short: true, play: runnersBucket},
 	}

@@ -21,8 +21,8 @@ import (
 func samlAttacks() []attack {
 	return []attack{
 		{name: "identity/saml-order", who: "a user of the identity provider", tried: "assertions that are well signed, and for others, over or not yet valid", short: true, play: misusedAssertions},
-		{name: "identity/saml-replay", who: "whoever saw a response", tried: "use an assertion twice, in this browser and another", short: true, play: replayedAssertion},
-		{name: "identity/saml-wrapping", who: "whoever saw a response", tried: "change a signed response, or wrap a forged assertion around it", short: true, play: wrappedAssertions},
+		{name: "identity/saml-replay", who: "whoever saw a response", tried: "use an assertion twice, in this browser and another", play: replayedAssertion},
+		{name: "identity/saml-wrapping", who: "whoever saw a response", tried: "change a signed response, or wrap a forged assertion around it", play: wrappedAssertions},
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 func secretAttacks() []attack {
 	return []attack{
 		{name: "secret/database", who: "whoever reads a dump", tried: "find a secret in any table", short: true, play: inDatabase},
-		{name: "secret/files", who: "whoever reads logs", tried: "find a secret in any log or file beside those of references", short: true, play: inFiles},
+		{name: "secret/files", who: "whoever reads logs", tried: "find a secret in any log or file beside those of references", play: inFiles},
 		{name: "secret/processes", who: "whoever lists processes", tried: "find a secret in arguments and environments", short: true, play: inProcesses},
 		{name: "secret/bucket", who: "whoever reads destroy bundles and logs", tried: "find a secret in the bucket outside operate/", play: inBucket},
 		{name: "secret/auditor", who: "auditor", tried: "find a secret in anything the API and the pages show", play: inAnswers},

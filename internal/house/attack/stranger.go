@@ -20,7 +20,7 @@ func strangerAttacks() []attack {
 	return []attack{
 		{name: "stranger/signatures", who: "stranger", tried: "post webhooks unsigned, wrongly signed, signed late, or signed for another body", short: true, play: badSignatures},
 		{name: "stranger/paths", who: "stranger", tried: "reach the API, pages and metrics at the public listener", short: true, play: otherPaths},
-		{name: "stranger/bodies", who: "stranger", tried: "bodies that are too large, too deep, cut off or no JSON", short: true, play: badBodies},
+		{name: "stranger/bodies", who: "stranger", tried: "bodies that are too large, too deep, cut off or no JSON", play: badBodies},
 		{name: "stranger/replay", who: "stranger", tried: "send a webhook that was seen once more", play: replayed},
 	}
 }

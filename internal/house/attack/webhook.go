@@ -16,7 +16,7 @@ func webhookAttacks() []attack {
 	return []attack{
 		{name: "webhook/event-name", who: who, tried: "send a deleted comment under the name of repository and of installation", short: true, play: otherEvent},
 		{name: "webhook/bulk", who: who, tried: "send old webhooks that say the repository or the App is gone", play: goneForBulk},
-		{name: "webhook/duplicate-keys", who: who, tried: "signed bodies that hold action, sender or pull_request twice", short: true, play: duplicateKeys},
+		{name: "webhook/duplicate-keys", who: who, tried: "signed bodies that hold action, sender or pull_request twice", play: duplicateKeys},
 	}
 }
 
