@@ -36,6 +36,10 @@ chaos: build ## the crash matrix: kill and cut at every boundary of a cluster's 
 soak: build ## let N=100 clusters come and go with random faults; figures at the end (SEED=)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0)
 
+.PHONY: attack
+attack: build ## attack a demo of its own as a runner, a stranger and a person would; a table of what held (ONLY=prefix)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"
+
 .PHONY: clean
 clean: ## forget the demo's state
 	@if [ -f $(DEMO_DIR)/demo.pid ] && kill -0 "$$(cat $(DEMO_DIR)/demo.pid)" 2>/dev/null; then \

@@ -235,13 +235,16 @@ func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullReque
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Door: door, Permission: permission, Takes: d.policy.Permission, Ownership: own,
+		Principal: who, Door: door, Permission: permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
 		},
 	}, nil
 }
+
+// isBot says whether a login is a bot's. GitHub ends those of Apps so, and no person's login can hold a bracket.
+func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // answerLabel says something of a label, once for its cause.
 func (d *Desk) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {

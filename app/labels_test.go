@@ -43,6 +43,17 @@ func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
 	require.Empty(t, h.clusters())
 }
 
+func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
+	h := newHouse(t)
+	h.github.permission["triage-bot[bot]"] = "write"
+	h.labeled("triage-bot[bot]", label)
+	require.Empty(t, h.clusters())
+	require.Equal(t, []string{"remove_label " + label}, h.effects())
+	require.Contains(t, strings.Join(h.replies(), "\n"), "A bot may set labels for people without any permission")
+	h.labeled("will", label)
+	h.only()
+}
+
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)

@@ -99,6 +99,12 @@ func checkGitHub(r Request, act string) Check {
 	if r.PR != nil {
 		repo = r.PR.Repo
 	}
+	if r.Bot && r.Door == DoorLabel {
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s is a bot. A bot may set labels for people without any permission, so its labels ask for nothing.", who(r))
+		check.Next = fmt.Sprintf("Set the label yourself; it takes %s on %s.", enough[0], repo)
+		return check
+	}
 	if slices.Contains(enough, r.Permission) {
 		check.Words = fmt.Sprintf("%s has %s permission on %s.", who(r), r.Permission, repo)
 		return check

@@ -257,6 +257,17 @@ func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	require.False(t, Evaluate(r, Usage{}, terms(t), s).Allowed)
 }
 
+func TestABotAsksForNothingByALabel(t *testing.T) {
+	bots := wish()
+	bots.Bot = true
+	v := Evaluate(bots, Usage{}, terms(t), Settings{})
+	require.False(t, v.Allowed)
+	require.Equal(t, Fail, find(t, v, "permission").Result)
+	require.False(t, May(bots, "hold").Allowed, "the label ocp/keep")
+	bots.Door = DoorComment // a workflow's repository_dispatch
+	require.True(t, Evaluate(bots, Usage{}, terms(t), Settings{}).Allowed)
+}
+
 func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	r := wish()
 	r.Profile, r.Ownership, r.PR.Fork = "gone", Ownership{}, true

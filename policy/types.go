@@ -55,6 +55,7 @@ type Request struct {
 	Principal  Principal         `json:"principal"`
 	Door       Door              `json:"door"`
 	Permission string            `json:"permission,omitempty"` // the actor's permission as GitHub says: admin, maintain, write, triage, read, none
+	Bot        bool              `json:"bot,omitempty"`        // the actor is a bot of GitHub's, which acts for people nobody here knows
 	Takes      string            `json:"takes,omitempty"`      // the least of Permissions that is enough; empty: the first
 	PR         *PullRequest      `json:"pr,omitempty"`
 	Ownership  Ownership         `json:"ownership"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/house/attack/matrix"
 	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
@@ -97,6 +98,10 @@ func catalogue(t *testing.T) book.Book {
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 4, creating: 3, nodeHours: 3000}\n  - {name: person, scope: person, live: 8}\n",
 		"policies/long.yaml": "name: long\nrules:\n  - name: days\n    when: request.ttlHours > 48\n    effect: requireApproval\n" +
 			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
+		"identities/matrix.yaml": matrix.Identities,
+		"identities/programs.yaml": "identities:\n" +
+			"  - {name: actions, source: oidc, match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
+			"  - {name: kubernetes, source: oidc, match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
 	})
 }
 

@@ -1,90 +1,77 @@
 package web
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/attack/matrix"
+	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// columns are the principals of the table: of the cluster's team, admin, auditor, of another team, with a share to see, with a
-// share to use, without a role; then one whose session is over, and nobody.
-var columns = []string{"maya", "will", "ada", "rob", "sid", "una", "nora", "late", "nobody"}
+// columns are the principals of the matrix by the names they have in the cast.
+var columns = map[matrix.Principal]string{
+	matrix.Requester: "maya", matrix.Admin: "will", matrix.Auditor: "ada", matrix.OtherRequester: "rob", matrix.Sees: "sid", matrix.Uses: "una",
+	matrix.NoRole: "nora", matrix.Expired: "late", matrix.TeamAdmin: "tess", matrix.TeamAuditor: "tom", matrix.OtherAdmin: "olga",
+	matrix.Workload: "workflow", matrix.OtherWorkload: "builder",
+}
 
-// everybody says what each page and form answers to each of them: a status; "done" for a form that leads on and says what was
-// done, "not" for one that leads back and says why nothing was; "login" for the way to sign in. "{id}" is a ready cluster of
-// maya's team, new for each cell, "{approval}" her request for its password, "{link}" her link to its kubeconfig.
-var everybody = map[string]struct {
-	form url.Values
-	want string // in the columns' order
-}{
-	"GET /{$}":                   {want: "200 200 200 200 200 200 403 login login"},
-	"GET /clusters/{id}":         {want: "200 200 200 404 200 200 403 login login"},
-	"GET /clusters/{id}/destroy": {want: "200 200 403 404 403 403 403 login login"},
+// everybody are the rows of the matrix.
+func everybody(t *testing.T) map[string]matrix.Row {
+	t.Helper()
+	rows, err := matrix.Pages()
+	require.NoError(t, err)
+	require.Empty(t, matrix.Missing(rows, Routes()))
+	return rows
+}
 
-	"POST /clusters/{id}/destroy":         {want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/extend":          {form: url.Values{"hours": {"1"}}, want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/hold":            {form: url.Values{"hours": {"1"}, "reason": {"x"}}, want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/unhold":          {want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/scale":           {form: url.Values{"replicas": {"2"}}, want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/share":           {form: url.Values{"kind": {"team"}, "with": {"payments"}}, want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/unshare":         {form: url.Values{"kind": {"principal"}, "with": {"{sid}"}}, want: "done done 403 404 done 403 403 login login"},
-	"POST /clusters/{id}/transfer":        {form: url.Values{"team": {"platform"}, "owner": {"zoe"}}, want: "done done 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/retry":           {form: url.Values{"reason": {"x"}}, want: "not not 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/abandon":         {form: url.Values{"reason": {"x"}}, want: "403 not 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/kubeconfig":      {want: "200 200 403 404 403 200 403 login login"},
-	"POST /clusters/{id}/kubeconfig-link": {want: "303 303 403 404 403 303 403 login login"},
-	"POST /clusters/{id}/kubeadmin-link":  {want: "not not 403 404 403 403 403 login login"},
-	"POST /clusters/{id}/break-glass":     {form: url.Values{"reason": {"x"}}, want: "done not 403 404 403 403 403 login login"}, // hers waits already
+// sentBy is what a row posts.
+func sentBy(row matrix.Row) url.Values {
+	form := url.Values{}
+	for name, value := range row.Form {
+		form.Set(name, value)
+	}
+	return form
+}
 
-	"GET /new":                     {want: "200 200 403 200 403 403 403 login login"},
-	"POST /new":                    {form: url.Values{"do": {"check"}, "name": {"x"}}, want: "200 200 403 200 403 403 403 login login"},
-	"GET /approvals":               {want: "200 200 200 200 403 403 403 login login"},
-	"GET /approvals/{id}":          {want: "200 200 200 404 403 403 403 login login"},
-	"POST /approvals/{id}/approve": {want: "403 done 403 404 403 403 403 login login"},
-	"POST /approvals/{id}/refuse":  {form: url.Values{"reason": {"x"}}, want: "403 done 403 404 403 403 403 login login"},
-	"GET /links/{link}":            {want: "200 404 404 404 404 404 404 login login"},
-	"POST /links/{link}":           {want: "200 404 404 404 404 404 404 login login"},
-
-	"GET /me":                      {want: "200 200 200 200 200 200 200 login login"},
-	"POST /me/unlink":              {form: url.Values{"account": {"github:nobody"}}, want: "404 404 404 404 404 404 404 login login"},
-	"GET /limits":                  {want: "200 200 200 200 403 403 403 login login"},
-	"POST /limits/reload":          {want: "403 done 403 403 403 403 403 login login"},
-	"GET /usage":                   {want: "200 200 200 200 403 403 403 login login"},
-	"GET /findings":                {want: "403 200 200 403 403 403 403 login login"},
-	"GET /deliveries":              {want: "403 200 200 403 403 403 403 login login"},
-	"GET /deliveries/{id}":         {want: "403 200 200 403 403 403 403 login login"},
-	"POST /deliveries/{id}/replay": {form: url.Values{"reason": {"x"}}, want: "403 done 403 403 403 403 403 login login"},
-	"GET /audit":                   {want: "403 200 200 403 403 403 403 login login"},
-	"POST /audit/verify":           {want: "403 done done 403 403 403 403 login login"},
+// attemptsToken is one that a runner would have.
+func attemptsToken(t *testing.T) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	raw, err := token.NewSigner(key, time.Hour).Sign("att_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT", "token", time.Now())
+	require.NoError(t, err)
+	return raw
 }
 
 func TestEveryPageAndFormAnswersEverybodyAsItsRowSays(t *testing.T) {
 	h := newHouse(t)
-	for route := range (&pages{}).private() {
-		require.Contains(t, everybody, route, "no row says who may")
+	rows := everybody(t)
+	browsers := map[matrix.Principal]*browser{matrix.Nobody: h.browser().still()}
+	for who, name := range columns {
+		browsers[who] = h.as(name).still()
 	}
-	browsers := map[string]*browser{}
-	for _, name := range columns {
-		browsers[name] = h.as(name).still()
-	}
+	browsers[matrix.Runner] = h.bearing(attemptsToken(t)).still()
+	browsers[matrix.ClosedRunner] = browsers[matrix.Runner]
 	h.shown("c0") // the front page is of those to whom something is shown
 	n := 0
-	for route, row := range everybody {
-		want := strings.Fields(row.want)
-		require.Len(t, want, len(columns), route)
-		for i, name := range columns {
+	for route, row := range rows {
+		var got []string
+		for _, who := range matrix.Principals {
 			n++
-			got := h.cell(browsers[name], route, row.form, n)
-			require.Equal(t, want[i], got, "%s by %s", route, name)
+			got = append(got, h.cell(browsers[who], route, sentBy(row), n))
 		}
+		require.Equal(t, strings.Join(strings.Fields(row.Want), " "), strings.Join(got, " "), "%s: %v", route, matrix.Principals)
 	}
 }
 
@@ -98,7 +85,7 @@ func (h *house) cell(b *browser, route string, form url.Values, n int) string {
 	}
 	sent := url.Values{}
 	for name, values := range form {
-		sent.Set(name, strings.ReplaceAll(values[0], "{sid}", h.id("sid")))
+		sent.Set(name, strings.ReplaceAll(values[0], "{sees}", h.id("sid")))
 	}
 	var status int
 	var page string
@@ -156,7 +143,7 @@ func TestAForeignClusterLooksLikeNone(t *testing.T) {
 	h := newHouse(t)
 	foreign, none := h.shown("shop").ID, store.NewID("clu")
 	b := h.as("rob").still()
-	for route, row := range everybody {
+	for route, row := range everybody(t) {
 		method, at, _ := strings.Cut(route, " ")
 		if !strings.HasPrefix(at, "/clusters/{id}") {
 			continue
@@ -167,7 +154,7 @@ func TestAForeignClusterLooksLikeNone(t *testing.T) {
 			if method == http.MethodGet {
 				status, page, _ = b.get(strings.ReplaceAll(at, "{id}", id))
 			} else {
-				status, page, _ = b.post(strings.ReplaceAll(at, "{id}", id), row.form)
+				status, page, _ = b.post(strings.ReplaceAll(at, "{id}", id), sentBy(row))
 			}
 			require.Equal(t, http.StatusNotFound, status, route)
 			page, _, found := strings.Cut(strings.ReplaceAll(page, id, "ID"), "<footer>") // there is a clock in it

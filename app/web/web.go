@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -149,6 +151,9 @@ func (p *pages) private() map[string]handler {
 		"POST /audit/verify":           p.verify,
 	}
 }
+
+// Routes lists the pages and forms for those who signed in, as patterns of net/http, so that each can be held against who may.
+func Routes() []string { return slices.Sorted(maps.Keys((&pages{}).private())) }
 
 // guarded tells browsers to run and load nothing but ours, and to show us in no frame.
 func guarded(next http.Handler) http.Handler {

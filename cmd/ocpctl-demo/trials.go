@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/house/attack"
 	"github.com/ocpctl/ocpctl/internal/house/trial"
 )
 
@@ -22,6 +23,9 @@ type trials struct {
 	seed   uint64
 	cell   string
 	width  int
+	attack bool
+	only   string
+	short  bool
 }
 
 func (t *trials) flags() {
@@ -32,12 +36,18 @@ func (t *trials) flags() {
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
 	flag.StringVar(&t.cell, "cell", "", "with -chaos: only this cell, BOUNDARY/STRIKE, or all of one boundary or one strike")
 	flag.IntVar(&t.width, "width", 0, "clusters at once; 0: what suits two cores")
+	flag.BoolVar(&t.attack, "attack", false, "attack a demo of its own, print which attacks were held, and stop; exits with 1 if one got through")
+	flag.StringVar(&t.only, "only", "", "with -attack: only attacks whose name begins with `PREFIX`")
+	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make test")
 }
 
-func (t *trials) wanted() bool { return t.chaos || t.cycles > 0 }
+func (t *trials) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
 
 // run starts a house of its own in a fresh folder; the demo's is left alone.
 func (t *trials) run(dir string) (err error) {
+	if t.attack {
+		return t.attacks(dir)
+	}
 	if t.seed == 0 {
 		t.seed = uint64(time.Now().Unix()) //nolint:gosec // long after 1970
 	}
@@ -58,4 +68,15 @@ func (t *trials) run(dir string) (err error) {
 	}
 	stop()
 	return errors.Join(err, h.Stop())
+}
+
+// attacks plays the attacks on a demo of their own in a fresh folder.
+func (t *trials) attacks(dir string) error {
+	place := filepath.Join(dir, "attack")
+	if err := os.RemoveAll(place); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return attack.Run(ctx, attack.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Short: t.short, Only: t.only})
 }

@@ -54,8 +54,9 @@ type Config struct {
 	Heartbeat  time.Duration // of a runner that has nothing to tell
 	WordsPace  time.Duration // least time between two changes on GitHub
 
-	Secrets Secrets  // what is not given is the demo's
-	Env     []string // KEY=value, for the server and so for runners and installers, after the house's own
+	Callers []aws.Caller // who has keys in the stand-in AWS beside the demo's own
+	Secrets Secrets      // what is not given is the demo's
+	Env     []string     // KEY=value, for the server and so for runners and installers, after the house's own
 }
 
 // Secrets are what must never be seen outside. A test that looks for them gives its own.
@@ -182,10 +183,10 @@ func (h *House) startStatus(context.Context) (err error) {
 func (h *House) startAWS(ctx context.Context) (err error) {
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
-		Callers: []aws.Caller{
+		Callers: append([]aws.Caller{
 			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy},
-		},
+		}, h.Callers...),
 		Roles: []aws.Role{{Name: bucketRole, Policy: bucketPolicy}},
 	})
 	return err

@@ -24,25 +24,26 @@ func choosePorts(base int) (Ports, error) {
 // next is where the next search of this process begins.
 var next atomic.Int64
 
-// freePorts finds free ports below the range from which the kernel takes the local ports of connections (32768 and above):
+// FreePort finds a free port below the range from which the kernel takes the local ports of connections (32768 and above):
 // up there a port that is free now may be taken by anybody's next connection.
-func freePorts() (Ports, error) {
+func FreePort() (int, error) {
 	const lowest, highest = 12000, 32000
-	var p Ports
-	wanted := p.all()
 	for range highest - lowest {
 		port := lowest + int((int64(os.Getpid())*137+next.Add(1))%(highest-lowest))
-		l, err := net.Listen("tcp", addr(port))
-		if err != nil {
-			continue
-		}
-		l.Close()
-		*wanted[0], wanted = port, wanted[1:]
-		if len(wanted) == 0 {
-			return p, nil
+		if l, err := net.Listen("tcp", addr(port)); err == nil {
+			return port, l.Close()
 		}
 	}
-	return p, fmt.Errorf("no free ports between %d and %d", lowest, highest)
+	return 0, fmt.Errorf("no free port between %d and %d", lowest, highest)
+}
+
+func freePorts() (p Ports, err error) {
+	for _, port := range p.all() {
+		if *port, err = FreePort(); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 // free reports the first port that somebody else holds. PostgreSQL's is left to its launcher, which may find its own old server there.

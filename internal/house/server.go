@@ -41,6 +41,23 @@ func (h *House) StartServer(ctx context.Context) error {
 	return h.ready(ctx)
 }
 
+// ServeBeside starts another ocpctl-server on the house's database with a configuration of its own, and returns what stops it.
+// The caller waits until it is ready.
+func (h *House) ServeBeside(config, roles, log string) (stop func() error, err error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own
+	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", config, "-roles", roles, "-migrate=false")
+	cmd.Env, cmd.Stdout, cmd.Stderr = h.environment(), out, out
+	exited, err := child.Start(cmd, syscall.SIGTERM)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return end(&process{cmd: cmd, done: exited}, syscall.SIGTERM) }, nil
+}
+
 // ServerPID is the process of the server that was started last.
 func (h *House) ServerPID() int { return h.server.cmd.Process.Pid }
 
@@ -92,8 +109,9 @@ func (h *House) KillServer() error { return h.endServer(syscall.SIGKILL) }
 // StopServer ends the server politely. Runners live on.
 func (h *House) StopServer() error { return h.endServer(syscall.SIGTERM) }
 
-func (h *House) endServer(sig syscall.Signal) error {
-	p := h.server
+func (h *House) endServer(sig syscall.Signal) error { return end(h.server, sig) }
+
+func end(p *process, sig syscall.Signal) error {
 	select {
 	case <-p.done:
 		return nil

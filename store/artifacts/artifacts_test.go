@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -264,6 +265,7 @@ func TestAnArchiveThatReachesOutsideIsRefused(t *testing.T) {
 		"a folder of nobody":        {[]tar.Header{{Typeflag: tar.TypeDir, Name: "../evil/"}, {Typeflag: tar.TypeReg, Name: "a", Size: 1}}, []artifacts.File{one("a")}},
 		"a file twice":              {[]tar.Header{{Typeflag: tar.TypeReg, Name: "a", Size: 1}, {Typeflag: tar.TypeReg, Name: "a", Size: 1}}, []artifacts.File{one("a")}},
 		"a larger file than stated": {[]tar.Header{{Typeflag: tar.TypeReg, Name: "a", Size: 2}}, []artifacts.File{one("a")}},
+		"a folder twice":            {[]tar.Header{{Typeflag: tar.TypeDir, Name: "f/"}, {Typeflag: tar.TypeDir, Name: "f/"}, {Typeflag: tar.TypeReg, Name: "f/a", Size: 1}}, []artifacts.File{one("f/a")}},
 		"a file missing":            {nil, []artifacts.File{one("a")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,6 +279,64 @@ func TestAnArchiveThatReachesOutsideIsRefused(t *testing.T) {
 			require.Empty(t, tree(t, above), "nothing was written, inside or outside")
 		})
 	}
+}
+
+// What fits its manifest and its checksums can still be more than a teardown's disk or memory holds.
+func TestAnArchiveThatIsTooMuchIsRefusedUnread(t *testing.T) {
+	empty := sha256.Sum256(nil)
+	file := func(name string, size int64) artifacts.File {
+		return artifacts.File{Path: name, Mode: "0640", Size: size, SHA256: hex.EncodeToString(empty[:])}
+	}
+	var many []artifacts.File
+	for i := range 10_001 {
+		many = append(many, file(fmt.Sprintf("f%d", i), 0))
+	}
+	for name, c := range map[string]struct {
+		files []artifacts.File
+		words string
+	}{
+		"a file of 10 GB":         {[]artifacts.File{file("zeros", 10<<30)}, `"zeros" has 10737418240 bytes`},
+		"files of 10 GB together": {slices.Repeat([]artifacts.File{file("part", 256<<20)}, 40), "together"},
+		"a size below zero":       {[]artifacts.File{file("a", -1)}, "-1 bytes"},
+		"10,001 files":            {many, "10001 files"},
+		"a path of a kilobyte":    {[]artifacts.File{file(strings.Repeat("a", 1024), 0)}, "1024 bytes"},
+		"a manifest of 5 MB":      {[]artifacts.File{{Path: "a", Mode: strings.Repeat("0", 5<<20)}}, "more than 4194304 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client, bucket := newStore(t)
+			_, skipped, err := s.Restore(t.Context(), []artifacts.Snapshot{plant(t, client, bucket, nil, c.files)}, filepath.Join(t.TempDir(), "restored"))
+			require.ErrorIs(t, err, artifacts.ErrNoneGood)
+			require.ErrorContains(t, skipped[0].Err, c.words)
+			require.False(t, skipped[0].Unanswered(), "asking again changes nothing")
+		})
+	}
+}
+
+// A frame of a few bytes may ask for half a gigabyte of memory before anything of it is checked.
+func TestAFrameThatAsksForMuchMemoryIsRefused(t *testing.T) {
+	s, client, bucket := newStore(t)
+	one := plant(t, client, bucket, nil, nil)
+	raw := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 19 << 3}, 0x01, 0x20, 0x00) // RFC 8878: a window of 2^29, one raw block of 1024 bytes
+	raw = append(raw, make([]byte, 1024)...)
+	sum := sha256.Sum256(raw)
+	one.SHA256, one.Size = hex.EncodeToString(sum[:]), int64(len(raw))
+	write(t, client, bucket, one.Key, raw)
+	manifest, err := json.Marshal(artifacts.Manifest{Type: artifacts.Destroy, InfraID: one.InfraID, Archive: one.Key, SHA256: one.SHA256, Size: one.Size})
+	require.NoError(t, err)
+	write(t, client, bucket, one.ManifestKey, manifest)
+	_, skipped, err := s.Restore(t.Context(), []artifacts.Snapshot{one}, filepath.Join(t.TempDir(), "restored"))
+	require.ErrorIs(t, err, artifacts.ErrNoneGood)
+	require.ErrorContains(t, skipped[0].Err, "window")
+}
+
+func TestWhatIsTooMuchIsNotPackedEither(t *testing.T) {
+	s, _, _ := newStore(t)
+	dir := installDir(t)
+	for i := range 10_001 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "credentials-requests", fmt.Sprintf("%d.yaml", i)), nil, 0o640))
+	}
+	_, err := s.Save(t.Context(), destroyBundle(dir))
+	require.ErrorContains(t, err, "at most 10000")
 }
 
 func TestAFolderThatExistsIsNotRestoredInto(t *testing.T) {
@@ -343,4 +403,25 @@ func TestTheSpoolIsReadInTheOrderItWasWritten(t *testing.T) {
 	require.Equal(t, []artifacts.Document{
 		{Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "report", Body: []byte(`{"seq":9}`)}, {Kind: "result", Body: []byte(`{"seq":10}`)},
 	}, docs)
+}
+
+// The end of an attempt waits for its spool, so nothing that lies there may keep it from being read.
+func TestADocumentThatIsTooLargeHidesNoOther(t *testing.T) {
+	s, client, bucket := newStore(t)
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 1, "report"), bytes.Repeat([]byte(" "), 33<<20))
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 2, "report"), []byte(`{"seq":2}`))
+	write(t, client, bucket, artifacts.SpoolKey("att_1", 3, "result"), []byte(`{"seq":3}`))
+	docs, err := s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Equal(t, []artifacts.Document{{Kind: "report"}, {Kind: "report", Body: []byte(`{"seq":2}`)}, {Kind: "result", Body: []byte(`{"seq":3}`)}}, docs)
+}
+
+func TestOfASpoolWithoutEndTheFirstThousandAreRead(t *testing.T) {
+	s, client, bucket := newStore(t)
+	for i := range 1001 {
+		write(t, client, bucket, artifacts.SpoolKey("att_1", i, "report"), []byte("{}"))
+	}
+	docs, err := s.Spooled(t.Context(), "att_1")
+	require.NoError(t, err)
+	require.Len(t, docs, 1000)
 }

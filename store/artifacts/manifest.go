@@ -29,10 +29,14 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// parseManifest reads a manifest and refuses one that names a path outside the directory, or one path twice.
+// parseManifest reads a manifest and refuses one that names a path outside the directory, one path twice, or more than an
+// archive may hold.
 func parseManifest(raw []byte) (Manifest, map[string]File, error) {
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
+	}
+	if err := bounded(m.Files, m.Size); err != nil {
 		return m, nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
 	}
 	byPath := make(map[string]File, len(m.Files))

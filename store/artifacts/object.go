@@ -109,11 +109,15 @@ func (s *Store) Read(ctx context.Context, ref string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var raw []byte
-	err = s.get(ctx, key, readLimit, func(body io.Reader) (err error) {
-		raw, err = io.ReadAll(io.LimitReader(body, readLimit+1))
-		if err == nil && len(raw) > readLimit {
-			err = errors.New("larger than is read into memory")
+	return s.readAll(ctx, key, readLimit)
+}
+
+// readAll reads a whole object of at most so many bytes into memory. A larger one is not what was written: ErrCorrupt.
+func (s *Store) readAll(ctx context.Context, key string, most int64) (raw []byte, err error) {
+	err = s.get(ctx, key, most, func(body io.Reader) (err error) {
+		raw, err = io.ReadAll(io.LimitReader(body, most+1))
+		if err == nil && int64(len(raw)) > most {
+			err = fmt.Errorf("%w: it has more than %d bytes", ErrCorrupt, most)
 		}
 		return err
 	})

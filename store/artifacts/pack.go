@@ -41,6 +41,9 @@ func (s *Store) pack(t Type, dir string) (packed, error) {
 		p.size, err = out.Seek(0, io.SeekCurrent)
 	}
 	if err == nil {
+		err = bounded(p.files, p.size)
+	}
+	if err == nil {
 		_, err = out.Seek(0, io.SeekStart)
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func (s *Store) Restore(ctx context.Context, snapshots []Snapshot, dir string) (
 
 // restoreOne unpacks beside dir and moves the result there only when everything was right.
 func (s *Store) restoreOne(ctx context.Context, one Snapshot, dir string) error {
-	raw, err := s.Read(ctx, s.ref(one.ManifestKey))
+	raw, err := s.readAll(ctx, one.ManifestKey, mostManifest)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -13,10 +14,19 @@ import (
 // Document is one report or result that a runner left in the bucket because the Status API was away.
 type Document struct {
 	Kind string // "report" or "result"
-	Body []byte // JSON, as the Status API would have got it
+	Body []byte // JSON, as the Status API would have got it; nil: it is larger than the Status API would have taken
 }
 
-// Spooled returns what an attempt's runner left, in the order it was written. None is an empty list.
+// The bounds of a spool. A runner that was cut off leaves some hundred documents; one that went wrong may leave anything, and
+// the end of its attempt waits for what is read here.
+const (
+	mostSpooled  = 1000
+	mostDocument = 8 << 20  // bytes, as the Status API takes
+	mostSpool    = 64 << 20 // bytes of all documents together
+)
+
+// Spooled returns what an attempt's runner left, in the order it was written. None is an empty list. Of more documents than a
+// runner leaves the first ones are returned, and of those that are too large only that they are there.
 func (s *Store) Spooled(ctx context.Context, attempt string) ([]Document, error) {
 	if !plainID.MatchString(attempt) {
 		return nil, fmt.Errorf("spool of attempt %q: not an id", attempt)
@@ -24,20 +34,29 @@ func (s *Store) Spooled(ctx context.Context, attempt string) ([]Document, error)
 	prefix := "spool/" + attempt + "/"
 	listed := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: aws.String(s.cfg.Bucket), Prefix: aws.String(prefix)})
 	var docs []Document
-	for listed.HasMorePages() {
+	var sum int64
+	for listed.HasMorePages() && len(docs) < mostSpooled {
 		page, err := listed.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list the spool of attempt %s: %w", attempt, err)
 		}
-		for _, object := range page.Contents { // S3 lists by key, and the keys begin with a padded number
-			key := aws.ToString(object.Key)
-			body, err := s.Read(ctx, s.ref(key))
-			if err != nil {
+		for _, object := range page.Contents[:min(len(page.Contents), mostSpooled-len(docs))] { // S3 lists by key, and the keys begin with a padded number
+			doc, size := Document{Kind: kindOf(aws.ToString(object.Key))}, aws.ToInt64(object.Size)
+			if size <= mostDocument && sum+size <= mostSpool {
+				sum += size
+				doc.Body, err = s.readAll(ctx, aws.ToString(object.Key), mostDocument)
+			}
+			if err != nil && !errors.Is(err, ErrCorrupt) { // written anew and larger since it was listed
 				return nil, err
 			}
-			_, kind, _ := strings.Cut(strings.TrimSuffix(path.Base(key), ".json"), "-")
-			docs = append(docs, Document{Kind: kind, Body: body})
+			docs = append(docs, doc)
 		}
 	}
 	return docs, nil
+}
+
+// kindOf reads the kind out of a document's key.
+func kindOf(key string) string {
+	_, kind, _ := strings.Cut(strings.TrimSuffix(path.Base(key), ".json"), "-")
+	return kind
 }

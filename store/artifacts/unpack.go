@@ -22,6 +22,7 @@ import (
 type archiveReader struct {
 	manifest Manifest
 	files    map[string]File
+	folders  map[string]bool // that hold files of the manifest
 	buffer   []byte
 }
 
@@ -44,7 +45,7 @@ func (r *archiveReader) read(raw io.Reader, root *os.Root) error {
 }
 
 func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
-	decoder, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)))
+	decoder, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithDecoderMaxWindow(mostWindow))
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
 	}
@@ -110,16 +111,17 @@ func (w localWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// folder remembers a folder's mode. Only folders that hold a file of the manifest belong here.
+// folder remembers a folder's mode. Only folders that hold a file of the manifest belong here, each once.
 func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode) error {
 	name := strings.TrimSuffix(header.Name, "/")
-	for file := range r.files {
-		if localPath(name) && strings.HasPrefix(file, name+"/") {
-			modes[name] = fs.FileMode(header.Mode).Perm() | 0o700 // its owner must be able to remove it again
-			return nil
-		}
+	if !r.folders[name] {
+		return fmt.Errorf("%w: folder %q holds nothing the manifest names", ErrCorrupt, header.Name)
 	}
-	return fmt.Errorf("%w: folder %q holds nothing the manifest names", ErrCorrupt, header.Name)
+	if _, twice := modes[name]; twice {
+		return fmt.Errorf("%w: folder %q is there twice", ErrCorrupt, header.Name)
+	}
+	modes[name] = fs.FileMode(header.Mode).Perm() | 0o700 // its owner must be able to remove it again
+	return nil
 }
 
 func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Root) error {
@@ -204,5 +206,11 @@ func newArchiveReader(raw []byte) (*archiveReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &archiveReader{manifest: m, files: files, buffer: make([]byte, 256<<10)}, nil
+	folders := map[string]bool{}
+	for file := range files {
+		for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
+			folders[folder] = true
+		}
+	}
+	return &archiveReader{manifest: m, files: files, folders: folders, buffer: make([]byte, 256<<10)}, nil
 }

@@ -6,15 +6,26 @@ import (
 )
 
 // Open opens a pull request from a branch of the repository as a person and returns its number.
-func (p Place) Open(title, as string) (int, error) { return p.open(title, as, Org, false) }
+func (p Place) Open(title, as string) (int, error) {
+	return p.open(title, branchName(title), as, Org, false)
+}
+
+// OpenFrom opens a pull request from a branch of the repository with a name of its own: git allows what HTML and Markdown read.
+func (p Place) OpenFrom(title, branch, as string) (int, error) {
+	return p.open(title, branch, as, Org, false)
+}
 
 // OpenDraft opens a draft.
-func (p Place) OpenDraft(title, as string) (int, error) { return p.open(title, as, Org, true) }
+func (p Place) OpenDraft(title, as string) (int, error) {
+	return p.open(title, branchName(title), as, Org, true)
+}
 
 // OpenFork opens a pull request from the fork of somebody.
-func (p Place) OpenFork(title, as string) (int, error) { return p.open(title, as, as, false) }
+func (p Place) OpenFork(title, as string) (int, error) {
+	return p.open(title, branchName(title), as, as, false)
+}
 
-func (p Place) open(title, as, head string, draft bool) (int, error) {
+func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 	var number int
 	err := p.do(func(w *world, r *repository) ([]Event, error) {
 		if strings.TrimSpace(title) == "" {
@@ -27,11 +38,11 @@ func (p Place) open(title, as, head string, draft bool) (int, error) {
 		now := p.s.now().UTC().Truncate(1e9)
 		pr := &PullRequest{
 			Number: number, Title: title, Author: as, HeadOwner: head, Open: true, Draft: draft, Labels: []string{},
-			HeadRef: branchName(title), HeadSHA: commitID(r.Name, number, 1), BaseSHA: r.Branches[Branch], Pushes: 1,
+			HeadRef: branch, HeadSHA: commitID(r.Name, number, 1), BaseSHA: r.Branches[Branch], Pushes: 1,
 			CreatedAt: now, UpdatedAt: now,
 		}
 		for n := 2; r.headOf(head, pr.HeadRef) != nil; n++ {
-			pr.HeadRef = branchName(title) + "-" + itoa(int64(n))
+			pr.HeadRef = branch + "-" + itoa(int64(n))
 		}
 		r.Commits[pr.HeadSHA] = withFile(r.Commits[pr.BaseSHA], "docs/"+pr.HeadRef+".md", title+"\n")
 		r.Pulls = append(r.Pulls, pr)

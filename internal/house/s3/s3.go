@@ -38,13 +38,13 @@ const (
 
 // Config says where the server lives. Dir, AccessKey and SecretKey are needed.
 type Config struct {
-	Dir       string // holds the buckets; made when it is missing
-	Port      int    // on 127.0.0.1; 0: a free one
+	Dir       string    // holds the buckets; made when it is missing
+	Port      int       // on 127.0.0.1; 0: a free one
 	AccessKey string    // may do everything
 	SecretKey string    // also the key of the stand-in STS, whose sessions are known here
 	Accounts  []Account // who else has a key
-	Buckets   []string // made when they are missing
-	Remove    bool     // the directory goes with the server
+	Buckets   []string  // made when they are missing
+	Remove    bool      // the directory goes with the server
 }
 
 // Server is a running S3 server.

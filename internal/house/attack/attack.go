@@ -1,0 +1,159 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// attack is one thing that somebody tries.
+type attack struct {
+	name  string // side/what; docs/threat-model.md names attacks by it
+	who   string // the attacker
+	tried string // in a few words, for the table
+	short bool   // part of the short form, which is part of make test
+	play  func(ctx context.Context, t *target) (result, error)
+}
+
+// result is what came of an attack. A play that returns an error says that the attack could not be tried.
+type result struct {
+	through  bool
+	evidence string
+}
+
+func held(format string, args ...any) (result, error) {
+	return result{evidence: fmt.Sprintf(format, args...)}, nil
+}
+
+func through(format string, args ...any) (result, error) {
+	return result{through: true, evidence: fmt.Sprintf(format, args...)}, nil
+}
+
+// side is the attacks of one kind of attacker, played one after the other.
+type side struct {
+	name    string
+	alone   bool // it would disturb others: it is played after them
+	attacks []attack
+}
+
+// sides lists every attack there is. Those that are alone come last, in the order in which they are played.
+func sides() []side {
+	return []side{
+		{name: "runner", attacks: runnerAttacks()},
+		{name: "matrix", attacks: matrixAttacks()},
+		{name: "stranger", attacks: strangerAttacks()},
+		{name: "identity", attacks: identityAttacks()},
+		{name: "person", attacks: personAttacks()},
+		{name: "pull", alone: true, attacks: pullAttacks()},
+		{name: "markup", alone: true, attacks: markupAttacks()},
+		{name: "config", alone: true, attacks: configAttacks()},
+		{name: "archive", attacks: archiveAttacks()},
+		{name: "webhook", alone: true, attacks: webhookAttacks()},
+		{name: "flood", alone: true, attacks: floodAttacks()},
+		{name: "secret", alone: true, attacks: secretAttacks()},
+		{name: "aftermath", alone: true, attacks: aftermathAttacks()},
+	}
+}
+
+// Names lists the names of all attacks, for documents that refer to them.
+func Names() []string {
+	var names []string
+	for _, s := range sides() {
+		for _, a := range s.attacks {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// Config says where the attacked demo stands and which attacks are played.
+type Config struct {
+	Dir   string    // state of the demo; made when missing, and must be the attack's own
+	Bin   string    // folder with the programs
+	Out   io.Writer // the table
+	Short bool      // only the attacks of the short form
+	Only  string    // only attacks whose name begins so; empty: all
+}
+
+// playTime bounds one attack.
+const playTime = 75 * time.Second
+
+// outcome is one line of the table.
+type outcome struct {
+	attack
+	result
+	err  error
+	took time.Duration
+}
+
+// Run starts a demo of its own, plays the attacks, prints the table, and stops the demo. It returns an error if an attack got
+// through or could not be played.
+func Run(ctx context.Context, c Config) (err error) {
+	began := time.Now()
+	wanted := c.wanted()
+	if len(wanted) == 0 {
+		return fmt.Errorf("no attack is named %q; the names are %s", c.Only, strings.Join(Names(), ", "))
+	}
+	t, err := start(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.stop()) }()
+	started := time.Since(began)
+	outcomes := play(ctx, t, wanted)
+	return report(c.Out, outcomes, started, time.Since(began))
+}
+
+// wanted are the sides with the attacks that are to be played.
+func (c Config) wanted() []side {
+	var out []side
+	for _, s := range sides() {
+		s.attacks = slices.DeleteFunc(s.attacks, func(a attack) bool {
+			return c.Short && !a.short || !strings.HasPrefix(a.name, c.Only)
+		})
+		if len(s.attacks) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// play plays the sides beside each other, and those that are alone after them.
+func play(ctx context.Context, t *target, wanted []side) []outcome {
+	outcomes := make([][]outcome, len(wanted))
+	var together sync.WaitGroup
+	for i, s := range wanted {
+		if !s.alone {
+			together.Go(func() { outcomes[i] = s.play(ctx, t) })
+		}
+	}
+	together.Wait()
+	for i, s := range wanted {
+		if s.alone {
+			outcomes[i] = s.play(ctx, t)
+		}
+	}
+	return slices.Concat(outcomes...)
+}
+
+func (s side) play(ctx context.Context, t *target) (out []outcome) {
+	t = t.beside()
+	for _, a := range s.attacks {
+		if ctx.Err() != nil {
+			return out
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, playTime)
+		r, err := a.play(ctx, t)
+		cancel()
+		o := outcome{attack: a, result: r, err: err, took: time.Since(began)}
+		t.say("%-11s %s", o.verdict(), a.name)
+		out = append(out, o)
+	}
+	return out
+}
