@@ -17,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -26,8 +27,9 @@ type Config struct {
 	Desk     *app.Desk
 	Store    *store.Store // the Status API, readiness and metrics
 	Auth     *auth.Verifier
-	AWS      *auth.Exchange // of signed AWS identities for sessions; nil: none
-	Tokens   *token.Signer  // the attempts' tokens
+	AWS      *auth.Exchange  // of signed AWS identities for sessions; nil: none
+	Proxies  source.Networks // that are believed who called them; none: a request comes from its peer
+	Tokens   *token.Signer   // the attempts' tokens
 	Runner   RunnerSettings
 	UI       string           // base address of the pages, for links in answers
 	Pace     *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
