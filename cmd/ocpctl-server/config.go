@@ -66,8 +66,8 @@ type githubConfig struct {
 
 	Installations []int64       `yaml:"installations"`  // of the App that are listened to; empty: all
 	HookAddresses []string      `yaml:"hook_addresses"` // networks that webhooks are taken from; empty: all
-	Look          time.Duration `yaml:"look"`          // how often a wanted cluster's pull request is looked at unasked
-	Deliveries    time.Duration `yaml:"deliveries"`    // how often it is read which webhooks never came
+	Look          time.Duration `yaml:"look"`           // how often a wanted cluster's pull request is looked at unasked
+	Deliveries    time.Duration `yaml:"deliveries"`     // how often it is read which webhooks never came
 
 	Permission string        `yaml:"permission"` // that it takes to have clusters: write, maintain or admin; empty: write
 	Forks      string        `yaml:"forks"`      // approve or deny; empty: approve
