@@ -28,6 +28,8 @@ const label = "ocp/aws-minimal-test"
 type writers struct {
 	err  atomic.Pointer[error]
 	seen *store.Store
+
+	repos map[string]app.RepositoryState // by a name they have or had
 }
 
 func (w *writers) say(err error) { w.err.Store(&err) }
@@ -59,7 +61,15 @@ func (w *writers) Teams(context.Context, int64, string, []string) ([]string, err
 
 func (w *writers) OwnLogin(context.Context) (string, error) { return "ocpctl[bot]", nil }
 
-func (w *writers) InstallationOf(context.Context, string) (int64, error) { return 5001, nil }
+func (w *writers) InstallationOf(context.Context, string) (int64, error) { return 5001, w.failing() }
+
+// Repository says that nothing happened to a repository, unless the test says something else.
+func (w *writers) Repository(_ context.Context, _ int64, repo string) (app.RepositoryState, error) {
+	if is, ok := w.repos[repo]; ok {
+		return is, nil
+	}
+	return app.RepositoryState{Installation: 5001, ID: github.RepoID, Name: repo}, w.failing()
+}
 
 // inbox is the door with the worker behind it.
 type inbox struct {

@@ -167,6 +167,7 @@ func TestARepositoryThatAnotherInstallationReachesIsNotGone(t *testing.T) {
 	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: hub.URL, Pace: -1, Settling: -1})
 	require.NoError(t, err)
 	sweep := NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	l.worker = l.workerOn(t, client)
 	look := func() {
 		t.Helper()
 		require.NoError(t, sweep.Look(t.Context()))
