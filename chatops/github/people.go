@@ -46,6 +46,9 @@ func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error)
 	if got.SuspendedAt != nil {
 		return 0, fmt.Errorf("%s: %w: %w; an owner of %s can lift that in its settings under GitHub Apps", doing, ErrRefused, ErrSuspended, owner)
 	}
+	if got.GetID() == 0 {
+		return 0, fmt.Errorf("%s: GitHub answered without its number", doing)
+	}
 	return got.GetID(), nil
 }
 
