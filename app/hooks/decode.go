@@ -77,11 +77,11 @@ func read(body []byte) (webhook, error) {
 	var odd *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &odd):
-		return webhook{}, fmt.Errorf("%w: the field %s has the wrong type, %s", errMisfit, odd.Field, odd.Value)
+		return webhook{}, fmt.Errorf("%w: the field %s has the wrong type, %.64s", errMisfit, odd.Field, odd.Value)
 	case err != nil && !json.Valid(body):
 		return webhook{}, errNotJSON
 	case err != nil: // a time that is none
-		return webhook{}, fmt.Errorf("%w: %w", errMisfit, err)
+		return webhook{}, fmt.Errorf("%w: %.200s", errMisfit, err.Error())
 	}
 	return p, nil
 }
