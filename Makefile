@@ -87,7 +87,8 @@ generate: ## write the code that is generated from app/api/openapi.yaml
 github-shapes: ## write the shapes of GitHub's API anew, from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
-	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/house/github/shapes/github.json
+	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/house/github/shapes/github.json \
+		-fields ../app/hooks/fields.json
 
 .PHONY: generated
 generated:

@@ -31,8 +31,19 @@ type GitHub interface {
 	Teams(ctx context.Context, installation int64, login string, teams []string) ([]string, error)
 	// OwnLogin is what the App itself is called where it acts, e.g. ocpctl[bot].
 	OwnLogin(ctx context.Context) (string, error)
-	// InstallationOf is the App's installation on a repository; 0: it is not installed there.
+	// InstallationOf is the App's installation on a repository; 0: it is not installed there. ErrUnreadable: GitHub does not tell.
 	InstallationOf(ctx context.Context, repo string) (int64, error)
+	// Repository is how a repository stands now, by a name that it has or had. installation is one that reached it before, and may
+	// be gone. ErrUnreadable: GitHub does not tell.
+	Repository(ctx context.Context, installation int64, repo string) (RepositoryState, error)
+}
+
+// RepositoryState is what GitHub says of a repository.
+type RepositoryState struct {
+	Installation int64  // of the App, by which it is reached; 0: by none
+	ID           int64  // GitHub's number of it; 0: nothing is to be seen of it, and the fields below are empty
+	Name         string // owner/name as it is called now
+	Archived     bool
 }
 
 // Artifacts reads one object by its reference, e.g. s3://bucket/key.

@@ -62,17 +62,9 @@ func (d *Desk) Dispatch(ctx context.Context, e DispatchEvent) (note string, err 
 	if e.Type != dispatchCreate && e.Type != dispatchDelete {
 		return "nothing listens to " + brief(e.Type), nil
 	}
-	var p payload
-	if err := json.Unmarshal(e.Payload, &p); err != nil {
-		return "client_payload is no object with text in repository and cluster_name", nil
-	}
-	number, err := strconv.Atoi(string(p.Number))
-	if err != nil || number < 1 || number > math.MaxInt32 {
-		return fmt.Sprintf("pr_number is %s; it has to be the number of a pull request", brief(string(p.Number))), nil
-	}
-	repo, ok := beside(e.Repo, p.Repository)
-	if !ok {
-		return fmt.Sprintf("repository is %s; it has to be owner/name, or a name beside %s", brief(p.Repository), e.Repo), nil
+	p, repo, number, problem := e.read()
+	if problem != "" {
+		return problem, nil
 	}
 	c, err := d.dispatched(ctx, e, repo, number)
 	if errors.Is(err, ErrNoPullRequest) { // nobody waits a day for one
@@ -87,6 +79,28 @@ func (d *Desk) Dispatch(ctx context.Context, e DispatchEvent) (note string, err 
 		}
 		return d.createByDispatch(ctx, c, p)
 	})
+}
+
+// About is the pull request that the event names; ok is false where it names none.
+func (e DispatchEvent) About() (repo string, number int, ok bool) {
+	_, repo, number, problem := e.read()
+	return repo, number, problem == ""
+}
+
+// read reads the payload; problem says in words why it is none.
+func (e DispatchEvent) read() (p payload, repo string, number int, problem string) {
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return p, "", 0, "client_payload is no object with text in repository and cluster_name"
+	}
+	number, err := strconv.Atoi(string(p.Number))
+	if err != nil || number < 1 || number > math.MaxInt32 {
+		return p, "", 0, fmt.Sprintf("pr_number is %s; it has to be the number of a pull request", brief(string(p.Number)))
+	}
+	repo, ok := beside(e.Repo, p.Repository)
+	if !ok {
+		return p, "", 0, fmt.Sprintf("repository is %s; it has to be owner/name, or a name beside %s", brief(p.Repository), e.Repo)
+	}
+	return p, repo, number, ""
 }
 
 var nameChars = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)

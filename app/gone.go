@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/store"
@@ -11,58 +12,70 @@ import (
 // PullRequestGone ends the clusters of a pull request that is not there for us any more, after their grace: a mistake, or a
 // door that is opened again, costs nothing but the rent. why says what became of it, e.g. "acme/shop was deleted".
 func (d *Desk) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
-	live, err := d.live(ctx, repo, number)
+	rows, err := d.goingOn(ctx, []store.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
 		return "", err
 	}
+	if len(rows) == 0 {
+		return "nothing to change", nil
+	}
 	var notes []string
-	for _, row := range live {
-		if !row.Ends.PRClosed.IsZero() {
-			continue
-		}
+	for _, row := range rows {
 		said, err := d.setEnd(ctx, row, store.EndPRClosed, why, actor)
 		if err != nil {
 			return "", err
 		}
 		notes = append(notes, said)
 	}
-	if len(notes) == 0 {
-		return "nothing to change", nil
-	}
 	return strings.Join(notes, "; "), nil
 }
 
-// goneAll does the same to all of them.
-func (d *Desk) goneAll(ctx context.Context, pulls []store.PullRequest, why func(repo string) string, actor string) (note string, err error) {
+// goingOn are the clusters of pull requests that do not end with them yet.
+func (d *Desk) goingOn(ctx context.Context, pulls []store.PullRequest) (rows []store.Row, err error) {
 	for _, pr := range pulls {
-		if _, err := d.PullRequestGone(ctx, pr.Repo, pr.Number, why(pr.Repo), actor); err != nil {
-			return "", err
+		live, err := d.live(ctx, pr.Repo, pr.Number)
+		if err != nil {
+			return nil, err
 		}
+		rows = append(rows, slices.DeleteFunc(live, func(r store.Row) bool { return !r.Ends.PRClosed.IsZero() })...)
 	}
-	return fmt.Sprintf("pull requests whose clusters end: %d", len(pulls)), nil
+	return rows, nil
 }
 
-// back lifts what was ended because a pull request could not be seen, or where its repository is archived no longer, for that.
-// Whether a draft or a closed one may go on, the next look at it says.
-func (d *Desk) back(ctx context.Context, pulls []store.PullRequest, unarchived bool, why, actor string) (note string, err error) {
-	lifted := 0
+// outOfSight are the clusters of open pull requests that end because these could not be seen, or where their repository was archived
+// for that. Whether a draft or a closed one may go on, the next look at it says.
+func (d *Desk) outOfSight(ctx context.Context, pulls []store.PullRequest, wasArchived bool) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
 			continue
 		}
 		live, err := d.live(ctx, pr.Repo, pr.Number)
 		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, slices.DeleteFunc(live, func(r store.Row) bool {
+			return r.Ends.PRClosed.IsZero() || strings.Contains(r.Ends.PRWhy, archived) != wasArchived
+		})...)
+	}
+	return rows, nil
+}
+
+// endAll ends clusters after their grace.
+func (d *Desk) endAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+	for _, row := range rows {
+		if _, err := d.setEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
 			return "", err
 		}
-		for _, row := range live {
-			if row.Ends.PRClosed.IsZero() || strings.Contains(row.Ends.PRWhy, archived) != unarchived {
-				continue
-			}
-			if err := d.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
-				return "", err
-			}
-			lifted++
+	}
+	return fmt.Sprintf("%s: clusters that end: %d", why, len(rows)), nil
+}
+
+// liftAll lets clusters go on.
+func (d *Desk) liftAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+	for _, row := range rows {
+		if err := d.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
+			return "", err
 		}
 	}
-	return fmt.Sprintf("clusters that go on: %d", lifted), nil
+	return fmt.Sprintf("%s: clusters that go on: %d", why, len(rows)), nil
 }

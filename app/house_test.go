@@ -37,10 +37,13 @@ type people struct {
 	told       map[int]store.PullRequest // of the others: as they were told of last
 	asked      atomic.Int64
 	down       atomic.Bool
-	files      map[string]string   // of the repository, by branch or commit
-	teams      map[string][]string // by login
-	installed  map[string]int64    // by repository
-	meanwhile  func()              // happens once, while GitHub is asked; nil: nothing
+	files      map[string]string              // of the repository, by branch or commit
+	teams      map[string][]string            // by login
+	installed  map[string]int64               // by repository
+	repos      map[string]app.RepositoryState // by a name they have or had; others are as installed says, and cannot be seen
+	reaching   func(repo string)              // told of each question for a repository's installation; nil: nobody
+	silent     bool                           // of installations and repositories it tells nothing
+	meanwhile  func()                         // happens once, while GitHub is asked; nil: nothing
 }
 
 var errDown = errors.New("GitHub does not answer")
@@ -105,10 +108,24 @@ func (p *people) OwnLogin(context.Context) (string, error) { return own, nil }
 
 func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
 	p.asked.Add(1)
-	if p.down.Load() {
+	if p.reaching != nil {
+		p.reaching(repo)
+	}
+	switch {
+	case p.down.Load():
 		return 0, errDown
+	case p.silent:
+		return 0, fmt.Errorf("%w: forbidden", app.ErrUnreadable)
 	}
 	return p.installed[repo], nil
+}
+
+func (p *people) Repository(ctx context.Context, _ int64, repo string) (app.RepositoryState, error) {
+	if is, ok := p.repos[repo]; ok && !p.silent && !p.down.Load() {
+		return is, nil
+	}
+	there, err := p.InstallationOf(ctx, repo)
+	return app.RepositoryState{Installation: there}, err
 }
 
 // shelf is a bucket of one test.

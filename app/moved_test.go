@@ -22,54 +22,135 @@ func (h *house) moved(e app.RepositoryEvent) string {
 	return note
 }
 
+// reached is a repository that the App reaches; its number is that of the test's pull requests.
+func reached(name string) app.RepositoryState {
+	return app.RepositoryState{Installation: 5001, ID: 900, Name: name}
+}
+
+// numbered has the label set on a pull request of repository 900.
+func (h *house) numbered() store.Row {
+	h.Helper()
+	e := h.event("labeled", "will", true, label)
+	e.Label, e.PR.RepoID = label, 900
+	h.sync(e)
+	return h.only()
+}
+
+// What is told of a repository only says what to ask: by GitHub's answer alone something follows.
 func TestWhatHappensToARepository(t *testing.T) {
 	const to = "acme/store"
+	unmoved := map[string]app.RepositoryState{repo: reached(repo)}
+	gone := app.RepositoryState{}
+	is := func(change func(*app.RepositoryState)) app.RepositoryState {
+		state := reached(repo)
+		change(&state)
+		return state
+	}
 	for name, c := range map[string]struct {
-		event app.RepositoryEvent
-		repo  string
-		ends  string // why; empty: it goes on
+		event    app.RepositoryEvent
+		answers  map[string]app.RepositoryState // how GitHub says it stands, once it happened
+		repo     string
+		ends     string // why; empty: it goes on
+		followed int64  // to another installation
 	}{
-		"renamed":                 {app.RepositoryEvent{Action: "renamed", From: repo, To: to}, to, ""},
-		"transferred to ours":     {app.RepositoryEvent{Action: "transferred", From: repo, To: "umbrella/shop"}, "umbrella/shop", ""},
-		"transferred to a nobody": {app.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"}, "nobody/shop", "the repository moved to nobody/shop, where the App is not installed"},
-		"deleted":                 {app.RepositoryEvent{Action: "deleted", From: repo}, repo, "acme/shop was deleted"},
-		"archived":                {app.RepositoryEvent{Action: "archived", From: repo}, repo, "acme/shop was archived"},
+		"renamed": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: to},
+			answers: map[string]app.RepositoryState{repo: reached(to), to: reached(to)}, repo: to},
+		"renamed, and the name taken": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: to},
+			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.ID = 902 }), to: reached(to)}, repo: to},
+		"renamed twice, heard late": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: "acme/between"},
+			answers: map[string]app.RepositoryState{repo: reached(to), "acme/between": reached(to)}, repo: to},
+		"transferred to ours": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "umbrella/shop"},
+			answers: map[string]app.RepositoryState{repo: {Installation: 6001, ID: 900, Name: "umbrella/shop"}}, repo: "umbrella/shop", followed: 6001},
+		"transferred to a nobody": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
+			answers: map[string]app.RepositoryState{repo: {ID: 900, Name: "nobody/shop"}}, repo: "nobody/shop",
+			ends: "the repository moved to nobody/shop, where the App is not installed"},
+		"transferred out of sight": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
+			answers: map[string]app.RepositoryState{repo: gone}, repo: repo, ends: "the repository moved to nobody/shop, where the App is not installed"},
+		"deleted": {event: app.RepositoryEvent{Action: "deleted", From: repo},
+			answers: map[string]app.RepositoryState{repo: gone}, repo: repo, ends: "acme/shop was deleted"},
+		"deleted and made anew": {event: app.RepositoryEvent{Action: "deleted", From: repo},
+			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.ID = 902 })}, repo: repo, ends: "acme/shop was deleted"},
+		"archived": {event: app.RepositoryEvent{Action: "archived", From: repo},
+			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.Archived = true })}, repo: repo, ends: "acme/shop was archived"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			h.github.installed = map[string]int64{"umbrella/shop": 6001}
-			h.labeled("will", label)
+			row := h.numbered()
+			c.event.RepoID = 900
+			unchanged := func(why string) {
+				t.Helper()
+				require.Equal(t, repo, h.only().PR.Repo, why)
+				require.True(t, h.only().Ends.PRClosed.IsZero(), why)
+			}
+			h.github.repos = unmoved
+			require.Contains(t, h.moved(c.event), "GitHub does not say that acme/shop was "+c.event.Action)
+			unchanged("what is told is not so")
+			h.github.repos, h.github.silent = c.answers, true
+			require.Contains(t, h.moved(c.event), "GitHub does not tell how acme/shop stands")
+			unchanged("GitHub refuses to tell")
+			h.github.down.Store(true)
+			e := c.event
+			e.Installation = 5001
+			_, err := h.desk.RepositoryMoved(t.Context(), e)
+			require.ErrorIs(t, err, errDown, "it is asked again")
+			require.Empty(t, app.KindOf(err))
+			unchanged("GitHub does not answer")
+			h.github.silent = false
+			h.github.down.Store(false)
+
 			h.moved(c.event)
 			h.moved(c.event)
-			row := h.only()
+			row = h.only()
 			require.Equal(t, c.repo, row.PR.Repo)
+			require.Equal(t, cmp.Or(c.followed, 5001), row.PR.Installation)
 			require.Equal(t, c.ends == "", row.Ends.PRClosed.IsZero())
 			if c.ends != "" {
 				require.Equal(t, c.ends, row.Ends.Reason())
-			}
-			seen := h.event(app.ActionSeen, "", true, label)
-			seen.PR.Repo, seen.PR.Installation, seen.Archived = c.repo, row.PR.Installation, name == "archived"
-			h.sync(seen)
-			require.Equal(t, c.ends == "", h.only().Ends.PRClosed.IsZero(), "anybody sees what is public")
-			h.github.installed[c.repo] = 5001
-			h.sync(seen)
-			require.Equal(t, name == "archived", !h.only().Ends.PRClosed.IsZero(), "what the App sees again goes on; what is archived is seen all the time")
-			if name == "archived" {
-				_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
-				require.NoError(t, err)
-				require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
-				h.moved(app.RepositoryEvent{Action: "unarchived", From: repo})
-				require.True(t, h.only().Ends.PRClosed.IsZero())
-				h.moved(c.event)
-				seen.Archived = false
-				h.sync(seen)
-				require.True(t, h.only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
-				seen.Archived = true
-				h.sync(seen)
-				require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "which nobody told")
+				require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
 			}
 		})
 	}
+}
+
+func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
+	h := newHouse(t)
+	h.numbered()
+	state := reached(repo)
+	state.Archived = true
+	h.github.repos, h.github.installed = map[string]app.RepositoryState{repo: state}, map[string]int64{repo: 5001}
+	h.moved(app.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
+	seen := h.event(app.ActionSeen, "", true, label)
+	seen.PR.RepoID, seen.Archived = 900, true
+	h.sync(seen)
+	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "it is seen all the time")
+	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+	require.NoError(t, err)
+	require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
+	h.moved(app.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
+	require.False(t, h.only().Ends.PRClosed.IsZero(), "told, and not so")
+	h.github.repos[repo] = reached(repo)
+	h.moved(app.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
+	require.True(t, h.only().Ends.PRClosed.IsZero())
+	h.moved(app.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
+	require.True(t, h.only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
+	seen.Archived = true
+	h.sync(seen)
+	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "which nobody told")
+}
+
+func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *testing.T) {
+	h := newHouse(t)
+	h.numbered()
+	h.github.repos = map[string]app.RepositoryState{repo: {ID: 900, Name: repo}} // it is public
+	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
+	require.False(t, h.only().Ends.PRClosed.IsZero())
+	seen := h.event(app.ActionSeen, "", true, label)
+	seen.PR.RepoID = 900
+	h.sync(seen)
+	require.False(t, h.only().Ends.PRClosed.IsZero())
+	h.github.installed = map[string]int64{repo: 5001}
+	h.sync(seen)
+	require.True(t, h.only().Ends.PRClosed.IsZero(), "what the App sees again goes on")
 }
 
 func TestWhatHappensToAnInstallation(t *testing.T) {
@@ -84,19 +165,28 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.labeled("will", label)
-			change := func(e app.InstallationEvent) {
+			change := func(e app.InstallationEvent) string {
 				h.Helper()
 				e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
-				_, err := h.desk.InstallationChanged(t.Context(), e)
+				note, err := h.desk.InstallationChanged(t.Context(), e)
 				require.NoError(t, err)
+				return note
 			}
 			there := map[string]int64{repo: cmp.Or(c.back.Installation, 5001)}
-			if name != "deleted" {
-				h.github.installed = there
-				change(c.gone)
-				require.True(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was there again")
-				h.github.installed = nil
-			}
+			h.github.installed = map[string]int64{repo: 5001}
+			require.Contains(t, change(c.gone), "GitHub says that the App reaches acme/shop")
+			require.True(t, h.only().Ends.PRClosed.IsZero(), "told, and not so")
+			h.github.installed, h.github.silent = nil, true
+			require.Contains(t, change(c.gone), "GitHub does not tell how acme/shop stands")
+			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub refuses to tell")
+			h.github.silent = false
+			h.github.down.Store(true)
+			e := c.gone
+			e.Installation = 5001
+			_, err := h.desk.InstallationChanged(t.Context(), e)
+			require.ErrorIs(t, err, errDown, "it is asked again")
+			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub does not answer")
+			h.github.down.Store(false)
 			change(app.InstallationEvent{Action: "removed", Repos: []string{"acme/other"}})
 			change(app.InstallationEvent{Action: "removed"})
 			require.True(t, h.only().Ends.PRClosed.IsZero())
@@ -114,11 +204,24 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 	}
 }
 
+func TestAnInstallationThatWasMadeAnewIsFollowedWhicheverIsToldFirst(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	h.github.installed = map[string]int64{repo: 7001}
+	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
+	require.NoError(t, err)
+	require.True(t, h.only().Ends.PRClosed.IsZero())
+	require.EqualValues(t, 7001, h.only().PR.Installation)
+	_, err = h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
+	require.NoError(t, err)
+	require.EqualValues(t, 7001, h.only().PR.Installation, "told by one that GitHub does not name")
+}
+
 // An installation may be on thousands of repositories, each named: those that are not known here take nothing.
 func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	h.github.installed = map[string]int64{repo: 7001}
+	h.github.installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
 	e := app.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
 	_, err := h.store.Alone(t.Context(), "turns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -133,20 +236,34 @@ func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T)
 	require.EqualValues(t, 7001, h.only().PR.Installation)
 }
 
-func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfSome(t *testing.T) {
+func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 	h := newHouse(t)
 	h.book.Quotas = nil
+	h.github.installed = map[string]int64{"acme/r7": 5001}
 	for n := range 25 {
 		e := h.event("labeled", "will", true, label)
 		e.Label, e.PR.Number, e.PR.Repo = label, 100+n, fmt.Sprintf("acme/r%d", n)
 		h.sync(e)
 	}
 	before := h.github.asked.Load()
-	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"})
+	ctx, cancel := context.WithCancel(t.Context())
+	h.github.reaching = func(repo string) { // the time is over in the middle of it
+		if repo == "acme/r20" {
+			cancel()
+		}
+	}
+	suspended := app.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
+	_, err := h.desk.InstallationChanged(ctx, suspended)
+	require.ErrorIs(t, err, context.Canceled)
+	done := len(h.query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
+	require.Positive(t, done)
+	require.Less(t, done, 24)
+	h.github.reaching = nil
+	_, err = h.desk.InstallationChanged(t.Context(), suspended)
 	require.NoError(t, err)
-	require.EqualValues(t, 20, h.github.asked.Load()-before)
+	require.EqualValues(t, 25+1, h.github.asked.Load()-before, "what was done is not asked for again; the one that was cut off is")
 	for _, row := range h.clusters() {
-		require.False(t, row.Ends.PRClosed.IsZero(), row.PR.Repo)
+		require.Equal(t, row.PR.Repo == "acme/r7", row.Ends.PRClosed.IsZero(), row.PR.Repo)
 	}
 }
 
@@ -170,6 +287,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 			before := h.event("opened", "will", true)
 			before.PR.RepoID = 900
 			h.sync(before)
+			h.github.repos = map[string]app.RepositoryState{repo: reached(to)}
 			h.moved(app.RepositoryEvent{Action: "renamed", RepoID: 900, From: repo, To: to})
 
 			e := app.PullRequestEvent{PR: before.PR, Actor: "will", Action: "labeled", Label: label}
@@ -216,8 +334,10 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	require.True(t, store.Nameless(rows[0].PR.Repo))
 	require.Equal(t, old.ID, rows[0].ID)
 
+	h.github.repos = map[string]app.RepositoryState{repo: {Installation: 5001, ID: 902, Name: repo}}
 	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
 	require.True(t, h.clusters()[1].Ends.PRClosed.IsZero(), "the one that was deleted is another")
+	h.github.repos = nil
 	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
 	require.False(t, h.clusters()[1].Ends.PRClosed.IsZero())
 }

@@ -101,8 +101,19 @@ func (w *world) RepositoryFile(context.Context, int64, string, string) ([]byte, 
 func (w *world) Teams(context.Context, int64, string, []string) ([]string, error) { return nil, nil }
 func (w *world) OwnLogin(context.Context) (string, error)                         { return own, nil }
 func (w *world) InstallationOf(context.Context, string) (int64, error)            { return 5001, nil }
-func (w *world) now() store.PullRequest                                           { pr := w.pr; pr.Labels = slices.Clone(pr.Labels); return pr }
-func (w *world) name() string                                                     { return w.names[len(w.names)-1] }
+
+// Repository leads from every name before to the present one.
+func (w *world) Repository(_ context.Context, _ int64, repo string) (app.RepositoryState, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.ask(); err != nil || !slices.Contains(w.names, repo) {
+		return app.RepositoryState{}, err
+	}
+	return app.RepositoryState{Installation: 5001, ID: w.pr.RepoID, Name: w.name()}, nil
+}
+
+func (w *world) now() store.PullRequest { pr := w.pr; pr.Labels = slices.Clone(pr.Labels); return pr }
+func (w *world) name() string           { return w.names[len(w.names)-1] }
 func (w *world) will(what string, work func(context.Context) (string, error)) {
 	w.waiting = append(w.waiting, happening{what, func() error { _, err := work(w.Context()); return err }})
 }

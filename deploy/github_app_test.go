@@ -117,6 +117,10 @@ var calls = map[string]func(t *testing.T, s *house.Server, c *github.Client) err
 		require.NoError(t, s.Label(42, "bug", "maya"))
 		return c.RemoveLabel(t.Context(), house.Installation, house.Repo, 42, "bug")
 	},
+	"Repository": func(t *testing.T, _ *house.Server, c *github.Client) error {
+		_, err := c.Repository(t.Context(), house.Installation, house.Repo)
+		return err
+	},
 	"TeamMember": func(t *testing.T, _ *house.Server, c *github.Client) error {
 		_, err := c.TeamMember(t.Context(), house.Installation, house.Org, house.Team, "maya")
 		return err

@@ -34,23 +34,8 @@ func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/clusters", other, nil, http.StatusOK, nil)
 	clock = clock.Add(time.Duration(wait) * time.Second)
 	h.does(http.MethodGet, "/api/v1/clusters", maya, nil, http.StatusOK, nil)
-	for range 3 { // without a token it is the address that counts
-		h.ask(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "x"})
-	}
-	h.refused(http.MethodPost, "/api/v1/auth/aws", "", AWSProof{URL: "x"}, http.StatusTooManyRequests)
 	answer, _ = h.ask(http.MethodGet, "/healthz", "", nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
-}
-
-func TestOnlySoManyPrincipalsAreRemembered(t *testing.T) {
-	p := NewPace(Rate{PerSecond: 0.001, Burst: 1}, now)
-	for i := range mostPaced + 10 {
-		require.Zero(t, p.Take("p"+strconv.Itoa(i)))
-	}
-	require.Len(t, p.buckets, mostPaced)
-	require.Equal(t, mostPaced, p.recent.Len())
-	require.Positive(t, p.Take("p"+strconv.Itoa(mostPaced)), "who asked lately is known")
-	require.Zero(t, p.Take("p0"), "who asked longest ago was forgotten")
 }
 
 func TestARequestHasANameInBothLogs(t *testing.T) {

@@ -65,6 +65,10 @@ func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
 	return map[string]int64{"acme/shop": 5001, "acme/api": 5001}[repo], nil
 }
 
+func (p *people) Repository(context.Context, int64, string) (app.RepositoryState, error) {
+	return app.RepositoryState{}, nil
+}
+
 func newHouse(t *testing.T) *house { return houseWith(t, embedded(t), nil) }
 
 // embedded is the program's own catalogue.

@@ -7,6 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -55,7 +56,8 @@ func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, "This server takes no AWS identities. Sign in with a token of an issuer that it trusts.")
 		return
 	}
-	issued, err := s.AWS.Exchange(r.Context(), awsproof.Proof{URL: said.URL, Headers: said.Headers})
+	address := source.Group(s.Proxies.Address(r))
+	issued, err := s.AWS.Exchange(r.Context(), address, awsproof.Proof{URL: said.URL, Headers: said.Headers})
 	var refused *auth.Error
 	switch {
 	case errors.As(err, &refused) && refused.Reason == auth.Malformed:
@@ -64,6 +66,10 @@ func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 		s.unauthorized(w, r, err)
 	default:
 		visitOf(r).session = issued.Session
+		if wait := s.Pace.Take(issued.Principal.ID); wait > 0 {
+			tooMany(w, wait)
+			return
+		}
 		ok(w, SessionToken{Token: issued.Token.Reveal(), ExpiresAt: issued.Expires.UTC(), Me: me(issued.Session)})
 	}
 }

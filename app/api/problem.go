@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
@@ -69,6 +70,12 @@ func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error)
 		s.Log.Warn("sign-in service unavailable", "err", said.Cause)
 		w.Header().Set("Retry-After", "5")
 		problem(w, http.StatusServiceUnavailable, said.Message)
+		return
+	}
+	var later auth.Later
+	if errors.As(err, &later) {
+		w.Header().Set("Retry-After", retryAfter(time.Duration(later)))
+		problem(w, http.StatusTooManyRequests, said.Message)
 		return
 	}
 	if said.Reason == auth.Missing { // nothing was sent, so nothing was wrong with it: RFC 6750, 3.1

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
@@ -29,9 +30,10 @@ type Config struct {
 	Desk     *app.Desk
 	Store    *store.Store // the Status API, readiness and metrics
 	Auth     *auth.Verifier
-	AWS      *auth.Exchange // of signed AWS identities for sessions; nil: none
-	Tokens   *token.Signer  // the attempts' tokens
-	Grants   Grants         // of credentials for the artifacts bucket; nil: runners use their own identity
+	AWS      *auth.Exchange  // of signed AWS identities for sessions; nil: none
+	Proxies  source.Networks // that are believed who called them; none: a request comes from its peer
+	Tokens   *token.Signer   // the attempts' tokens
+	Grants   Grants          // of credentials for the artifacts bucket; nil: runners use their own identity
 	Runner   RunnerSettings
 	UI       string           // base address of the pages, for links in answers
 	Pace     *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal

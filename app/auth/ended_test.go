@@ -15,9 +15,9 @@ import (
 
 func TestASessionThatWasEndedIsNobodys(t *testing.T) {
 	d := newDesk(t, nil)
-	first, err := d.Exchange.Exchange(t.Context(), d.sign(build))
+	first, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
 	require.NoError(t, err)
-	second, err := d.Exchange.Exchange(t.Context(), d.sign(build))
+	second, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
 	require.NoError(t, err)
 	ended, away := map[string]time.Time{}, error(nil)
 	v := auth.New(auth.Config{
@@ -77,7 +77,7 @@ func TestANoteAndASessionAreNeverTheOther(t *testing.T) {
 	require.False(t, ok)
 
 	d := newDesk(t, nil)
-	issued, err := d.Exchange.Exchange(t.Context(), d.sign(build))
+	issued, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
 	require.NoError(t, err)
 	_, ok = auth.NewSessions(auth.SessionConfig{Key: d.key, Audience: here}).ReadNote(issued.Session.Principal.ID, issued.Token.Reveal())
 	require.False(t, ok)

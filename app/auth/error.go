@@ -1,6 +1,9 @@
 package auth
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Reason says in one word why somebody was not let in.
 type Reason string
@@ -19,6 +22,7 @@ const (
 	NotAllowed    Reason = "not_allowed" // proved, and not on our lists
 	Revoked       Reason = "revoked"
 	Unavailable   Reason = "unavailable"
+	TooOften      Reason = "too_often" // too many attempts failed
 )
 
 // Error is why nobody is signed in, in words with the next step. It never holds the token.
@@ -27,6 +31,12 @@ type Error struct {
 	Message string
 	Cause   error // for the log; may be nil
 }
+
+// Later is the cause of a TooOften: how long until the next attempt has a chance.
+type Later time.Duration
+
+// Error implements error.
+func (l Later) Error() string { return "again in " + time.Duration(l).String() }
 
 // Error implements error with the words for people.
 func (e *Error) Error() string { return e.Message }

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"golang.org/x/time/rate"
 
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/internal/secret"
@@ -44,15 +44,9 @@ type Exchange struct {
 	AWSConfig
 	endpoints []string // as scheme://host, in lower case
 	client    *http.Client
-	bound     *rate.Limiter
+	attempts  *attempts
 	now       func() time.Time
 }
-
-// Whoever is not signed in yet can make us ask STS, so this bounds how often.
-const (
-	asksPerSecond = 20
-	asksAtOnce    = 100
-)
 
 // Issued is a session and its bearer token.
 type Issued struct {
@@ -73,7 +67,7 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 	case c.Audience == "" || c.Sessions == nil || c.Verifier == nil || c.Spend == nil:
 		return nil, errors.New("an audience, sessions, a verifier and a place to spend signatures are needed")
 	}
-	e := &Exchange{AWSConfig: c, now: clock(c.Now), bound: rate.NewLimiter(asksPerSecond, asksAtOnce), client: &http.Client{
+	e := &Exchange{AWSConfig: c, now: clock(c.Now), attempts: newAttempts(clock(c.Now)), client: &http.Client{
 		Timeout:       timeout(c.Timeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -83,29 +77,24 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 	return e, nil
 }
 
-// Exchange checks a proof, has STS say whose it is, and signs a session of 15 minutes. A proof is accepted once. Its errors
-// are *Error, with words for people.
-func (e *Exchange) Exchange(ctx context.Context, p Proof) (Issued, error) {
+// Exchange checks a proof, has STS say whose it is, and signs a session of 15 minutes. A proof is accepted once. address is where
+// the request comes from: failures are charged to it. Its errors are *Error, with words for people.
+func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issued, error) {
 	c, err := e.check(p)
 	if err != nil {
 		return Issued{}, err
 	}
-	if !e.bound.Allow() {
-		return Issued{}, refuse(Unavailable, "Too many sign in at once. Try again in a few seconds.")
-	}
-	who, err := e.ask(ctx, c)
+	end, err := e.attempts.begin(ctx, address, c.accessKey)
 	if err != nil {
 		return Issued{}, err
 	}
-	claims, err := claimsOfCaller(who)
+	claims, err := e.identify(ctx, c)
+	if err == nil {
+		const words = "This proof was used before. Sign a new one."
+		err = e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), words)
+	}
+	end(outcome(ctx, err))
 	if err != nil {
-		return Issued{}, err
-	}
-	if err := e.allowed(ctx, claims); err != nil {
-		return Issued{}, err
-	}
-	const words = "This proof was used before. Sign a new one."
-	if err := e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), words); err != nil {
 		return Issued{}, err
 	}
 	raw, expires, err := e.Sessions.issue(claims, tokenLife)
@@ -113,6 +102,32 @@ func (e *Exchange) Exchange(ctx context.Context, p Proof) (Issued, error) {
 		return Issued{}, err
 	}
 	return Issued{Session: e.Verifier.session(claims, expires), Token: secret.New(raw)}, nil
+}
+
+// outcome is what an attempt came to. That somebody who should answer does not is nobody's failure, but whoever leaves before the
+// answer must not ask for nothing.
+func outcome(ctx context.Context, err error) result {
+	var said *Error
+	switch {
+	case err == nil:
+		return succeeded
+	case errors.As(err, &said) && said.Reason == Unavailable && !errors.Is(ctx.Err(), context.Canceled):
+		return unanswered
+	}
+	return failed
+}
+
+// identify asks STS who signed and whether they may sign in.
+func (e *Exchange) identify(ctx context.Context, c checked) (policy.Claims, error) {
+	who, err := e.ask(ctx, c)
+	if err != nil {
+		return policy.Claims{}, err
+	}
+	claims, err := claimsOfCaller(who)
+	if err != nil {
+		return policy.Claims{}, err
+	}
+	return claims, e.allowed(ctx, claims)
 }
 
 // callerIdentity is what STS answers.
@@ -134,6 +149,10 @@ func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 	r.Header = c.headers
 	silent := "AWS STS at " + c.to.Host + " does not answer. Try again in a minute."
 	answer, err := e.client.Do(r)
+	var unknown *net.DNSError
+	if errors.As(err, &unknown) && unknown.IsNotFound {
+		return callerIdentity{}, refuse(NotAllowed, "There is no AWS STS at %s. Check the region.", c.to.Host)
+	}
 	if err != nil {
 		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("ask %s: %w", c.to.Host, errors.Unwrap(err))} // the whole one quotes the url
 	}

@@ -127,15 +127,15 @@ func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
 	d.refused(d.sign(stranger), auth.NotAllowed, "Account 999900001111 is not allowed")
 
 	d = newDesk(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = nil, []string{aws.Organization} })
-	issued, err := d.Exchange.Exchange(t.Context(), d.sign(person))
+	issued, err := d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	require.Equal(t, policy.Auditor, issued.Principal.Role(), "an identity may match the organisation")
 	d.refused(d.sign(stranger), auth.NotAllowed, "of no organisation")
-	_, err = d.Exchange.Exchange(t.Context(), d.sign(person))
+	_, err = d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	require.Equal(t, 2, d.cloud.Calls()["organizations:DescribeAccount"].Calls, "an answer is remembered for an hour, a refusal is not")
 	d.cloud.Refuse("organizations:DescribeAccount", -1, "AccessDeniedException")
-	_, err = d.Exchange.Exchange(t.Context(), d.sign(person))
+	_, err = d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	d.refused(d.sign(build), auth.Unavailable, "could not be asked")
 
@@ -184,7 +184,7 @@ func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
 	require.False(t, followed.Load(), "a signed request was carried on")
 	good := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(identity)) })
 	answer.Store(&good)
-	_, err := d.Exchange.Exchange(t.Context(), sign())
+	_, err := d.Exchange.Exchange(t.Context(), office, sign())
 	require.NoError(t, err)
 }
 

@@ -24,6 +24,8 @@ var stsHost = regexp.MustCompile(`^sts(-fips)?(\.[a-z]{2}(-[a-z]+)+-[0-9]{1,2})?
 var (
 	signatureHex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	nonceForm    = regexp.MustCompile(`^[!-~]{16,128}$`)
+	// https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html has at least 16; what is shorter STS refuses.
+	accessKeyForm = regexp.MustCompile(`^\w{1,128}$`)
 )
 
 // proofFields are the query's parameters, all there are.
@@ -42,6 +44,7 @@ type checked struct {
 	to        *url.URL
 	headers   http.Header
 	signature string
+	accessKey string    // that it claims to be signed with
 	until     time.Time // STS accepts it no longer
 }
 
@@ -58,6 +61,10 @@ func (e *Exchange) check(p Proof) (checked, error) {
 	c := checked{to: to, signature: fields.Get("X-Amz-Signature"), headers: http.Header{}}
 	if !signatureHex.MatchString(c.signature) {
 		return checked{}, refuse(Malformed, "The proof's X-Amz-Signature is not 64 hexadecimal digits. %s", howToSign)
+	}
+	c.accessKey, _, _ = strings.Cut(fields.Get("X-Amz-Credential"), "/")
+	if !accessKeyForm.MatchString(c.accessKey) {
+		return checked{}, refuse(Malformed, "The proof's X-Amz-Credential does not begin with an access key id. %s", howToSign)
 	}
 	if c.until, err = e.inTime(fields); err != nil {
 		return checked{}, err

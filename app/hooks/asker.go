@@ -85,13 +85,37 @@ func (a Asker) OwnLogin(ctx context.Context) (string, error) { return a.client.O
 // names a repository, or moves one, does not bring it in.
 func (a Asker) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	id, err := a.client.InstallationOf(ctx, repo)
-	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrSuspended) {
+	switch {
+	case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrSuspended):
+		return 0, nil
+	case errors.Is(err, github.ErrRefused):
+		return 0, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
+	case err != nil:
+		return 0, err
+	case len(a.only) > 0 && !slices.Contains(a.only, id):
 		return 0, nil
 	}
-	if len(a.only) > 0 && !slices.Contains(a.only, id) {
-		return 0, err
+	return id, nil
+}
+
+// Repository implements app.GitHub. Whether the App reaches it, the App asks as itself; what is to be seen of it, as the installation
+// that reaches it, or else as the one that did: everybody sees what is public.
+func (a Asker) Repository(ctx context.Context, installation int64, repo string) (app.RepositoryState, error) {
+	there, err := a.InstallationOf(ctx, repo)
+	if err != nil {
+		return app.RepositoryState{}, err
 	}
-	return id, err
+	seen, err := a.client.Repository(ctx, cmp.Or(there, installation), repo)
+	hidden := errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused)
+	switch {
+	case err == nil:
+		return app.RepositoryState{Installation: there, ID: seen.ID, Name: seen.Name, Archived: seen.Archived}, nil
+	case hidden && there == 0:
+		return app.RepositoryState{}, nil
+	case hidden: // of two answers that do not go together neither counts
+		return app.RepositoryState{}, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
+	}
+	return app.RepositoryState{}, err
 }
 
 func about(installation int64, what, login string) string {

@@ -37,7 +37,7 @@ func durable(b *testing.B) *store.Store {
 
 // doorFor is a door on the loopback, and its client.
 func doorFor(b *testing.B, s *store.Store, conns int) *httptest.Server {
-	handler, err := New(Config{Store: s, GitHubSecret: secret.New(testSecret), GitHubNext: secret.New("next"), App: github.AppID, Rate: 1_000_000,
+	handler, err := New(Config{Store: s, GitHubSecret: secret.New(testSecret), GitHubNext: secret.New("next"), App: github.AppID,
 		Repositories: []app.Repository{{Match: "acme/*"}}})
 	require.NoError(b, err)
 	door := httptest.NewServer(handler)

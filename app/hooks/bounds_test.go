@@ -3,8 +3,12 @@ package hooks
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,4 +59,52 @@ func TestAnInstallationThatIsNotLookedAfterIsNone(t *testing.T) {
 	}
 	_, err = NewAsker(client).PullRequest(t.Context(), id, github.Repo, 99999)
 	require.ErrorIs(t, err, app.ErrNoPullRequest)
+}
+
+// Whether the App reaches a repository it asks as itself. Only "not there" and "suspended" are answers that say no.
+func TestWhatGitHubSaysOfARepository(t *testing.T) {
+	there := func(id int) string { return fmt.Sprintf(`{"id":%d}`, id) }
+	const shop = `{"id":900,"full_name":"acme/shop","archived":true}`
+	type says struct {
+		status int
+		body   string
+	}
+	for name, c := range map[string]struct {
+		installation, repository says
+		want                     app.RepositoryState
+		err                      error // nil with no want: any other
+	}{
+		"reached":                {says{200, there(7)}, says{200, shop}, app.RepositoryState{Installation: 7, ID: 900, Name: "acme/shop", Archived: true}, nil},
+		"public and not reached": {says{404, `{}`}, says{200, shop}, app.RepositoryState{ID: 900, Name: "acme/shop", Archived: true}, nil},
+		"not there":              {says{404, `{}`}, says{404, `{}`}, app.RepositoryState{}, nil},
+		"suspended":              {says{200, `{"id":7,"suspended_at":"2026-11-20T12:00:00Z"}`}, says{403, `{"message":"This installation has been suspended"}`}, app.RepositoryState{}, nil},
+		"one that is not ours":   {says{200, there(8)}, says{404, `{}`}, app.RepositoryState{}, nil},
+		"forbidden":              {says{403, `{}`}, says{200, shop}, app.RepositoryState{}, app.ErrUnreadable},
+		"blocked by law":         {says{451, `{}`}, says{200, shop}, app.RepositoryState{}, app.ErrUnreadable},
+		"two that do not fit":    {says{200, there(7)}, says{404, `{}`}, app.RepositoryState{}, app.ErrUnreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				answer := c.repository
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/access_tokens"):
+					answer = says{http.StatusCreated, fmt.Sprintf(`{"token":"ghs_x","expires_at":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))}
+				case strings.HasSuffix(r.URL.Path, "/installation"):
+					answer = c.installation
+				}
+				w.WriteHeader(answer.status)
+				fmt.Fprint(w, answer.body)
+			}))
+			t.Cleanup(hub.Close)
+			s, err := github.Start(context.WithoutCancel(t.Context()), github.Config{WebhookSecret: testSecret})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.Stop()) })
+			client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: s.KeyPEM(), BaseURL: hub.URL, Pace: -1, Settling: -1})
+			require.NoError(t, err)
+			got, err := NewAsker(client, 7).Repository(t.Context(), 7, "acme/shop")
+			require.Equal(t, c.want, got)
+			require.ErrorIs(t, err, c.err)
+		})
+	}
 }

@@ -1,13 +1,11 @@
 package hooks
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/ocpctl/ocpctl/app"
 )
 
 // The events of GitHub that mean something.
@@ -52,40 +50,45 @@ func Events() map[string][]string {
 	}
 }
 
-// idle says in words why a webhook means nothing to us; empty: it does, or is of so odd a shape that the worker has to say so.
-func (d *door) idle(event string, in gjson.Result) string {
-	actions, known := d.events[event]
-	action := in.Get("action").String()
+// unheard says in words why nobody listens to an event or an action; empty: somebody does.
+func unheard(events map[string][]string, event, action string) string {
+	actions, known := events[event]
 	switch {
 	case !known:
 		return fmt.Sprintf("ocpctl does not listen to %s", event)
 	case !slices.Contains(actions, action):
 		return fmt.Sprintf("ocpctl does not listen to %s of %s", quoted(action), event)
-	case event == onPullRequest && action == actionEdited && !in.Get("changes.base").Exists():
+	}
+	return ""
+}
+
+// idle says in words why a webhook that is listened to means nothing to us; empty: it does, or is of so odd a shape that the worker
+// has to say so.
+func (d *door) idle(event string, in webhook) string {
+	switch {
+	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "a pull request's words mean nothing to ocpctl"
-	case event == onComment && (in.Get("comment.user.type").String() == bot || in.Get("sender.type").String() == bot):
+	case event == onComment && (in.Comment.User.Type == bot || in.Sender.Type == bot):
 		return "what bots say means nothing to ocpctl"
-	case d.app != 0 && (event == onCheckRun || event == onCheckSuite) && in.Get(event+".app.id").Int() != d.app:
+	case d.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != d.app || event == onCheckSuite && in.CheckSuite.App.ID != d.app):
 		return "it is a check of another App"
+	case d.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != d.app:
+		return "it is an installation of another App"
 	}
 	return d.foreign(event, in)
 }
 
-// bot is GitHub's type of the accounts of Apps.
-const bot = "Bot"
-
 // foreign says in words why a webhook is of no repository that is looked after here; empty: it is.
-func (d *door) foreign(event string, in gjson.Result) string {
-	installation := in.Get("installation.id").Int()
-	if len(d.installations) > 0 && !slices.Contains(d.installations, installation) {
-		return fmt.Sprintf("installation %d is not among github.installations", installation)
+func (d *door) foreign(event string, in webhook) string {
+	if len(d.installations) > 0 && !slices.Contains(d.installations, in.Installation.ID) {
+		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
 	}
 	if len(d.repositories) == 0 || event == onInstallation || event == onRepositories {
 		return ""
 	}
-	names := []string{in.Get("repository.full_name").String()}
+	names := []string{in.Repository.FullName}
 	if event == onRepository {
-		names = append(names, before(in))
+		names = append(names, in.formerly())
 	}
 	for _, line := range d.repositories {
 		if slices.ContainsFunc(names, line.Holds) {
@@ -98,51 +101,41 @@ func (d *door) foreign(event string, in gjson.Result) string {
 // quoted is a word of a stranger's, bounded and printable.
 func quoted(word string) string { return fmt.Sprintf("%.64q", word) }
 
-// before is what a repository was called that was renamed or moved; else its name.
-func before(in gjson.Result) string {
-	owner, name, _ := strings.Cut(in.Get("repository.full_name").String(), "/")
-	return cmp.Or(in.Get("changes.owner.from.organization.login").String(), in.Get("changes.owner.from.user.login").String(), owner) +
-		"/" + cmp.Or(in.Get("changes.repository.name.from").String(), name)
-}
-
 // topic names what an event is about, so that what is about the same is worked in the order it came in: a pull request
 // (owner/name#41), a commit of a repository where no pull request is named (owner/name#sha), a repository as a whole
 // (owner/name), or an installation. What is of an odd shape is about nothing; the worker says so.
-func topic(event string, in gjson.Result) string {
-	repo := in.Get("repository.full_name").String()
+func topic(event string, in webhook) string {
+	repo := in.Repository.FullName
 	switch event {
 	case onInstallation, onRepositories:
-		return installationTopic(in.Get("installation.id").Int())
+		return installationTopic(in.Installation.ID)
 	case onRepository:
 		return repo
 	case onComment:
-		return pullTopic(repo, in.Get("issue.number").Int())
+		return pullTopic(repo, in.Issue.Number)
 	case onDispatch:
-		return pullTopic(meant(repo, in.Get("client_payload.repository").String()), in.Get("client_payload.pr_number").Int())
-	case onCheckRun, onCheckSuite:
-		if number := in.Get(event + ".pull_requests.0.number"); number.Exists() {
-			return pullTopic(repo, number.Int())
+		if named, number, ok := (app.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
+			return pullTopic(named, number)
 		}
-		return repo + "#" + in.Get(event+".head_sha").String()
+		return pullTopic(repo, 0)
+	case onCheckRun:
+		return checkTopic(repo, in.CheckRun)
+	case onCheckSuite:
+		return checkTopic(repo, in.CheckSuite)
 	}
-	return pullTopic(repo, in.Get("number").Int())
+	return pullTopic(repo, in.PullRequest.Number)
 }
 
-func pullTopic(repo string, number int64) string { return fmt.Sprintf("%s#%d", repo, number) }
+func checkTopic(repo string, of check) string {
+	if len(of.PullRequests) > 0 {
+		return pullTopic(repo, of.PullRequests[0].Number)
+	}
+	return repo + "#" + of.HeadSHA
+}
+
+func pullTopic(repo string, number int) string { return fmt.Sprintf("%s#%d", repo, number) }
 
 func installationTopic(id int64) string { return fmt.Sprintf("installation %d", id) }
 
 // fullName is owner/name as GitHub lets repositories be called.
 var fullName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
-
-// meant is the repository that a dispatch names, in full or beside the one that sent it.
-func meant(sender, named string) string {
-	if !strings.Contains(named, "/") {
-		owner, _, _ := strings.Cut(sender, "/")
-		named = owner + "/" + named
-	}
-	if !fullName.MatchString(named) {
-		return sender
-	}
-	return named
-}

@@ -75,7 +75,8 @@ func TestWhatMeansNothingIsAnsweredInWordsAndNotStored(t *testing.T) {
 		"a published repository":   {github.Event{Name: "repository", Action: "publicized"}, nil, `"publicized" of repository`},
 		"new permissions":          {github.Event{Name: "installation", Action: "new_permissions_accepted"}, nil, "new_permissions_accepted"},
 		"another installation":     {github.Event{Name: "pull_request", Action: "labeled", Label: label, Installation: 8}, nil, "installation 8 is not among"},
-		"no installation":          {github.Event{Name: "pull_request", Action: "labeled", Label: label}, set(nil, "installation"), "installation 0 is not among"},
+		"an installation of none":  {github.Event{Name: "pull_request", Action: "labeled", Label: label}, set(map[string]any{}, "installation"), "installation 0 is not among"},
+		"another App's":            {github.Event{Name: "installation", Action: "deleted"}, set(1, "installation", "app_id"), "an installation of another App"},
 		"another's installation":   {github.Event{Name: "installation", Action: "deleted", Installation: 8}, nil, "installation 8 is not among"},
 		"a repository of no entry": {github.Event{Name: "pull_request", Action: "labeled", Label: label, Repo: github.RepoRef{ID: 9, Name: "acme/ledger"}}, nil, `holds for "acme/ledger"`},
 		"renamed, of no entry":     {github.Event{Name: "repository", Action: "renamed", OldName: "book", Repo: github.RepoRef{ID: 9, Name: "acme/ledger"}}, nil, `holds for "acme/ledger"`},
@@ -118,7 +119,7 @@ func TestEveryEventThatMeansSomethingIsStoredUnderWhatItIsAbout(t *testing.T) {
 		{ask(`{"pr_number": "41"}`), "acme/shop#41"},
 		{ask(`{"pr_number": 41, "repository": "ledger"}`), "acme/ledger#41"},
 		{ask(`{"pr_number": 41, "repository": "other/thing"}`), "other/thing#41"},
-		{ask(`{"pr_number": 41, "repository": "installation 5001"}`), "acme/shop#41"},
+		{ask(`{"pr_number": 41, "repository": "installation 5001"}`), "acme/shop#0"},
 		{github.Event{Name: "repository", Action: "archived"}, "acme/shop"},
 		{github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, "acme/ledger"}, // it was ours
 		{github.Event{Name: "repository", Action: "transferred", OldName: "acme/shop", Repo: github.RepoRef{ID: 9, Name: "other/shop"}}, "other/shop"},
@@ -141,7 +142,7 @@ func TestEveryEventThatMeansSomethingIsStoredUnderWhatItIsAbout(t *testing.T) {
 func TestTwoSecretsHoldWhileOneTakesTheOthersPlace(t *testing.T) {
 	next := secret.New("the one to come")
 	f := newFront(t, func(c *Config) { c.GitHubNext = next })
-	body := []byte(`{"action":"labeled"}`)
+	body := payload(t, "pull_request", "labeled", pull(0, label))
 	for key, want := range map[string]int{testSecret: http.StatusAccepted, next.Reveal(): http.StatusAccepted, "neither": http.StatusUnauthorized, "": http.StatusUnauthorized} {
 		headers := signed("pull_request", "d-"+key[:min(1, len(key))], body)
 		headers["X-Hub-Signature-256"] = signature([]byte(key), body)

@@ -196,7 +196,7 @@ func (l *life) check(pr pulled) {
 	said := func(what string) string {
 		return fmt.Sprintf("%s: #%d %+v, open %t, draft %t, labels %v\n%s", what, pr.number, pr, is.Open, is.Draft, is.Labels,
 			strings.Join(l.query(`SELECT concat_ws(' ', id, delivery_id, event, convert_from(body, 'UTF8')::jsonb ->> 'action',
-				convert_from(body, 'UTF8')::jsonb #>> '{label,name}', note) FROM deliveries WHERE topic = $1 ORDER BY id`, pullTopic(github.Repo, int64(pr.number))), "\n"))
+				convert_from(body, 'UTF8')::jsonb #>> '{label,name}', note) FROM deliveries WHERE topic = $1 ORDER BY id`, pullTopic(github.Repo, pr.number)), "\n"))
 	}
 	for _, profile := range []string{first, second} {
 		labelled := slices.Contains(is.Labels, "ocp/"+profile)

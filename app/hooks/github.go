@@ -1,16 +1,15 @@
 package hooks
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -29,37 +28,67 @@ type Received struct {
 }
 
 const (
-	maxName       = 128 // of a delivery id or an event
-	signatureHead = "sha256="
+	maxName         = 128 // of a delivery id or an event
+	signatureHeader = "X-Hub-Signature-256"
+	signatureHead   = "sha256="
 )
 
-// gitHub takes one webhook of GitHub. Order matters: nothing is looked into before the signature held.
-func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
-	if !d.signed(body, r.Header.Get("X-Hub-Signature-256")) {
-		problem(w, http.StatusUnauthorized, "X-Hub-Signature-256 is missing or does not fit the body. "+
-			"Check that the webhook's secret is the server's.")
-		return
+var signatureForm = regexp.MustCompile(`^sha256=[0-9A-Fa-f]{64}$`)
+
+// gitHubEntrance is where GitHub's webhooks come in. Nothing is looked into before the signature held.
+func (d *door) gitHubEntrance(addresses source.Networks) entrance {
+	e := entrance{
+		size: MaxGitHubBody, take: d.gitHub,
+		formed:  func(h http.Header) bool { return signatureForm.MatchString(h.Get(signatureHeader)) },
+		signed:  func(h http.Header, body []byte) bool { return d.signed(body, h.Get(signatureHeader)) },
+		refusal: "X-Hub-Signature-256 is missing or does not fit the body. Check that the webhook's secret is the server's.",
 	}
+	if len(addresses) > 0 {
+		e.admits = addresses.Contain
+	}
+	return e
+}
+
+// gitHub takes one signed webhook of GitHub.
+func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !named(id) || !named(event) {
 		problem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are needed, each of at most "+
 			"128 printable characters.")
 		return
 	}
-	if !object(body) {
+	p, err := read(body)
+	_, known := d.events[event]
+	switch {
+	case errors.Is(err, errNotJSON):
 		problem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
 		return
-	}
-	if event == onPing {
+	case event == onPing:
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 		return
+	case known && err != nil:
+		d.misfit(w, id, event, err)
+		return
 	}
-	in := gjson.ParseBytes(body)
-	if why := d.idle(event, in); why != "" {
+	why := unheard(d.events, event, p.Action)
+	if why == "" {
+		if err := p.fits(event, body); err != nil {
+			d.misfit(w, id, event, err)
+			return
+		}
+		why = d.idle(event, p)
+	}
+	if why != "" {
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
 		return
 	}
-	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, in), Body: body})
+	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body})
+}
+
+// misfit refuses a signed body that is none of its event. If GitHub sent it so, the list of the App's deliveries shows it there.
+func (d *door) misfit(w http.ResponseWriter, id, event string, err error) {
+	d.log.Warn("webhook refused", "delivery", id, "event", event, "err", err)
+	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+event+", and "+err.Error()+". Nothing was stored.")
 }
 
 // keep stores a delivery before it answers. A second delivery of the same id is answered as the first was.
@@ -92,12 +121,6 @@ func Signed(key, body []byte, header string) bool {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(body)
 	return hmac.Equal(mac.Sum(nil), sent)
-}
-
-// object reports whether body is one JSON object, of a depth that can be read: gjson's own look at it has no bound, and takes the
-// whole process down with it.
-func object(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && json.Valid(body)
 }
 
 func named(s string) bool {

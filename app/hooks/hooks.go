@@ -10,27 +10,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
-
-	"golang.org/x/time/rate"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
-)
-
-// The bounds of the public listener.
-const (
-	MaxGitHubBody = 25 << 20 // GitHub caps payloads at 25 MB: docs.github.com, "Webhook events and payloads"
-	MaxSlackBody  = 1 << 20
-
-	// Nobody is known before a whole body was read, so what bodies may take together is bounded, and the large ones, which
-	// are rare, cannot take the places of the small: 512 × 128 KiB and 8 × 25 MB at most.
-	smallBody       = 128 << 10
-	defaultInFlight = 512
-	largeInFlight   = 8
-
-	defaultRate = 1000
 )
 
 // Config wires the door. An empty Slack secret closes the Slack path; GitHub's is required.
@@ -45,9 +30,10 @@ type Config struct {
 	Repositories  []app.Repository // that are looked after; none: the desk says so of each
 	Workspaces    []string         // of Slack that are listened to, by id; none: all
 
-	Rate     int // requests per second of this process, with bursts of twice as many; zero: 1000
-	InFlight int // requests read at once; zero: 512
-	Log      *slog.Logger
+	Proxies         source.Networks  // that are believed who called them; none: a request comes from its peer
+	GitHubAddresses source.Networks  // that GitHub's webhooks are taken from; none: every address
+	Now             func() time.Time // of what is charged to addresses; nil: time.Now
+	Log             *slog.Logger
 }
 
 type door struct {
@@ -62,10 +48,7 @@ type door struct {
 	repositories  []app.Repository
 	workspaces    []string
 
-	rate     *rate.Limiter
-	inFlight chan struct{}
-	large    chan struct{} // those of them whose body is no small one
-	log      *slog.Logger
+	log *slog.Logger
 }
 
 // New returns the public listener's handler. It serves POST /webhooks/github and POST /webhooks/slack and nothing else.
@@ -73,67 +56,29 @@ func New(c Config) (http.Handler, error) {
 	if c.GitHubSecret.Empty() {
 		return nil, errors.New("the GitHub webhook secret is empty: anybody could sign with it")
 	}
-	if c.Rate == 0 {
-		c.Rate = defaultRate
-	}
-	if c.InFlight == 0 {
-		c.InFlight = defaultInFlight
-	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &door{
 		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
-		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, workspaces: c.Workspaces,
-		rate: rate.NewLimiter(rate.Limit(c.Rate), 2*c.Rate), inFlight: make(chan struct{}, c.InFlight),
-		large: make(chan struct{}, largeInFlight), log: c.Log,
+		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, workspaces: c.Workspaces, log: c.Log,
 	}
+	g := newGuard(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/github", d.bounded(MaxGitHubBody, d.gitHub))
+	mux.Handle("POST /webhooks/github", g.handler(d.gitHubEntrance(c.GitHubAddresses)))
 	if d.slack != "" {
-		mux.Handle("POST /webhooks/slack", d.bounded(MaxSlackBody, d.slackRequest))
+		mux.Handle("POST /webhooks/slack", g.handler(d.slackEntrance()))
 	}
 	return mux, nil
-}
-
-// bounded refuses what is too much or too large before the handler sees the body.
-func (d *door) bounded(size int64, next func(http.ResponseWriter, *http.Request, []byte)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !d.rate.Allow() {
-			tooMany(w)
-			return
-		}
-		select {
-		case d.inFlight <- struct{}{}:
-			defer func() { <-d.inFlight }()
-		default:
-			tooMany(w)
-			return
-		}
-		body, done, err := d.read(w, r, size)
-		defer done()
-		var large *http.MaxBytesError
-		switch {
-		case errors.Is(err, errFull):
-			tooMany(w)
-		case errors.As(err, &large):
-			problem(w, http.StatusRequestEntityTooLarge, "A body may have at most "+strconv.FormatInt(size, 10)+" bytes.")
-		case err != nil:
-			problem(w, http.StatusBadRequest, "The body ended early. Send it again.")
-		default:
-			next(w, r, body)
-		}
-	})
-}
-
-func tooMany(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	problem(w, http.StatusTooManyRequests, "Too many requests at once. Send this one again in a second.")
 }
 
 // failed answers a request that could not be stored: the sender must know that it is not safe with us.
 func (d *door) failed(w http.ResponseWriter, delivery string, err error) {
 	d.log.Error("delivery not stored", "delivery", delivery, "err", err)
+	notStored(w)
+}
+
+func notStored(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "10")
 	problem(w, http.StatusServiceUnavailable, "It could not be stored. Send it again.")
 }

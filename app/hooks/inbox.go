@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	gh "github.com/google/go-github/v66/github"
 	"github.com/riverqueue/river"
-	"github.com/tidwall/gjson"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -168,16 +167,25 @@ func overtakes(d store.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
 		return true
 	}
-	return d.Event == onPullRequest && gjson.GetBytes(d.Body, "action").String() == actionClosed
+	if d.Event != onPullRequest {
+		return false
+	}
+	e, err := read(d.Body)
+	return err == nil && e.Action == actionClosed
 }
 
 // formerly is what the repository was called of which a delivery is as a whole, or is still; empty: it is of none.
 func formerly(d store.Delivery) string {
 	switch d.Event {
 	case onRepository:
-		return before(gjson.ParseBytes(d.Body))
+		if e, err := read(d.Body); err == nil {
+			return e.formerly()
+		}
 	case repositorySeen:
-		return gjson.GetBytes(d.Body, "repository").String()
+		var s sighting
+		if err := json.Unmarshal(d.Body, &s); err == nil {
+			return s.Repository
+		}
 	}
 	return ""
 }
@@ -212,17 +220,14 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 
 // tellGivenUp says so to whoever waits for an answer: the author of a comment. Everything else is told of again by a look.
 func (w *InboxWorker) tellGivenUp(ctx context.Context, d store.Delivery) error {
-	if d.Source != SourceGitHub || d.Event != "issue_comment" {
+	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}
-	event, err := gh.ParseWebHook(d.Event, withoutNUL(d.Body))
-	if err != nil {
+	e, err := decode(d.Event, d.Body)
+	if err != nil || sound(e) != nil {
 		return nil // what cannot be read has no author
 	}
-	if e, ok := event.(*gh.IssueCommentEvent); ok && sound(e) == nil {
-		return w.desk.CommentGivenUp(ctx, said(e))
-	}
-	return nil
+	return w.desk.CommentGivenUp(ctx, said(e))
 }
 
 // given says that a delivery was tried for long enough.

@@ -50,6 +50,7 @@ type life struct {
 	worker *InboxWorker
 	sweep  *Sweep
 	missed *Missed
+	door   string // its address
 
 	forgetful bool // GitHub has nothing to read of what it sent
 
@@ -68,24 +69,31 @@ func newLife(t testing.TB) *life {
 	limits.PerHour = 1_000_000
 	l.github.SetLimits(limits)
 
-	table := []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}}
 	handler, err := New(Config{Store: l.store, GitHubSecret: secret.New(testSecret), App: github.AppID, Repositories: table})
 	require.NoError(t, err)
 	door := httptest.NewServer(handler)
 	t.Cleanup(door.Close)
+	l.door = door.URL
 	l.github.SetWebhook(door.URL+"/webhooks/github", testSecret)
 
 	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1})
 	require.NoError(t, err)
+	l.worker = l.workerOn(t, client)
+	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	l.missed = NewMissed(l.store, client, nil, time.Minute, slog.New(slog.DiscardHandler))
+	return l
+}
+
+var table = []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}}
+
+// workerOn is the inbox's worker with a desk that asks by that client.
+func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	terms := desktest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
 	desk := app.New(app.Config{
 		Store: l.store, Book: func() book.Book { return terms }, GitHub: NewAsker(client), Repositories: table,
 		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	})
-	l.worker = NewInboxWorker(l.store, desk, github.AppID, nil)
-	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
-	l.missed = NewMissed(l.store, client, nil, time.Minute, slog.New(slog.DiscardHandler))
-	return l
+	return NewInboxWorker(l.store, desk, github.AppID, nil)
 }
 
 func (l *life) clock() time.Time {

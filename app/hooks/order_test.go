@@ -121,6 +121,7 @@ var storefront = github.RepoRef{ID: github.RepoID, Name: "acme/storefront"}
 func TestWhatBefallsARepositoryIsWorkedBetweenWhatCameBeforeAndAfterIt(t *testing.T) {
 	i := newInbox(t)
 	before := []*river.Job[store.InboxArgs]{i.arrive("d1", 41), i.arrive("d2", 42)}
+	i.github.repos = map[string]app.RepositoryState{"acme/shop": {Installation: 5001, ID: github.RepoID, Name: "acme/storefront"}}
 	renamed := i.happen("d3", github.Event{Name: "repository", Action: "renamed", Sender: "ada", Repo: storefront, OldName: "shop"})
 	after := i.happen("d4", github.Event{Name: "pull_request", Action: "labeled", Sender: "will", PR: pull(time.Minute, label), Label: label, Repo: storefront})
 	require.NoError(t, i.worker.Work(t.Context(), before[1]))
@@ -153,6 +154,7 @@ func TestADeletedRepositoryWaitsForNothingThatCannotBeWorked(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.worker.Work(t.Context(), i.arrive("d0", 41)))
 	i.github.say(errors.New("no such repository"))
+	i.github.repos = map[string]app.RepositoryState{"acme/shop": {}}
 	i.arrive("d1", 42)
 	deleted := i.happen("d2", github.Event{Name: "repository", Action: "deleted", Sender: "ada"})
 	require.ErrorContains(t, i.worker.Work(t.Context(), deleted), "no such repository", "the label is not forgotten")
@@ -160,6 +162,22 @@ func TestADeletedRepositoryWaitsForNothingThatCannotBeWorked(t *testing.T) {
 	rows, _, err := i.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
 	require.Equal(t, "acme/shop was deleted", rows[0].Ends.PRWhy)
+}
+
+func TestWhatIsToldOfARepositoryIsWorkedOnceGitHubAnswers(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.worker.Work(t.Context(), i.arrive("d0", 41)))
+	i.github.say(errors.New("connection reset"))
+	deleted := i.happen("d1", github.Event{Name: "repository", Action: "deleted", Sender: "ada"})
+	require.ErrorContains(t, i.worker.Work(t.Context(), deleted), "connection reset")
+	require.Equal(t, []string{"d0"}, i.done(), "it stays where it is")
+	i.github.say(nil)
+	require.NoError(t, i.worker.Work(t.Context(), deleted))
+	require.Equal(t, []string{"d0", "d1"}, i.done())
+	require.Contains(t, i.notes()[1], "GitHub does not say that acme/shop was deleted")
+	rows, _, err := i.store.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Zero(t, rows[0].Ends.PRClosed)
 }
 
 // hangs is a desk whose pull requests take all the time they are given, but for those that are closed.

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
-
-	gh "github.com/google/go-github/v66/github"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -22,36 +21,34 @@ func (w *InboxWorker) event(ctx context.Context, d store.Delivery) (string, erro
 	if _, known := Events()[d.Event]; !known {
 		return "not an event ocpctl listens to", nil
 	}
-	event, err := gh.ParseWebHook(d.Event, withoutNUL(d.Body))
+	e, err := decode(d.Event, d.Body)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
 	}
-	switch e := event.(type) {
-	case *gh.PullRequestEvent:
+	switch d.Event {
+	case onPullRequest:
 		return w.pullRequest(ctx, e)
-	case *gh.IssueCommentEvent:
+	case onComment:
 		return w.comment(ctx, e)
-	case *gh.CheckRunEvent:
+	case onCheckRun:
 		return w.checkRun(ctx, d.ID, e)
-	case *gh.CheckSuiteEvent:
+	case onCheckSuite:
 		return w.checkSuite(ctx, d.ID, e)
-	case *gh.RepositoryDispatchEvent:
+	case onDispatch:
 		return w.dispatch(ctx, d.ID, e)
-	case *gh.RepositoryEvent:
-		return w.repository(ctx, d, e)
-	case *gh.InstallationEvent:
-		return w.installation(ctx, e.GetInstallation(), e.GetAction(), e.GetSender(), e.Repositories)
-	case *gh.InstallationRepositoriesEvent:
-		return w.installation(ctx, e.GetInstallation(), e.GetAction(), e.GetSender(), append(e.RepositoriesAdded, e.RepositoriesRemoved...))
+	case onRepository:
+		return w.repository(ctx, e)
+	case onInstallation:
+		return w.installation(ctx, e, e.Repositories)
 	}
-	return "", fmt.Errorf("%w: a %s of no known shape", errUnprocessable, d.Event)
+	return w.installation(ctx, e, slices.Concat(e.Added, e.Removed))
 }
 
 // place checks where something happened: the installation and owner/name.
-func place(in *gh.Installation, repo string) error {
-	if in.GetID() <= 0 || !fullName.MatchString(repo) {
+func place(e webhook, repo string) error {
+	if e.Installation.ID <= 0 || !fullName.MatchString(repo) {
 		return fmt.Errorf("%w: installation.id and repository.full_name (owner/name) are needed, and here they are %d and %s",
-			errUnprocessable, in.GetID(), quoted(repo))
+			errUnprocessable, e.Installation.ID, quoted(repo))
 	}
 	return nil
 }
@@ -60,17 +57,17 @@ func place(in *gh.Installation, repo string) error {
 var login = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 
 // actor is who did something; empty: nobody that GitHub would let be called so.
-func actor(u *gh.User) string {
-	if !login.MatchString(u.GetLogin()) {
+func actor(a account) string {
+	if !login.MatchString(a.Login) {
 		return ""
 	}
-	return u.GetLogin()
+	return a.Login
 }
 
 // somebody checks that who asks for something is known: what happened without asking counts whoever did it.
-func somebody(u *gh.User) error {
-	if actor(u) == "" {
-		return fmt.Errorf("%w: %s is no login", errUnprocessable, quoted(u.GetLogin()))
+func somebody(a account) error {
+	if actor(a) == "" {
+		return fmt.Errorf("%w: %s is no login", errUnprocessable, quoted(a.Login))
 	}
 	return nil
 }
@@ -82,26 +79,26 @@ func numbered(number int) error {
 	return nil
 }
 
-func (w *InboxWorker) pullRequest(ctx context.Context, e *gh.PullRequestEvent) (string, error) {
-	repo, pr := e.GetRepo().GetFullName(), e.GetPullRequest()
-	err := errors.Join(place(e.GetInstallation(), repo), numbered(pr.GetNumber()))
-	if year := pr.GetUpdatedAt().Year(); year < 2008 || year > 2999 {
+func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error) {
+	repo, pr := e.Repository.FullName, e.PullRequest
+	err := errors.Join(place(e, repo), numbered(pr.Number))
+	if year := pr.UpdatedAt.Year(); year < 2008 || year > 2999 {
 		err = errors.Join(err, fmt.Errorf("%w: updated_at is needed, and it is of the year %d", errUnprocessable, year))
 	}
 	if err != nil {
 		return "", err
 	}
 	return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{
-		PR:    known(e.GetInstallation().GetID(), repo, github.Of(pr)),
-		Actor: actor(e.GetSender()), ActorID: e.GetSender().GetID(), Action: e.GetAction(), Label: e.GetLabel().GetName(),
+		PR:    known(e.Installation.ID, repo, github.Of(pr.rest())),
+		Actor: actor(e.Sender), ActorID: e.Sender.ID, Action: e.Action, Label: e.Label.Name,
 	})
 }
 
-func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (string, error) {
-	repo := e.GetRepo().GetFullName()
-	if !e.GetIssue().IsPullRequest() {
+func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
+	repo := e.Repository.FullName
+	if e.Issue.PullRequest == nil {
 		// Issues and pull requests share their numbers: one that was seen as a pull request is no issue.
-		_, err := w.records.PullRequest(ctx, repo, e.GetIssue().GetNumber())
+		_, err := w.records.PullRequest(ctx, repo, e.Issue.Number)
 		if errors.Is(err, store.ErrNotFound) {
 			return "a comment on an issue, not on a pull request", nil
 		}
@@ -116,61 +113,59 @@ func (w *InboxWorker) comment(ctx context.Context, e *gh.IssueCommentEvent) (str
 }
 
 // sound checks what a comment's event must have.
-func sound(e *gh.IssueCommentEvent) error {
-	err := errors.Join(place(e.GetInstallation(), e.GetRepo().GetFullName()), somebody(e.GetComment().GetUser()), numbered(e.GetIssue().GetNumber()))
-	if e.GetComment().GetID() <= 0 {
+func sound(e webhook) error {
+	err := errors.Join(place(e, e.Repository.FullName), somebody(e.Comment.User), numbered(e.Issue.Number))
+	if e.Comment.ID <= 0 {
 		err = errors.Join(err, fmt.Errorf("%w: comment.id is needed", errUnprocessable))
 	}
 	return err
 }
 
 // said is a sound comment's event as the desk takes it.
-func said(e *gh.IssueCommentEvent) app.CommentEvent {
-	comment := e.GetComment()
+func said(e webhook) app.CommentEvent {
+	by := e.Comment.User
 	return app.CommentEvent{
-		Installation: e.GetInstallation().GetID(), Repo: e.GetRepo().GetFullName(), Number: e.GetIssue().GetNumber(),
-		ID: comment.GetID(), Author: comment.GetUser().GetLogin(), AuthorID: comment.GetUser().GetID(), Action: e.GetAction(),
-		Body: comment.GetBody(), At: comment.GetCreatedAt().UTC(), Bot: comment.GetUser().GetType() == bot || e.GetSender().GetType() == bot,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.Issue.Number, ID: e.Comment.ID, Author: by.Login, AuthorID: by.ID,
+		Action: e.Action, Body: e.Comment.Body, At: e.Comment.CreatedAt.UTC(), Bot: by.Type == bot || e.Sender.Type == bot,
 	}
 }
 
 const othersCheck = "a check of another App"
 
-func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e *gh.CheckRunEvent) (string, error) {
-	if err := errors.Join(place(e.GetInstallation(), e.GetRepo().GetFullName()), somebody(e.GetSender())); err != nil {
+func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) (string, error) {
+	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
 		return "", err
 	}
-	if w.others(e.GetCheckRun().GetApp()) {
+	if w.others(e.CheckRun) {
 		return othersCheck, nil
 	}
 	button := chatops.ActionRetry
-	if e.GetAction() != actionRerun {
+	if e.Action != actionRerun {
 		if e.RequestedAction == nil {
 			return "", fmt.Errorf("%w: requested_action is needed", errUnprocessable)
 		}
 		button = e.RequestedAction.Identifier
 	}
-	return w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), clicked{e.GetCheckRun().GetExternalID(), e.GetCheckRun().GetHeadSHA(), button}, delivery)
+	return w.click(ctx, e, clicked{e.CheckRun.ExternalID, e.CheckRun.HeadSHA, button}, delivery)
 }
 
 // checkSuite tries again what failed or ended, of all that have a check on the commit: of what goes well there is nothing to
 // say, once for each.
-func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e *gh.CheckSuiteEvent) (string, error) {
-	repo := e.GetRepo().GetFullName()
-	if err := errors.Join(place(e.GetInstallation(), repo), somebody(e.GetSender())); err != nil {
+func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook) (string, error) {
+	repo := e.Repository.FullName
+	if err := errors.Join(place(e, repo), somebody(e.Sender)); err != nil {
 		return "", err
 	}
-	if w.others(e.GetCheckSuite().GetApp()) {
+	if w.others(e.CheckSuite) {
 		return othersCheck, nil
 	}
-	clusters, err := w.records.EndedOnHead(ctx, repo, e.GetCheckSuite().GetHeadSHA())
+	clusters, err := w.records.EndedOnHead(ctx, repo, e.CheckSuite.HeadSHA)
 	if err != nil {
 		return "", err
 	}
 	notes := []string{fmt.Sprintf("clusters to try again: %d", len(clusters))}
 	for _, cluster := range clusters {
-		again := clicked{cluster, e.GetCheckSuite().GetHeadSHA(), chatops.ActionRetry}
-		note, err := w.click(ctx, e.GetInstallation(), e.GetRepo(), e.GetSender(), again, delivery+":"+cluster)
+		note, err := w.click(ctx, e, clicked{cluster, e.CheckSuite.HeadSHA, chatops.ActionRetry}, delivery+":"+cluster)
 		if err != nil {
 			return "", err
 		}
@@ -179,35 +174,35 @@ func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e *gh.Che
 	return strings.Join(notes, "; "), nil
 }
 
-func (w *InboxWorker) others(app *gh.App) bool { return w.app != 0 && app.GetID() != w.app }
+func (w *InboxWorker) others(c check) bool { return w.app != 0 && c.App.ID != w.app }
 
 // clicked is a button of a check run.
 type clicked struct{ cluster, head, button string }
 
-func (w *InboxWorker) click(ctx context.Context, in *gh.Installation, repo *gh.Repository, by *gh.User, on clicked, cause string) (string, error) {
+func (w *InboxWorker) click(ctx context.Context, e webhook, on clicked, cause string) (string, error) {
 	return w.desk.CheckAction(ctx, app.CheckEvent{
-		Installation: in.GetID(), Repo: repo.GetFullName(), Cluster: on.cluster, Head: on.head, Identifier: on.button,
-		Actor: by.GetLogin(), ActorID: by.GetID(), Cause: cause,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Cluster: on.cluster, Head: on.head, Identifier: on.button,
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: cause,
 	})
 }
 
-func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e *gh.RepositoryDispatchEvent) (string, error) {
-	if err := errors.Join(place(e.GetInstallation(), e.GetRepo().GetFullName()), somebody(e.GetSender())); err != nil {
+func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) (string, error) {
+	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
 		return "", err
 	}
 	return w.desk.Dispatch(ctx, app.DispatchEvent{
-		Installation: e.GetInstallation().GetID(), Repo: e.GetRepo().GetFullName(), Type: e.GetAction(), Payload: e.ClientPayload,
-		Actor: e.GetSender().GetLogin(), ActorID: e.GetSender().GetID(), Cause: delivery,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, Type: e.Action, Payload: e.ClientPayload,
+		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: delivery,
 	})
 }
 
-func (w *InboxWorker) repository(ctx context.Context, d store.Delivery, e *gh.RepositoryEvent) (string, error) {
-	now, was := e.GetRepo().GetFullName(), formerly(d)
-	if err := errors.Join(place(e.GetInstallation(), now), place(e.GetInstallation(), was)); err != nil {
+func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error) {
+	now, was := e.Repository.FullName, e.formerly()
+	if err := errors.Join(place(e, now), place(e, was)); err != nil {
 		return "", err
 	}
 	moved := app.RepositoryEvent{
-		Installation: e.GetInstallation().GetID(), RepoID: e.GetRepo().GetID(), Action: e.GetAction(), From: was, Actor: actor(e.GetSender()),
+		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender),
 	}
 	if was != now {
 		moved.To = now
@@ -215,17 +210,17 @@ func (w *InboxWorker) repository(ctx context.Context, d store.Delivery, e *gh.Re
 	return w.desk.RepositoryMoved(ctx, moved)
 }
 
-func (w *InboxWorker) installation(ctx context.Context, in *gh.Installation, action string, by *gh.User, repos []*gh.Repository) (string, error) {
-	if in.GetID() <= 0 {
+func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repository) (string, error) {
+	if e.Installation.ID <= 0 {
 		return "", fmt.Errorf("%w: installation.id is needed", errUnprocessable)
 	}
-	e := app.InstallationEvent{Installation: in.GetID(), Action: action, Actor: actor(by)}
+	changed := app.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
 	for _, repo := range repos {
-		if fullName.MatchString(repo.GetFullName()) {
-			e.Repos = append(e.Repos, repo.GetFullName())
+		if fullName.MatchString(repo.FullName) {
+			changed.Repos = append(changed.Repos, repo.FullName)
 		}
 	}
-	return w.desk.InstallationChanged(ctx, e)
+	return w.desk.InstallationChanged(ctx, changed)
 }
 
 // withoutNUL leaves out the character that PostgreSQL's texts cannot hold: none of what is told needs it, and a delivery with it

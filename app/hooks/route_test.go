@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidwall/gjson"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -128,28 +127,40 @@ func actorID(t *testing.T) int64 {
 }
 
 func TestOddShapesAreGivenUpInWords(t *testing.T) {
-	const where = `"installation":{"id":1},"repository":{"full_name":"acme/shop"},"sender":{"login":"will"}`
+	const (
+		where = `{"action":"x","installation":{"id":1},"repository":{"id":9,"full_name":"acme/shop"},"sender":{"login":"will"}`
+		on    = where + `,"issue":{"number":41,"pull_request":{}},"comment":`
+	)
 	for event, bodies := range map[string]map[string]string{
 		"pull_request": {
-			`{"action":["labeled"]}`: "cannot be processed",
-			`{"pull_request":null}`:  "repository.full_name",
-			`{` + where + `}`:        "0 is no number of a pull request",
-			`{` + where + `,"pull_request":{"number":4294967297,"updated_at":"2025-03-01T12:00:00Z"}}`:                                            "4294967297 is no number",
-			`{` + where + `,"pull_request":{"number":41}}`:                                                                                        "updated_at is needed",
-			`{` + where + `,"pull_request":{"number":41,"updated_at":"9999-03-01T12:00:00Z"}}`:                                                    "updated_at is needed",
-			`{"installation":{"id":1},"repository":{"full_name":"a; rm -rf /"},"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
+			`{"action":["labeled"]}`:                  "the field action has the wrong type, array",
+			`{"action":"x","pull_request":null}`:      "the field installation of a pull_request event is missing",
+			where + `,"pull_request":null}`:           "the field pull_request of a pull_request event is missing or has the wrong type",
+			where + `,"pull_request":{}}`:             "0 is no number of a pull request",
+			where + `,"pull_request":{"number":"1"}}`: "the field pull_request.number has the wrong type, string",
+			where + `,"pull_request":{"number":4294967297,"updated_at":"2025-03-01T12:00:00Z"}}`:                                         "4294967297 is no number",
+			where + `,"pull_request":{"number":41}}`:                                                                                     "updated_at is needed",
+			where + `,"pull_request":{"number":41,"updated_at":"9999-03-01T12:00:00Z"}}`:                                                 "updated_at is needed",
+			where + `,"pull_request":{"number":41,"updated_at":"soon"}}`:                                                                 "parsing time",
+			strings.Replace(where, "acme/shop", "a; rm -rf /", 1) + `,"pull_request":{"number":41,"updated_at":"2025-03-01T12:00:00Z"}}`: `"a; rm -rf /"`,
 		},
 		"issue_comment": {
-			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":0,"user":{"login":"will"}}}`:     "comment.id is needed",
-			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":1,"user":{"login":"<script>"}}}`: `"<script>" is no login`,
-			`{` + where + `,"issue":{"number":41,"pull_request":{}},"comment":{"id":1}}`:                             `"" is no login`,
-			`{"issue":{"number":41,"pull_request":{}},"comment":{"id":1,"user":{"login":"will"}}}`:                   "installation.id",
+			on + `{"id":0,"user":{"login":"will"}}}`:     "comment.id is needed",
+			on + `{"id":1,"user":{"login":"<script>"}}}`: `"<script>" is no login`,
+			on + `{"id":1}}`: `"" is no login`,
+			strings.Replace(on, `"id":1`, `"id":0`, 1) + `{"id":1,"user":{"login":"will"}}}`: "installation.id",
 		},
-		"check_run":           {`{` + where + `,"action":"requested_action"}`: "requested_action is needed", `{` + strings.Replace(where, "will", "a b", 1) + `,"check_run":{}}`: `"a b" is no login`},
-		"check_suite":         {`{"check_suite":{}}`: "installation.id"},
-		"repository_dispatch": {`{"client_payload":{}}`: "installation.id"},
-		"repository":          {`{` + where + `,"action":"renamed","changes":{"repository":{"name":{"from":"../x y"}}}}`: "repository.full_name"},
-		"installation":        {`{"installation":{}}`: "installation.id"},
+		"check_run": {
+			strings.Replace(where, `"x"`, `"requested_action"`, 1) + `,"check_run":{}}`: "requested_action is needed",
+			strings.Replace(where, "will", "a b", 1) + `,"check_run":{}}`:               `"a b" is no login`,
+		},
+		"check_suite":         {strings.Replace(where, `"id":1`, `"id":0`, 1) + `,"check_suite":{}}`: "installation.id"},
+		"repository_dispatch": {strings.Replace(where, `"id":1`, `"id":0`, 1) + `,"branch":"main","client_payload":{}}`: "installation.id"},
+		"repository": {
+			where + `,"changes":{"repository":{"name":{"from":"../x y"}}}}`: "repository.full_name",
+			strings.Replace(where, `"id":9`, `"id":0`, 1) + `}`:             "repository.id",
+		},
+		"installation": {`{"action":"x","sender":{},"installation":{"id":1}}`: "installation.app_id", `{"action":"x","sender":{},"installation":{"app_id":1,"account":{"login":"acme"}}}`: "installation.id"},
 	} {
 		for body, want := range bodies {
 			w, desk := idleWorker(0)
@@ -187,7 +198,7 @@ func TestAButtonOfTheCheckDoesWhatItSays(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		_, err = l.store.SaveDelivery(t.Context(), store.Delivery{
-			Source: SourceGitHub, ID: github.GUID(), Event: event, Topic: pullTopic(github.Repo, int64(number)), Body: body,
+			Source: SourceGitHub, ID: github.GUID(), Event: event, Topic: pullTopic(github.Repo, number), Body: body,
 		})
 		require.NoError(t, err)
 		l.settle()
@@ -257,10 +268,11 @@ func FuzzDelivery(f *testing.F) {
 	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
 		d := &door{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
-		if object(body) {
-			in := gjson.ParseBytes(body)
+		in, bad := read(body)
+		if bad == nil {
 			_ = d.idle(event, in)
 			_ = topic(event, in)
+			_ = in.fits(event, body)
 		}
 		source := SourceGitHub
 		if strings.HasSuffix(event, "_seen") {

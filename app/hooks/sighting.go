@@ -45,7 +45,7 @@ func (s sighting) delivery() (store.Delivery, error) {
 	about := s.Repository
 	switch {
 	case s.Number != 0:
-		about = pullTopic(s.Repository, int64(s.Number))
+		about = pullTopic(s.Repository, s.Number)
 		d.Event, d.Topic = pullRequestSeen, about
 	case s.To == "":
 		d.Event, d.Topic = installationSeen, installationTopic(s.Installation)
@@ -77,7 +77,7 @@ func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, e
 			if store.Nameless(s.Repository) {
 				return w.desk.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name is another's now, "+seenByTheSweep, "")
 			}
-			why := fmt.Sprintf("%s is not there for the App any more, %s", pullTopic(s.Repository, int64(s.Number)), seenByTheSweep)
+			why := fmt.Sprintf("%s is not there for the App any more, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
 			return w.desk.PullRequestGone(ctx, s.Repository, s.Number, why, "")
 		}
 		return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: app.ActionSeen, Why: seenByTheSweep})

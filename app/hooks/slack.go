@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,18 +22,29 @@ import (
 // slashCommand is the one kind of Slack's requests that is worked.
 const slashCommand = "slash_command"
 
-// slackRequest takes one request of Slack: signature and timestamp first, stored before it is answered.
-func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
-	verifier, err := slack.NewSecretsVerifier(r.Header, d.slack)
-	if err == nil {
+// slackEntrance is where Slack's requests come in: signature and timestamp first.
+func (d *door) slackEntrance() entrance {
+	signed := func(h http.Header, body []byte) bool {
+		verifier, err := slack.NewSecretsVerifier(h, d.slack)
+		if err != nil {
+			return false
+		}
 		_, _ = verifier.Write(body) // a hash never fails
-		err = verifier.Ensure()
+		return verifier.Ensure() == nil
 	}
-	if err != nil {
-		problem(w, http.StatusUnauthorized, "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not fit the body "+
-			"or is older than five minutes. Check the signing secret and the clock.")
-		return
+	formed := func(h http.Header) bool {
+		_, err := slack.NewSecretsVerifier(h, d.slack)
+		return err == nil
 	}
+	return entrance{
+		size: MaxSlackBody, take: d.slackRequest, signed: signed, formed: formed,
+		refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not fit the body or is older than five minutes. " +
+			"Check the signing secret and the clock.",
+	}
+}
+
+// slackRequest takes one signed request of Slack: stored before it is answered.
+func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
 	call, ok := readSlack(body)
 	switch {
 	case !ok:
@@ -58,7 +70,7 @@ type slackCall struct {
 // readSlack knows an event (JSON), a slash command (form), an interaction (JSON in a form's payload) and Slack's look at our
 // certificate (form).
 func readSlack(body []byte) (call slackCall, ok bool) {
-	if object(body) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return call, json.Unmarshal(body, &call) == nil && named(call.Type)
 	}
 	form, err := url.ParseQuery(string(body))

@@ -164,7 +164,7 @@ func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store
 }
 
 // absence is the mark of a pull request that a look did not find, since the first such look of those in a row.
-func absence(pr store.PullRequest) string { return "absent " + pullTopic(pr.Repo, int64(pr.Number)) }
+func absence(pr store.PullRequest) string { return "absent " + pullTopic(pr.Repo, pr.Number) }
 
 func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[string]time.Time, error) {
 	names := make([]string, len(pulls))
@@ -185,7 +185,7 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	lost := store.Nameless(pr.Repo) // to another of its name: GitHub has none for us until it is heard what this one is called now
 	switch {
 	case look.Err != nil && !lost:
-		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, int64(pr.Number)), "err", look.Err)
+		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
 		return nil
 	case look.Gone, lost:
 		certain, since, err := s.absent(ctx, pr, missed, now)
@@ -218,7 +218,7 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 // absent says whether it is certain by now that a pull request is not there, and since when.
 func (s *Sweep) absent(ctx context.Context, pr store.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
 	if missed.IsZero() {
-		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, int64(pr.Number)))
+		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
 		return false, "", s.store.SetMark(ctx, absence(pr), now)
 	}
 	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil

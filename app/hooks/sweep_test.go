@@ -57,7 +57,7 @@ func TestWhatNobodyToldIsSeenByTheSweep(t *testing.T) {
 	require.NoError(t, l.github.Close(number, "will"))
 	l.look()
 	l.look()
-	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, int64(number))}, l.sightings(), "the same seen twice is one delivery")
+	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, number)}, l.sightings(), "the same seen twice is one delivery")
 	row := l.one(number, first)
 	require.NotZero(t, row.Ends.PRClosed)
 	require.Equal(t, "the pull request was closed, seen by the sweep", row.Ends.PRWhy)
@@ -167,6 +167,7 @@ func TestARepositoryThatAnotherInstallationReachesIsNotGone(t *testing.T) {
 	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: hub.URL, Pace: -1, Settling: -1})
 	require.NoError(t, err)
 	sweep := NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
+	l.worker = l.workerOn(t, client)
 	look := func() {
 		t.Helper()
 		require.NoError(t, sweep.Look(t.Context()))
@@ -178,7 +179,7 @@ func TestARepositoryThatAnotherInstallationReachesIsNotGone(t *testing.T) {
 	answers = http.StatusOK
 	bound := NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler), 5001)
 	require.NoError(t, bound.Look(t.Context()))
-	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, int64(number))}, l.sightings(), "an installation that is not looked after reaches nothing")
+	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, number)}, l.sightings(), "an installation that is not looked after reaches nothing")
 	_, err = l.store.Pool().Exec(t.Context(), `DELETE FROM deliveries WHERE source = 'sweep'`)
 	require.NoError(t, err)
 	look()

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -45,5 +46,34 @@ func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error)
 	if got.SuspendedAt != nil {
 		return 0, fmt.Errorf("%s: %w: %w; an owner of %s can lift that in its settings under GitHub Apps", doing, ErrRefused, ErrSuspended, owner)
 	}
+	if got.GetID() == 0 {
+		return 0, fmt.Errorf("%s: GitHub answered without its number", doing)
+	}
 	return got.GetID(), nil
+}
+
+// Repository is a repository as GitHub says it stands.
+type Repository struct {
+	ID       int64  // which no renaming changes
+	Name     string // owner/name as it is called now, which GitHub leads to from names before
+	Archived bool
+}
+
+// Repository asks how a repository stands now, by a name that it has or had. ErrNotFound: there is none to be seen.
+func (c *Client) Repository(ctx context.Context, installation int64, repo string) (Repository, error) {
+	doing := "ask for " + repo
+	owner, name, err := split(repo)
+	if err != nil {
+		return Repository{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	var out Repository
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		got, _, err := client.Repositories.Get(ctx, owner, name)
+		out = Repository{ID: got.GetID(), Name: got.GetFullName(), Archived: got.GetArchived()}
+		return err
+	})
+	if err == nil && (out.ID == 0 || out.Name == "") {
+		err = errors.New("GitHub answered without its number or its name")
+	}
+	return out, explain(doing, err)
 }

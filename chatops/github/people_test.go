@@ -1,6 +1,7 @@
 package github
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -47,6 +48,45 @@ func TestTheInstallationOfARepositoryIsAsked(t *testing.T) {
 	_, err = speaking(t, a.URL, nil).InstallationOf(t.Context(), shop)
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "suspended")
+}
+
+func TestHowARepositoryStandsIsAsked(t *testing.T) {
+	server, c := start(t)
+	got, err := c.Repository(t.Context(), house.Installation, house.Repo)
+	require.NoError(t, err)
+	require.Equal(t, Repository{ID: house.RepoID, Name: house.Repo}, got)
+	require.NoError(t, server.Rename("storefront", "maya"))
+	require.NoError(t, server.In("acme/storefront").Archive("maya"))
+	got, err = c.Repository(t.Context(), house.Installation, house.Repo)
+	require.NoError(t, err)
+	require.Equal(t, Repository{ID: house.RepoID, Name: "acme/storefront", Archived: true}, got, "GitHub leads to the name it has now")
+	require.NoError(t, server.In("acme/storefront").Delete("maya"))
+	_, err = c.Repository(t.Context(), house.Installation, house.Repo)
+	require.ErrorIs(t, err, ErrNotFound)
+	_, err = c.Repository(t.Context(), house.Installation, "acme")
+	require.ErrorContains(t, err, "want owner/name")
+}
+
+// Only that it is not there means that it is not there.
+func TestAnswersThatAreNotKnowledgeAreErrorsOfTheirOwn(t *testing.T) {
+	for status, want := range map[int]error{
+		http.StatusNotFound: ErrNotFound, http.StatusGone: ErrNotFound, http.StatusForbidden: ErrRefused, http.StatusUnauthorized: ErrRefused,
+		http.StatusUnavailableForLegalReasons: ErrRefused, http.StatusBadGateway: nil, http.StatusOK: nil,
+	} {
+		a := answering(t, "", routes{
+			"GET /repos/acme/shop":              saying(status, map[string]any{"message": "x"}),
+			"GET /repos/acme/shop/installation": saying(status, map[string]any{"message": "x"}),
+		})
+		c := speaking(t, a.URL, nil)
+		_, err := c.Repository(t.Context(), 7, shop)
+		require.Error(t, err, "an answer without a number is none")
+		_, other := c.InstallationOf(t.Context(), shop)
+		require.Error(t, other)
+		for _, is := range []error{ErrNotFound, ErrRefused} {
+			require.Equal(t, is == want, errors.Is(err, is), "%d: %v", status, err)
+			require.Equal(t, is == want, errors.Is(other, is), "%d: %v", status, other)
+		}
+	}
 }
 
 func TestTheAppKnowsItsLogin(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -114,6 +115,7 @@ func (c config) checkAddresses(r roles) []error {
 		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private one must not be reachable where the public one is",
 			c.Listen.Public))
 	}
+	bad = append(bad, checkNetworks("listen.trusted_proxies", c.Listen.TrustedProxies)...)
 	for _, a := range []struct{ field, url string }{
 		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}, {"runner.status_url", c.Runner.StatusURL},
 	} {
@@ -126,6 +128,27 @@ func (c config) checkAddresses(r roles) []error {
 		}
 	}
 	return bad
+}
+
+// checkNetworks looks at a list of networks.
+func checkNetworks(field string, list []string) []error {
+	var bad []error
+	for i, text := range list {
+		networks, err := source.Parse([]string{text})
+		switch {
+		case err != nil:
+			bad = append(bad, fmt.Errorf("%s[%d]: %w", field, i, err))
+		case networks[0].Bits() == 0:
+			bad = append(bad, fmt.Errorf("%s[%d] is %s, which is every address; name the networks, or leave the list out", field, i, text))
+		}
+	}
+	return bad
+}
+
+// networks reads a list that checkNetworks found nothing wrong with.
+func networks(list []string) source.Networks {
+	out, _ := source.Parse(list)
+	return out
 }
 
 func isURL(raw string, schemes ...string) bool {
@@ -182,7 +205,7 @@ func (c config) checkDurations() []error {
 
 // check looks at who is listened to and how much is written on GitHub.
 func (g githubConfig) check() []error {
-	var bad []error
+	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
 	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is no reference; give a reference (%s) to the webhook secret that is to come, or leave it out",
 			secret.References))

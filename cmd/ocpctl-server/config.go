@@ -39,6 +39,8 @@ type config struct {
 type listenConfig struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
+
+	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is believed; empty: nobody's
 }
 
 type apiConfig struct {
@@ -62,9 +64,10 @@ type githubConfig struct {
 	PerMinute        int           `yaml:"per_minute"` // and the most of them, for all processes together
 	PerHour          int           `yaml:"per_hour"`
 
-	Installations []int64       `yaml:"installations"` // of the App that are listened to; empty: all
-	Look          time.Duration `yaml:"look"`          // how often a wanted cluster's pull request is looked at unasked
-	Deliveries    time.Duration `yaml:"deliveries"`    // how often it is read which webhooks never came
+	Installations []int64       `yaml:"installations"`  // of the App that are listened to; empty: all
+	HookAddresses []string      `yaml:"hook_addresses"` // networks that webhooks are taken from; empty: all
+	Look          time.Duration `yaml:"look"`           // how often a wanted cluster's pull request is looked at unasked
+	Deliveries    time.Duration `yaml:"deliveries"`     // how often it is read which webhooks never came
 
 	Permission string        `yaml:"permission"` // that it takes to have clusters: write, maintain or admin; empty: write
 	Forks      string        `yaml:"forks"`      // approve or deny; empty: approve

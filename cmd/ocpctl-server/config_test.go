@@ -114,8 +114,8 @@ func TestEveryErrorIsToldAtOnce(t *testing.T) {
 	_, err := load(t, everything, `
 installation: prod
 databse_url_ref: file:/x
-github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x}
-listen: {public: "8081", private: "8081"}
+github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x, hook_addresses: [github.com, "::/0"]}
+listen: {public: "8081", private: "8081", trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, lb]}
 oidc: [{issuer: here}]
 runner:
   lease: 20s
@@ -158,6 +158,10 @@ session: {life: 13h, not_before: soon}
 		"github.webhook_secret_next_ref is no reference; give a reference (file:/path",
 		`listen.public is "8081"; give host:port`,
 		"listen.public and listen.private are both 8081",
+		"listen.trusted_proxies[1] is 0.0.0.0/0, which is every address; name the networks",
+		`listen.trusted_proxies[2]: "lb" is not a network; give CIDR notation such as 10.0.0.0/8`,
+		`github.hook_addresses[0]: "github.com" is not a network`,
+		"github.hook_addresses[1] is ::/0, which is every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
 		"oidc[0].audience is empty",
 		`saml.metadata is "ldap://idp"; give the https:// address`,

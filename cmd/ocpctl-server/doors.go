@@ -10,15 +10,17 @@ import (
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
+	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // What a client may take at most: to send its headers, to send all of a request, to take the whole answer (streams and
-// exports bound each part by themselves), to come back on a kept connection.
+// exports bound each part by themselves), to come back on a kept connection. Webhooks are sent by machines: they take less.
 const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = time.Minute
+	webhookTimeout = 20 * time.Second // headers and body, for each of which there are ten
 	answerTimeout  = 2 * time.Minute
 	idleTimeout    = 2 * time.Minute
 )
@@ -34,6 +36,14 @@ func bounded(address string, handler http.Handler) *http.Server {
 	}
 }
 
+// public is the listener that strangers reach: nobody takes its connections from the others.
+func public(address string, proxies source.Networks, handler http.Handler) *http.Server {
+	server := bounded(address, handler)
+	server.ReadTimeout = webhookTimeout
+	server.ConnState = hooks.NewConnections(proxies).State
+	return server
+}
+
 // httpsAlone tells browsers that reach us over https never to try without it for a year: sessions travel here.
 func httpsAlone(next http.Handler, home string) http.Handler {
 	if !strings.HasPrefix(home, "https:") {
@@ -47,7 +57,10 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
-	c := hooks.Config{Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: cfg.repositories(), Workspaces: cfg.Slack.Workspaces, Log: log}
+	c := hooks.Config{
+		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: cfg.repositories(), Workspaces: cfg.Slack.Workspaces, Log: log,
+		Proxies: networks(cfg.Listen.TrustedProxies), GitHubAddresses: networks(cfg.GitHub.HookAddresses),
+	}
 	var err error
 	if c.GitHubSecret, err = cfg.secret(ctx, "github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
 		return nil, err
@@ -66,7 +79,7 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	return bounded(cfg.Listen.Public, handler), nil
+	return public(cfg.Listen.Public, c.Proxies, handler), nil
 }
 
 // grants are of credentials for the artifacts bucket; nil where the configuration names no role for them.
@@ -95,7 +108,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
-		Pace: pace, Timeout: cfg.API.Timeout, Stopping: stopping,
+		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
 		Grants: grants,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,

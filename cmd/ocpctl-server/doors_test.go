@@ -1,11 +1,14 @@
 package main
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +35,61 @@ func TestNobodyHoldsOnToAListenerForEver(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, want, answer.StatusCode)
 	}
+}
+
+// one is a listener of a single connection in memory, which lives by the test's clock.
+type one chan net.Conn
+
+func (o one) Accept() (net.Conn, error) {
+	conn, open := <-o
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (o one) Close() error   { return nil }
+func (o one) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestHeadersArriveWithinTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := public("", nil, http.NotFoundHandler())
+		in := make(one, 1)
+		ours, theirs := net.Pipe()
+		in <- theirs
+		served := make(chan error)
+		go func() { served <- s.Serve(in) }()
+		begun := time.Now()
+		_, err := ours.Write([]byte("P"))
+		require.NoError(t, err)
+		_, err = io.ReadAll(ours)
+		require.NoError(t, err)
+		require.Equal(t, headerTimeout, time.Since(begun))
+		close(in)
+		require.Error(t, <-served)
+		require.NoError(t, s.Close())
+	})
+}
+
+func TestConnectionsToThePublicListenerAreBounded(t *testing.T) {
+	s := public("127.0.0.1:0", nil, http.NotFoundHandler())
+	l, err := net.Listen("tcp", s.Addr)
+	require.NoError(t, err)
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	var first net.Conn
+	for n := range 257 { // of one address
+		conn, err := net.Dial("tcp", l.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		if n == 0 {
+			first = conn
+		}
+	}
+	require.NoError(t, first.SetReadDeadline(time.Now().Add(headerTimeout/2)))
+	_, err = first.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the oldest makes room for the newest, and not because its headers are late")
 }
 
 func TestBrowsersAreToldToComeOverHTTPSAlone(t *testing.T) {

@@ -103,7 +103,7 @@ database_url_ref: file:%s
 listen: {public: "127.0.0.1:0"}
 github: {webhook_secret_ref: "file:%s"}
 `, write(t, "database-url", db), write(t, "webhook-secret", "s3cr3t")))
-	body := []byte(`{"action":"labeled","number":41,"repository":{"full_name":"acme/shop"}}`)
+	body := []byte(`{"action":"labeled","number":41,"repository":{"full_name":"acme/shop"},"installation":{"id":1},"pull_request":{"number":41}}`)
 	require.Equal(t, http.StatusAccepted, s.deliver(body, "s3cr3t"))
 	require.Equal(t, http.StatusUnauthorized, s.deliver(body, "guessed"))
 	require.Equal(t, http.StatusNotFound, s.get("/metrics"), "everything else is private")

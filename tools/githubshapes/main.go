@@ -2,7 +2,9 @@
 // paths, parameters, required fields, types and enums, none of its words. The stand-in GitHub and what the wire sends
 // are tested against them.
 //
-//	go run ./githubshapes -in api.github.com.json -version 23.0.2 -out ../internal/house/github/testdata/shapes.json
+//	go run ./githubshapes -in api.github.com.json -version 23.0.2 -out ../internal/house/github/shapes/github.json -fields ../app/hooks/fields.json
+//
+// Beside them it writes which names stand at the top of each webhook's body, by which the public listener tells them apart.
 package main
 
 import (
@@ -21,14 +23,15 @@ type object = map[string]any
 func main() {
 	in := flag.String("in", "", "GitHub's description: generated/api.github.com.json of @octokit/openapi")
 	out := flag.String("out", "", "where the shapes go")
+	fields := flag.String("fields", "", "where the names at the top of webhooks' bodies go")
 	version := flag.String("version", "", "the package's version")
 	flag.Parse()
-	if err := run(*in, *out, *version); err != nil {
+	if err := run(*in, *out, *fields, *version); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(in, out, version string) error {
+func run(in, out, fields, version string) error {
 	raw, err := os.ReadFile(in)
 	if err != nil {
 		return fmt.Errorf("read the description: %w", err)
@@ -45,7 +48,10 @@ func run(in, out, version string) error {
 	if err != nil {
 		return fmt.Errorf("write the shapes: %w", err)
 	}
-	return os.WriteFile(out, append(written, '\n'), 0o644) //nolint:gosec // it is committed for all to read
+	if err := os.WriteFile(out, append(written, '\n'), 0o644); err != nil { //nolint:gosec // it is committed for all to read
+		return fmt.Errorf("write the shapes: %w", err)
+	}
+	return writeFields(doc, fields)
 }
 
 // inLines writes an object with a line for each thing down to a depth, so that a change can be read.

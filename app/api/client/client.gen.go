@@ -1848,7 +1848,8 @@ type ClientInterface interface {
 	// SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1858,7 +1859,8 @@ type ClientInterface interface {
 	// SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2387,7 +2389,8 @@ func (c *Client) VerifyAudit(ctx context.Context, reqEditors ...RequestEditorFn)
 // SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2407,7 +2410,8 @@ func (c *Client) SignInWithAWSWithBody(ctx context.Context, contentType string, 
 // SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6059,7 +6063,8 @@ type ClientWithResponsesInterface interface {
 	// SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6069,7 +6074,8 @@ type ClientWithResponsesInterface interface {
 	// SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9163,7 +9169,8 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, reqEd
 // SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9179,7 +9186,8 @@ func (c *ClientWithResponses) SignInWithAWSWithBodyWithResponse(ctx context.Cont
 // SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once.
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

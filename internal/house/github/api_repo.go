@@ -44,6 +44,9 @@ func id(r *http.Request, name string) int64 {
 
 func (s *Server) getRepo(w http.ResponseWriter, _ *http.Request, c caller) {
 	repo, err := s.sceneOf(c.at.repo).repository()
+	if err == nil {
+		c.at.look(func(_ *world, r *repository) { repo["archived"] = r.Archived })
+	}
 	show(w, http.StatusOK, repo, err)
 }
 

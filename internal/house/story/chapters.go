@@ -24,6 +24,13 @@ const (
 // doors: what is not signed, not JSON or not ours gets in nowhere.
 func (t *teller) doors(ctx context.Context) error {
 	body := []byte(`{"zen":"hi"}`)
+	comment, err := github.Payload(github.Event{
+		Name: "issue_comment", Action: "deleted", Sender: "maya", PR: github.PullRequest{Number: 41, Author: "will", HeadOwner: github.Org},
+		Comment: github.Comment{ID: 7, Author: "maya", Body: "/ocp help"},
+	})
+	if err != nil {
+		return err
+	}
 	status := func(want int, event, secret string, body []byte) func() error {
 		return func() error {
 			got, err := t.hook(ctx, event, github.GUID(), secret, body)
@@ -45,6 +52,9 @@ func (t *teller) doors(ctx context.Context) error {
 		},
 		func() error {
 			return t.step("an event that is none of our business is answered 202", status(202, "star", t.at.WebhookSecret, body))
+		},
+		func() error {
+			return t.step("a comment sent as a deleted repository is answered 422", status(422, "repository", t.at.WebhookSecret, comment))
 		},
 		func() error {
 			return t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slackAsks(ctx) })

@@ -1,0 +1,124 @@
+package hooks
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// The ways in which a body is none of its event. Only the body is signed: the event's name is a header, and whoever has a signed
+// body can send it under another.
+var (
+	errNotJSON = errors.New("the body is not a JSON object")
+	errMisfit  = errors.New("the body does not fit its event")
+)
+
+// described are the names at the top of the bodies of each event, from GitHub's OpenAPI description: make github-shapes writes it.
+//
+//go:embed fields.json
+var described []byte
+
+// fields are the names that the bodies of an event may have at their top, and somebodys all those of any event.
+var fields, somebodys = sync.OnceValue(readFields), sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, names := range fields() {
+		maps.Copy(all, names)
+	}
+	return all
+})
+
+func readFields() map[string]map[string]bool {
+	var lists map[string][]string
+	if err := json.Unmarshal(described, &lists); err != nil {
+		panic(fmt.Errorf("fields.json: %w", err)) // it is part of the program
+	}
+	out := map[string]map[string]bool{}
+	for event, names := range lists {
+		out[event] = map[string]bool{}
+		for _, name := range names {
+			out[event][name] = true
+		}
+	}
+	// The description gives every webhook what some have. What happens to an installation happens in no repository.
+	delete(out[onInstallation], "repository")
+	delete(out[onRepositories], "repository")
+	return out
+}
+
+// required are the names that the bodies of an event have, with the first character of their values: { an object, [ a list,
+// " a text, 0 whatever. All of GitHub's Apps are told in addition which installation they are told by.
+func required(event string) map[string]byte {
+	needed := map[string]byte{"action": '"', "installation": '{'}
+	maps.Copy(needed, map[string]map[string]byte{
+		onPullRequest:  {"repository": '{', "pull_request": '{'},
+		onComment:      {"repository": '{', "issue": '{', "comment": '{'},
+		onCheckRun:     {"repository": '{', "check_run": '{'},
+		onCheckSuite:   {"repository": '{', "check_suite": '{'},
+		onDispatch:     {"repository": '{', "branch": '"', "client_payload": 0},
+		onRepository:   {"repository": '{'},
+		onRepositories: {"repositories_added": '[', "repositories_removed": '['},
+	}[event])
+	return needed
+}
+
+// read decodes a body. It is the only reader: the listener and the worker behind the inbox call it, so that no two of them can take a
+// body for different things. Before anything follows from the body, fits must have found it to be its event's.
+func read(body []byte) (webhook, error) {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return webhook{}, errNotJSON
+	}
+	var p webhook
+	err := json.Unmarshal(withoutNUL(body), &p)
+	var odd *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &odd):
+		return webhook{}, fmt.Errorf("%w: the field %s has the wrong type, %.64s", errMisfit, odd.Field, odd.Value)
+	case err != nil && !json.Valid(body):
+		return webhook{}, errNotJSON
+	case err != nil: // a time that is none
+		return webhook{}, fmt.Errorf("%w: %.200s", errMisfit, err.Error())
+	}
+	return p, nil
+}
+
+// fits checks that a body that was read is one of its event: it has what such bodies have, nothing that only others have, and no name
+// twice. A name of which GitHub's description does not know is let pass: it may be new.
+func (p webhook) fits(event string, body []byte) error {
+	top, err := distinct(withoutNUL(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMisfit, err)
+	}
+	needed := required(event)
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		first, there := top[name]
+		if want := needed[name]; !there || want != 0 && first != want {
+			return fmt.Errorf("%w: the field %s of a %s event is missing or has the wrong type", errMisfit, name, event)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(top)) {
+		if !fields()[event][name] && somebodys()[name] {
+			return fmt.Errorf("%w: a %s event has no field %s", errMisfit, event, name)
+		}
+	}
+	switch in := p.Installation; {
+	case (event == onInstallation || event == onRepositories) && (in.App <= 0 || in.Account.Login == ""):
+		return fmt.Errorf("%w: the fields installation.app_id and installation.account of a %s event are missing", errMisfit, event)
+	case event == onRepository && p.Repository.ID <= 0:
+		return fmt.Errorf("%w: the field repository.id of a %s event is missing", errMisfit, event)
+	}
+	return nil
+}
+
+// decode reads a stored body.
+func decode(event string, body []byte) (webhook, error) {
+	p, err := read(body)
+	if err == nil {
+		err = p.fits(event, body)
+	}
+	return p, err
+}

@@ -1,0 +1,290 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/internal/house/github"
+)
+
+// bodies are a real body of every event and action that is listened to, and of some that are not.
+func bodies(t testing.TB) map[string][]byte {
+	out := map[string][]byte{}
+	check := github.Check{ID: 1, Head: pull(0).HeadSHA, ExternalID: "clu_1", Name: "ocpctl", StartedAt: time.Now()}
+	events := Events()
+	events[onComment] = append(events[onComment], actionEdited, actionDeleted)
+	for event, actions := range events {
+		for _, action := range actions {
+			e := github.Event{
+				Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, Button: "extend", OldName: "shop",
+				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
+				Client: json.RawMessage(`{"pr_number":41,"NAME":1,"name":2}`), OnHead: []github.PullRequest{pull(0)},
+			}
+			if action == actionMoved {
+				e.OldName = "acme/shop"
+			}
+			body, err := github.Payload(e)
+			require.NoError(t, err)
+			out[event+"."+action] = body
+		}
+	}
+	return out
+}
+
+func TestARealBodyFitsItsEventAndNoOther(t *testing.T) {
+	f := newFront(t)
+	all := bodies(t)
+	for is, body := range all {
+		its, action, _ := strings.Cut(is, ".")
+		for event, actions := range Events() {
+			status, answer := f.post("/webhooks/github", body, signed(event, is+"-as-"+event, body))
+			listened := slices.Contains(actions, action)
+			switch {
+			case is == "pull_request.edited" && event == its:
+				require.Contains(t, answer["detail"], "words mean nothing", "only another base does")
+			case event == its && listened:
+				require.Equal(t, "accepted", answer["state"], "%s: %v", is, answer)
+			case listened:
+				require.Equal(t, http.StatusUnprocessableEntity, status, "%s as %s: %v", is, event, answer)
+				require.Contains(t, answer["detail"], "X-GitHub-Event says "+event+", and the body does not fit its event")
+			default:
+				require.Equal(t, "ignored", answer["state"], "%s as %s", is, event)
+			}
+		}
+	}
+	for _, stored := range f.stored() {
+		is, as, _ := strings.Cut(stored, "-as-")
+		require.True(t, strings.HasPrefix(is, as+"."), stored)
+	}
+}
+
+func TestACommentSentAsADeletedRepositoryIsRefused(t *testing.T) {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))))
+	body := bodies(t)["issue_comment.deleted"]
+	status, answer := i.post("/webhooks/github", body, signed("repository", "d2", body))
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, answer["detail"], "a repository event has no field comment")
+	require.Equal(t, []string{"d1"}, i.stored())
+	require.Equal(t, []string{"0"}, i.query(`SELECT count(*)::text FROM clusters WHERE end_pr_closed IS NOT NULL`))
+}
+
+// What ends clusters in bulk: no body of any other event that GitHub describes passes for it. Those that have nothing of their own
+// are told apart by their actions.
+func TestNoOtherEventPassesForOneThatEndsClusters(t *testing.T) {
+	all := bodies(t)
+	for _, event := range []string{onRepository, onInstallation, onRepositories} {
+		var alike []string
+		for other, names := range fields() {
+			if other == event {
+				continue
+			}
+			var body map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(all[event+"."+Events()[event][0]], &body))
+			for name := range body { // as the other event would have it
+				if !names[name] {
+					delete(body, name)
+				}
+			}
+			for name := range names {
+				if _, there := body[name]; !there && name != "enterprise" && name != "organization" && name != "changes" {
+					body[name] = json.RawMessage(`{}`)
+				}
+			}
+			if other != onInstallation && other != onRepositories { // elsewhere an installation is an id
+				body["installation"] = json.RawMessage(`{"id":5001,"node_id":"x"}`)
+			}
+			raw, err := json.Marshal(body)
+			require.NoError(t, err)
+			if _, err := decode(event, raw); err == nil {
+				alike = append(alike, other)
+			}
+		}
+		want := map[string][]string{onRepository: {"branch_protection_configuration", "watch"}}[event] // enabled and disabled; started
+		slices.Sort(alike)
+		require.Equal(t, want, alike, event)
+	}
+}
+
+func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
+	f := newFront(t)
+	body := string(bodies(t)["pull_request.labeled"])
+	for name, twice := range map[string][]byte{
+		"at the top":             []byte(`{"action":"closed",` + body[1:]),
+		"in another case":        []byte(`{"Action":"closed",` + body[1:]),
+		"with an escape":         []byte(`{"\u0061ction":"closed",` + body[1:]),
+		"with a NUL":             []byte(`{"act\u0000ion":"closed",` + body[1:]),
+		"with a letter alike":    []byte(`{"aſ":1,"as":2,` + body[1:]),
+		"in an object":           []byte(strings.Replace(body, `"pull_request":{`, `"pull_request":{"number":42,`, 1)),
+		"in an object of a list": []byte(strings.Replace(body, `"labels":[{`, `"labels":[{"name":"ocp/other",`, 1)),
+	} {
+		status, answer := f.post("/webhooks/github", twice, signed("pull_request", "d1", twice))
+		require.Equal(t, http.StatusUnprocessableEntity, status, name)
+		require.Contains(t, answer["detail"], "stands twice in one object", name)
+	}
+	require.Empty(t, f.stored())
+	fine := bodies(t)["repository_dispatch.create_ephemeral_cluster"]
+	require.Contains(t, string(fine), `"NAME":1`)
+	_, answer := f.post("/webhooks/github", fine, signed("repository_dispatch", "d2", fine))
+	require.Equal(t, "accepted", answer["state"], "people may name things as they like")
+	twice := bytes.Replace(fine, []byte(`"NAME":1`), []byte(`"name":1`), 1)
+	status, _ := f.post("/webhooks/github", twice, signed("repository_dispatch", "d3", twice))
+	require.Equal(t, http.StatusUnprocessableEntity, status, "but not two things the same")
+}
+
+func TestAFieldThatGitHubDoesNotDescribeYetIsLetPass(t *testing.T) {
+	f := newFront(t)
+	body := []byte(`{"something_new":{"action":"deleted"},` + string(bodies(t)["pull_request.labeled"])[1:])
+	_, answer := f.post("/webhooks/github", body, signed("pull_request", "d1", body))
+	require.Equal(t, "accepted", answer["state"])
+}
+
+// GitHub's own description says what its bodies always have: nothing else is required of them.
+func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
+	raw, err := os.ReadFile("../../internal/house/github/shapes/github.json")
+	require.NoError(t, err)
+	var doc struct {
+		Paths map[string]struct {
+			Post struct {
+				RequestBody struct {
+					Content map[string]struct{ Schema map[string]any }
+				}
+			}
+		}
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	require.NoError(t, json.Unmarshal(raw, &doc))
+	seen := map[string]bool{}
+	for path, item := range doc.Paths {
+		name, ok := strings.CutPrefix(path, "/webhooks/")
+		if !ok {
+			continue
+		}
+		name = strings.ReplaceAll(name, "-", "_")
+		var event string
+		for known := range Events() {
+			if strings.HasPrefix(name, known+"_") && len(known) > len(event) {
+				event = known
+			}
+		}
+		if event == "" {
+			continue
+		}
+		schema := item.Post.RequestBody.Content["application/json"].Schema
+		if ref, ok := schema["$ref"].(string); ok {
+			schema = doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		needed, _ := schema["required"].([]any)
+		for want := range required(event) {
+			if want != "installation" && want != "action" { // every App is told of its installation, and every event but ping and push has an action
+				require.Contains(t, needed, want, name)
+			}
+		}
+		for property := range properties {
+			require.True(t, fields()[event][property] || property == "repository" && strings.HasPrefix(event, "installation"), "%s has %s", name, property)
+		}
+		seen[event] = true
+	}
+	require.Len(t, seen, len(Events()))
+}
+
+// A second reader, by encoding/json's tokens: what it finds twice, distinct finds, and nothing else.
+func twice(dec *json.Decoder, named bool) bool {
+	token, err := dec.Token()
+	if err != nil {
+		return false
+	}
+	found := false
+	switch token {
+	case json.Delim('{'):
+		var names []string
+		for dec.More() {
+			name, _ := dec.Token()
+			key := name.(string)
+			alike := func(other string) bool { return other == key || !named && strings.EqualFold(other, key) }
+			found = found || slices.ContainsFunc(names, alike)
+			names = append(names, key)
+			found = twice(dec, named || slices.Contains(free, key)) || found
+		}
+		_, _ = dec.Token()
+	case json.Delim('['):
+		for dec.More() {
+			found = twice(dec, named) || found
+		}
+		_, _ = dec.Token()
+	}
+	return found
+}
+
+func TestWhatStandsTwiceIsFound(t *testing.T) {
+	name := rapid.SampledFrom([]string{`a`, `b`, `A`, `\u0061`, `k`, `K`, `é`, `É`, `client_payload`, `a\"b`, ``, `\\`})
+	var value func(depth int) *rapid.Generator[string]
+	value = func(depth int) *rapid.Generator[string] {
+		leaf := rapid.SampledFrom([]string{`1`, `-2.5e3`, `null`, `true`, `""`, `"}\"{"`, `"\\"`, `[]`, `{}`, ` [ ] `})
+		if depth == 0 {
+			return leaf
+		}
+		return rapid.OneOf(leaf,
+			rapid.Map(rapid.SliceOfN(value(depth-1), 0, 3), func(v []string) string { return "[" + strings.Join(v, " , ") + "]" }),
+			rapid.Custom(func(t *rapid.T) string { return object(t, name, value(depth-1)) }))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		body := []byte(object(t, name, value(3)))
+		require.True(t, json.Valid(body), "%s", body)
+		top, err := distinct(body)
+		require.Equal(t, twice(json.NewDecoder(bytes.NewReader(body)), false), err != nil, "%s: %v", body, err)
+		if err != nil {
+			return
+		}
+		var whole map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(body, &whole))
+		require.Len(t, top, len(whole))
+		for name, raw := range whole {
+			require.Equal(t, string(raw[0]), string(top[folded(name)]), "%s", body)
+		}
+	})
+}
+
+func object(t *rapid.T, name, value *rapid.Generator[string]) string {
+	var parts []string
+	for range rapid.IntRange(0, 4).Draw(t, "fields") {
+		parts = append(parts, fmt.Sprintf("\"%s\" : %s", name.Draw(t, "name"), value.Draw(t, "value")))
+	}
+	return " { " + strings.Join(parts, "\n,") + "\t}"
+}
+
+func TestABodyIsAnObject(t *testing.T) {
+	for body, want := range map[string]error{
+		`{"action":"x"}`: nil, " \n{}": nil, `[]`: errNotJSON, `null`: errNotJSON, ``: errNotJSON, `{"a":1,}`: errNotJSON, `{"a":1}{`: errNotJSON,
+		`{"action":01}`: errNotJSON, `{"action":{}}`: errMisfit, "{\"a\":\"\x01\"}": errNotJSON, `payload=%7B%7D`: errNotJSON,
+		strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000): errNotJSON,
+	} {
+		_, err := read([]byte(body))
+		require.ErrorIs(t, err, want, "%.40s", body)
+	}
+	deep := []byte(strings.Repeat(`{"a":`, 9_990) + `1` + strings.Repeat(`}`, 9_990))
+	_, err := distinct(deep)
+	require.NoError(t, err, "as deep as encoding/json reads")
+}
+
+func BenchmarkDecode(b *testing.B) {
+	body := bodies(b)["pull_request.labeled"]
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decode(onPullRequest, body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package hooks
+
+import (
+	"container/list"
+	"sync"
+)
+
+// places bounds how many of something there are at once: altogether, and of each key. Nobody is refused while there is somebody to
+// displace: who comes when all places are taken takes that of the one who has been there longest, of the same key first. What
+// honest senders do takes milliseconds, so whoever has been there longest is most likely to hold on to a place for its own sake.
+// Safe for concurrent use.
+type places struct {
+	all int
+
+	guard sync.Mutex
+	count int
+	of    map[string]*holder
+	order *list.List // of *taken that may be displaced, the oldest in front
+}
+
+// holder is what one key has.
+type holder struct {
+	count int
+	order *list.List // of *taken, as above
+}
+
+// taken is a place that somebody has.
+type taken struct {
+	key       string
+	displace  func() // what ends what is done there; it must not wait
+	in, mine  *list.Element
+	displaced bool
+}
+
+func newPlaces(all int) *places {
+	return &places{all: all, of: map[string]*holder{}, order: list.New()}
+}
+
+// take takes a place, of which the key may have at most each. Where another has to go, its displace is called. ok is false where
+// none can: then nothing was taken.
+func (p *places) take(key string, each int, displace func()) (one *taken, ok bool) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	mine := p.of[key]
+	switch {
+	case mine != nil && mine.count >= each:
+		ok = p.evict(mine.order)
+	case p.count >= p.all:
+		ok = p.evict(p.order)
+	default:
+		ok = true
+	}
+	if !ok {
+		return nil, false
+	}
+	if mine = p.of[key]; mine == nil {
+		mine = &holder{order: list.New()}
+		p.of[key] = mine
+	}
+	mine.count++
+	p.count++
+	one = &taken{key: key, displace: displace}
+	p.line(one)
+	return one, true
+}
+
+// evict takes the place of the oldest in a line.
+func (p *places) evict(order *list.List) bool {
+	if order.Len() == 0 {
+		return false
+	}
+	oldest := order.Front().Value.(*taken)
+	oldest.displaced = true
+	oldest.displace()
+	p.remove(oldest)
+	return true
+}
+
+// hold keeps a place from being displaced.
+func (p *places) hold(one *taken) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if !one.displaced {
+		p.unline(one)
+	}
+}
+
+// release lets a place that was held be displaced again, as the newest.
+func (p *places) release(one *taken) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if !one.displaced && one.in == nil {
+		p.line(one)
+	}
+}
+
+// free gives a place back and says whether it was displaced before. After it returned displace is not called any more.
+func (p *places) free(one *taken) (displaced bool) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if !one.displaced {
+		p.remove(one)
+	}
+	return one.displaced
+}
+
+func (p *places) remove(one *taken) {
+	p.unline(one)
+	p.count--
+	mine := p.of[one.key]
+	if mine.count--; mine.count == 0 {
+		delete(p.of, one.key)
+	}
+}
+
+func (p *places) line(one *taken) {
+	one.in, one.mine = p.order.PushBack(one), p.of[one.key].order.PushBack(one)
+}
+
+func (p *places) unline(one *taken) {
+	if one.in != nil {
+		p.order.Remove(one.in)
+		p.of[one.key].order.Remove(one.mine)
+		one.in, one.mine = nil, nil
+	}
+}

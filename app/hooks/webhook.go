@@ -1,0 +1,150 @@
+package hooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+)
+
+// webhook is the body of one of GitHub's webhooks, as far as ocpctl reads it. What an event has none of is zero.
+// https://docs.github.com/webhooks/webhook-events-and-payloads
+type webhook struct {
+	Action       string       `json:"action"`
+	Installation installation `json:"installation"`
+	Repository   repository   `json:"repository"`
+	Sender       account      `json:"sender"`
+	Changes      changes      `json:"changes"`
+
+	PullRequest     pullRequest     `json:"pull_request"`
+	Label           labelName       `json:"label"`
+	Issue           issue           `json:"issue"`
+	Comment         comment         `json:"comment"`
+	CheckRun        check           `json:"check_run"`
+	CheckSuite      check           `json:"check_suite"`
+	RequestedAction *button         `json:"requested_action"`
+	ClientPayload   json.RawMessage `json:"client_payload"`
+
+	Repositories []repository `json:"repositories"`
+	Added        []repository `json:"repositories_added"`
+	Removed      []repository `json:"repositories_removed"`
+}
+
+type account struct {
+	Login string `json:"login"`
+	ID    int64  `json:"id"`
+	Type  string `json:"type"`
+}
+
+// bot is GitHub's type of the accounts of Apps.
+const bot = "Bot"
+
+// installation is an id alone in most events; those of an installation itself tell of whom and of which App it is.
+type installation struct {
+	ID      int64   `json:"id"`
+	App     int64   `json:"app_id"`
+	Account account `json:"account"`
+}
+
+type repository struct {
+	ID       int64  `json:"id"`
+	FullName string `json:"full_name"`
+	Fork     bool   `json:"fork"`
+	Archived bool   `json:"archived"`
+}
+
+type labelName struct {
+	Name string `json:"name"`
+}
+
+type pullRequest struct {
+	Number      int         `json:"number"`
+	State       string      `json:"state"`
+	Draft       bool        `json:"draft"`
+	Merged      bool        `json:"merged"`
+	MergedAt    *time.Time  `json:"merged_at"`
+	Labels      []labelName `json:"labels"`
+	User        account     `json:"user"`
+	Association string      `json:"author_association"`
+	Head        branch      `json:"head"`
+	Base        branch      `json:"base"`
+	UpdatedAt   time.Time   `json:"updated_at"`
+}
+
+type branch struct {
+	Ref        string      `json:"ref"`
+	SHA        string      `json:"sha"`
+	Repository *repository `json:"repo"` // nil: it is gone
+}
+
+type issue struct {
+	Number      int       `json:"number"`
+	PullRequest *struct{} `json:"pull_request"` // nil: it is an issue and no pull request
+}
+
+type comment struct {
+	ID        int64     `json:"id"`
+	User      account   `json:"user"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// check is a check run, or a suite of them.
+type check struct {
+	ExternalID   string                 `json:"external_id"`
+	HeadSHA      string                 `json:"head_sha"`
+	App          struct{ ID int64 }     `json:"app"`
+	PullRequests []struct{ Number int } `json:"pull_requests"`
+}
+
+type button struct {
+	Identifier string `json:"identifier"`
+}
+
+// changes are what was before.
+type changes struct {
+	Base       *struct{} `json:"base"`
+	Repository struct {
+		Name struct {
+			From string `json:"from"`
+		} `json:"name"`
+	} `json:"repository"`
+	Owner struct {
+		From struct {
+			Organization account `json:"organization"`
+			User         account `json:"user"`
+		} `json:"from"`
+	} `json:"owner"`
+}
+
+// formerly is what the repository was called that was renamed or moved; else its name.
+func (p webhook) formerly() string {
+	owner, name, _ := strings.Cut(p.Repository.FullName, "/")
+	from := p.Changes.Owner.From
+	return cmp.Or(from.Organization.Login, from.User.Login, owner) + "/" + cmp.Or(p.Changes.Repository.Name.From, name)
+}
+
+// rest is the pull request as the REST API tells it, so that one piece of code reads both.
+func (p pullRequest) rest() *gh.PullRequest {
+	out := &gh.PullRequest{
+		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login},
+		AuthorAssociation: &p.Association, Head: p.Head.rest(), Base: p.Base.rest(), UpdatedAt: &gh.Timestamp{Time: p.UpdatedAt},
+	}
+	if p.MergedAt != nil {
+		out.MergedAt = &gh.Timestamp{Time: *p.MergedAt}
+	}
+	for _, one := range p.Labels {
+		out.Labels = append(out.Labels, &gh.Label{Name: &one.Name})
+	}
+	return out
+}
+
+func (b branch) rest() *gh.PullRequestBranch {
+	out := &gh.PullRequestBranch{Ref: &b.Ref, SHA: &b.SHA}
+	if r := b.Repository; r != nil {
+		out.Repo = &gh.Repository{ID: &r.ID, FullName: &r.FullName, Fork: &r.Fork, Archived: &r.Archived}
+	}
+	return out
+}

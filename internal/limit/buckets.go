@@ -1,0 +1,103 @@
+// Package limit bounds what one sender takes from all others: how often it may do something (Buckets) and how much of it at
+// once (Slots). Senders are told apart by a key.
+//
+// Whatever keys are sent, the memory it takes is bounded.
+package limit
+
+import (
+	"container/list"
+	"sync"
+	"time"
+)
+
+// Buckets holds a token bucket for each of the keys that were used last. A key that is not known has a full one. Safe for
+// concurrent use.
+type Buckets struct {
+	perSecond, burst float64
+	most             int
+	now              func() time.Time
+
+	guard  sync.Mutex
+	known  map[string]*list.Element
+	recent *list.List // of *bucket, the one used last in front
+}
+
+type bucket struct {
+	key    string
+	tokens float64
+	at     time.Time // the tokens were counted
+}
+
+// NewBuckets returns buckets that hold burst tokens and get perSecond new ones. It remembers at most so many keys and forgets
+// the one that was used longest ago. now may be nil.
+func NewBuckets(perSecond float64, burst, most int, now func() time.Time) *Buckets {
+	if now == nil {
+		now = time.Now
+	}
+	return &Buckets{perSecond: perSecond, burst: float64(burst), most: most, now: now, known: map[string]*list.Element{}, recent: list.New()}
+}
+
+// Take takes a token. Above zero none was there and nothing was taken: it is how long until there is one.
+func (b *Buckets) Take(key string) time.Duration {
+	b.guard.Lock()
+	defer b.guard.Unlock()
+	its := b.of(key)
+	wait := b.until(its)
+	if wait == 0 {
+		its.tokens--
+	}
+	return wait
+}
+
+// Wait says how long it takes until a key has a token, and takes none.
+func (b *Buckets) Wait(key string) time.Duration {
+	b.guard.Lock()
+	defer b.guard.Unlock()
+	known, ok := b.known[key]
+	if !ok {
+		return 0
+	}
+	its := known.Value.(*bucket)
+	b.refill(its)
+	return b.until(its)
+}
+
+// Charge takes n tokens for something that happened, whether or not they are there. A bucket that has none left goes into debt
+// once and no further, so that no flood shuts its sender out for longer than it takes to earn n tokens.
+func (b *Buckets) Charge(key string, n int) {
+	b.guard.Lock()
+	defer b.guard.Unlock()
+	if its := b.of(key); its.tokens > 0 {
+		its.tokens -= float64(n)
+	}
+}
+
+// of returns a key's bucket, refilled, and makes it the one used last.
+func (b *Buckets) of(key string) *bucket {
+	if known, ok := b.known[key]; ok {
+		b.recent.MoveToFront(known)
+		its := known.Value.(*bucket)
+		b.refill(its)
+		return its
+	}
+	if b.recent.Len() >= b.most {
+		delete(b.known, b.recent.Remove(b.recent.Back()).(*bucket).key)
+	}
+	its := &bucket{key: key, tokens: b.burst, at: b.now()}
+	b.known[key] = b.recent.PushFront(its)
+	return its
+}
+
+func (b *Buckets) refill(its *bucket) {
+	now := b.now()
+	if passed := now.Sub(its.at); passed > 0 {
+		its.tokens, its.at = min(b.burst, its.tokens+passed.Seconds()*b.perSecond), now
+	}
+}
+
+func (b *Buckets) until(its *bucket) time.Duration {
+	if its.tokens >= 1 {
+		return 0
+	}
+	return max(1, time.Duration((1-its.tokens)/b.perSecond*float64(time.Second)))
+}

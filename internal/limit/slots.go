@@ -1,0 +1,89 @@
+package limit
+
+import (
+	"context"
+	"sync"
+)
+
+// Slots bounds how much is done at once: altogether, and for each key. Safe for concurrent use.
+type Slots struct {
+	all  chan struct{}
+	each int
+
+	guard sync.Mutex
+	of    map[string]*share
+}
+
+// share is what one key holds. It is kept while somebody holds or waits for a part of it.
+type share struct {
+	slots chan struct{}
+	users int
+}
+
+// NewSlots returns so many slots, of which a key may hold at most each.
+func NewSlots(all, each int) *Slots {
+	return &Slots{all: make(chan struct{}, all), each: each, of: map[string]*share{}}
+}
+
+// Take waits for a slot, first for one of the key's share, so that who waits for their own keeps nobody else waiting. Call free
+// once. The error is the context's, and no slot was taken then.
+func (s *Slots) Take(ctx context.Context, key string) (free func(), err error) {
+	mine := s.join(key)
+	for held, slots := range []chan struct{}{mine.slots, s.all} {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			if held > 0 {
+				<-mine.slots
+			}
+			s.leave(key, mine)
+			return nil, ctx.Err()
+		}
+	}
+	return func() { s.free(key, mine) }, nil
+}
+
+// Try takes a slot if one is there.
+func (s *Slots) Try(key string) (free func(), ok bool) {
+	mine := s.join(key)
+	select {
+	case mine.slots <- struct{}{}:
+	default:
+		s.leave(key, mine)
+		return nil, false
+	}
+	select {
+	case s.all <- struct{}{}:
+		return func() { s.free(key, mine) }, true
+	default:
+		<-mine.slots
+		s.leave(key, mine)
+		return nil, false
+	}
+}
+
+func (s *Slots) free(key string, mine *share) {
+	<-s.all
+	<-mine.slots
+	s.leave(key, mine)
+}
+
+func (s *Slots) join(key string) *share {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	mine, known := s.of[key]
+	if !known {
+		mine = &share{slots: make(chan struct{}, s.each)}
+		s.of[key] = mine
+	}
+	mine.users++
+	return mine
+}
+
+func (s *Slots) leave(key string, mine *share) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if mine.users--; mine.users == 0 {
+		delete(s.of, key)
+	}
+}
