@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/house/rendered"
 )
 
 // markupAttacks write markup wherever strangers can write, and look at every place where it may be shown.
@@ -44,16 +45,14 @@ func liveHTML(page string) string {
 	return ""
 }
 
-// code is what Markdown shows as it is: fenced blocks, and spans with any number of backticks.
-var code = regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`\n]*`")
+// strange are the strangers' words, as they stand in a link, a mention, a reference or HTML.
+var strange = regexp.MustCompile(`evil\.example|@?acme|shop#1|^HTML: |^an address: `)
 
-// liveMarkdown says what of the strangers' words is more than text in a comment; empty: nothing.
+// liveMarkdown says which of the strangers' words a comment renders as more than text; empty: none.
 func liveMarkdown(body string) string {
-	body = code.ReplaceAllString(body, "")
-	for _, live := range []string{"evil.example", "@acme/everybody", "shop#1", "<img", "<svg", "<a href"} {
-		if i := strings.Index(body, live); i >= 0 {
-			return body[max(0, i-30):min(len(body), i+40)]
-		}
+	found := rendered.Calls(body, rendered.Own{})
+	if i := slices.IndexFunc(found, strange.MatchString); i >= 0 {
+		return found[i]
 	}
 	return ""
 }

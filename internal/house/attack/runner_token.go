@@ -195,7 +195,7 @@ func runnersBucket(ctx context.Context, t *target) (result, error) {
 	if len(found) > 0 {
 		return through("the runner's credentials %s", strings.Join(found, ", "))
 	}
-	return held("the granted credentials write the own prefix; neither they nor those of the environment reach anything else")
+	return held("the granted credentials write the own spool; neither they nor those of the environment reach anything else")
 }
 
 // reached lists what a runner's credentials do beyond its own part of the bucket.
@@ -219,9 +219,9 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error
 		})
 	}
 	own := client(given.AccessKeyID, given.SecretAccessKey, given.SessionToken)
-	name, probe := house.Bucket, fmt.Sprintf("clusters/%s/create/probe/probe.txt", k.claimed.Spec.Cluster)
+	name, probe := house.Bucket, "spool/"+k.attempt+"/probe.txt"
 	if _, err := own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")}); err != nil {
-		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own prefix: %w", err)
+		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own spool: %w", err)
 	}
 	found, err := t.tamper(ctx, own, v)
 	if err != nil {
