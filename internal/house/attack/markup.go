@@ -46,7 +46,7 @@ func liveHTML(page string) string {
 }
 
 // strange are the strangers' words, as they stand in a link, a mention, a reference or HTML.
-var strange = regexp.MustCompile(`evil\.example|@?acme|shop#1|^HTML: |^an address: `)
+var strange = regexp.MustCompile(`evil\.example|@?acme|shop#1|^HTML: `)
 
 // liveMarkdown says which of the strangers' words a comment renders as more than text; empty: none.
 func liveMarkdown(body string) string {

@@ -36,7 +36,7 @@ var calls = map[string]*regexp.Regexp{
 	"a mention":   regexp.MustCompile(`(?:^|[^\w])@([A-Za-z0-9][-\w/]*)`),
 	"an issue":    regexp.MustCompile(`(?i)(?:[\w.-]+/[\w.-]+|[\w.-]+|^|[^\w&])#\d+|\bGH-\d+`),
 	"a commit":    regexp.MustCompile(`(?i)(?:^|[^\w])[0-9a-f]{7,40}(?:[^\w]|$)`),
-	"an address":  regexp.MustCompile(`(?i)\b(?:https?|ftp|mailto|xmpp):\S|\bwww\.\w|[\w.+-]+@[\w-]+\.\w`),
+	"an address":  regexp.MustCompile(`(?i)\b(?:https?|ftp|mailto|xmpp):\S+|\bwww\.\S+|[\w.+-]+@[\w-]+\.\w`),
 	"an advisory": regexp.MustCompile(`(?i)\bGHSA(?:-\w{4}){3}|\bCVE-\d{4}-\d{4,}`),
 }
 
