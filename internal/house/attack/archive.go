@@ -2,7 +2,6 @@ package attack
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,10 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/store/artifacts"
@@ -95,87 +91,6 @@ func hostileArchives() []hostileArchive {
 		{name: "zeros", tried: "a file of 10 GB of zeros", short: true, raw: zeros},
 		{name: "window", tried: "a frame that asks for half a gigabyte of memory", raw: hugeWindow},
 	}
-}
-
-// add puts a file into the archive, and into its manifest where it is listed.
-func (b *bundle) add(name string, body []byte, listed bool) {
-	b.more = append(b.more, member{Header: tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(body))}, body: bytes.NewReader(body)})
-	if listed {
-		b.list(name, body)
-	}
-}
-
-// list names a file in the manifest.
-func (b *bundle) list(name string, body []byte) {
-	b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: name, Mode: "0644", Size: int64(len(body)), SHA256: sumOf(body)})
-}
-
-func manyFiles(b *bundle, _ prey) {
-	empty := sumOf(nil)
-	for i := range 200_000 {
-		folder := fmt.Sprintf("f%d", i)
-		b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: folder + "/x", Mode: "0644", SHA256: empty})
-		b.more = append(b.more,
-			member{Header: tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755}},
-			member{Header: tar.Header{Typeflag: tar.TypeReg, Name: folder + "/x", Mode: 0o644}},
-		)
-	}
-}
-
-// tenGB is what the file of zeros would have on disk.
-const tenGB = 10 << 30
-
-// zeros packs the good files and then zeros, frame by frame: each is a few kilobytes and becomes 128 MiB.
-func zeros(b *bundle) ([]byte, error) {
-	good, err := b.pack()
-	if err != nil {
-		return nil, err
-	}
-	inner, err := unpacked(good)
-	if err != nil {
-		return nil, err
-	}
-	var header bytes.Buffer
-	if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "zeros", Mode: 0o644, Size: tenGB}); err != nil {
-		return nil, err
-	}
-	encoder, err := zstd.NewWriter(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer encoder.Close()
-	const frame = 128 << 20
-	inner = inner[:len(inner)-1024] // without the two empty blocks at the end
-	raw := encoder.EncodeAll(append(inner, header.Bytes()...), nil)
-	raw = append(raw, bytes.Repeat(encoder.EncodeAll(make([]byte, frame), nil), tenGB/frame)...)
-	b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: "zeros", Mode: "0644", Size: tenGB, SHA256: strings.Repeat("0", 64)})
-	return encoder.EncodeAll(make([]byte, 1024), raw), nil
-}
-
-// unpacked decompresses an archive of ours; what becomes larger than any of them is refused.
-func unpacked(raw []byte) ([]byte, error) {
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(32<<20))
-	if err != nil {
-		return nil, err
-	}
-	defer decoder.Close()
-	return decoder.DecodeAll(raw, nil)
-}
-
-// hugeWindow packs the good files in a frame whose window is 512 MiB.
-func hugeWindow(b *bundle) ([]byte, error) {
-	good, err := b.pack()
-	if err != nil {
-		return nil, err
-	}
-	inner, err := unpacked(good)
-	if err != nil {
-		return nil, err
-	}
-	// RFC 8878, 3.1.1: magic number, a descriptor without content size, the window's exponent (2^(10+19)), one raw block.
-	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 19 << 3}
-	block := uint32(len(inner))<<3 | 1
-	return append(append(frame, byte(block), byte(block>>8), byte(block>>16)), inner...), nil
 }
 
 // play takes a runner over, puts the hostile archive in the place of its own, records it, fails, and watches the teardown.
@@ -271,85 +186,6 @@ func (t *target) outside() (found []string, err error) {
 		return err
 	})
 	return found, err
-}
-
-// restoring is what was seen of a runner while it restored.
-type restoring struct {
-	disk   int64
-	memory int
-	took   time.Duration
-	over   string // why it was stopped; empty: it was not
-}
-
-// What one restore may take at most: an archive of ours has a few hundred kilobytes.
-const (
-	mostDisk   = 600 << 20
-	mostMemory = 500
-	mostTime   = 25 * time.Second
-)
-
-// watchRestore measures the runners of a cluster until it is asked for what it saw, and ends one that takes too much.
-func (t *target) watchRestore(ctx context.Context, id string) (seen func() restoring) {
-	ctx, stop := context.WithCancel(ctx)
-	done := make(chan restoring)
-	began := time.Now()
-	go func() {
-		var r restoring
-		for ctx.Err() == nil {
-			t.measure(ctx, id, &r)
-			time.Sleep(glance)
-		}
-		r.took = time.Since(began)
-		done <- r
-	}()
-	return func() restoring { stop(); return <-done }
-}
-
-func (t *target) measure(ctx context.Context, id string, r *restoring) {
-	rows, err := t.pool.Query(ctx, "SELECT id FROM attempts WHERE cluster_id = $1 AND kind = 'destroy' AND closed_at IS NULL", id)
-	if err != nil {
-		return
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var attempt string
-		if rows.Scan(&attempt) != nil {
-			return
-		}
-		folder := filepath.Join(t.Dir, "work", attempt)
-		var disk int64
-		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // files come and go
-			if err == nil && d.Type().IsRegular() {
-				if info, err := d.Info(); err == nil {
-					disk += info.Size()
-				}
-			}
-			return nil
-		})
-		pid, memory := t.runnerMemory(folder)
-		r.disk, r.memory = max(r.disk, disk), max(r.memory, memory)
-		if (disk > mostDisk || memory > mostMemory) && pid > 0 && r.over == "" {
-			r.over = fmt.Sprintf("the runner wrote %d MiB and took %d MiB of memory to restore it, and was stopped", disk>>20, memory)
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
-		}
-	}
-}
-
-// runnerMemory is a living runner's process and the most memory it used, in MiB.
-func (t *target) runnerMemory(folder string) (pid, memory int) {
-	raw, err := os.ReadFile(filepath.Join(folder, "process.json"))
-	if err != nil {
-		return 0, 0
-	}
-	var process struct{ PID int }
-	if json.Unmarshal(raw, &process) != nil {
-		return 0, 0
-	}
-	memory, err = memoryOf(process.PID)
-	if err != nil {
-		return 0, 0
-	}
-	return process.PID, memory
 }
 
 // ownArchive is the newest archive of a ready cluster of the attacker's.
