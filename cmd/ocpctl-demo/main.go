@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/internal/house"
 	"github.com/ocpctl/ocpctl/internal/house/story"
 )
@@ -32,7 +33,12 @@ func run() error {
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
 	var tried trials
 	tried.flags()
+	show := flag.Bool("version", false, "print the version and end")
 	flag.Parse()
+	if *show {
+		fmt.Println(buildinfo.Read().Line("ocpctl-demo"))
+		return nil
+	}
 	if tried.wanted() {
 		return tried.run(*dir)
 	}

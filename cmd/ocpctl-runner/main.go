@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
@@ -63,9 +64,10 @@ func run() error {
 	var f flags
 	cmd := &cobra.Command{
 		Use: "ocpctl-runner", Short: "Make one attempt at creating or destroying one cluster",
-		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		Version: buildinfo.Read().Version, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return attempt(cmd.Context(), f) },
 	}
+	cmd.SetVersionTemplate(buildinfo.Read().Line("ocpctl-runner") + "\n")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	for _, each := range []struct {
 		into        *string

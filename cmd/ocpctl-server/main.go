@@ -15,6 +15,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
 func main() {
@@ -40,7 +42,12 @@ func run() error {
 	migrate := flag.Bool("migrate", true, "bring the database's schema up to date first")
 	level := slog.LevelInfo
 	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
+	show := flag.Bool("version", false, "print the version and end")
 	flag.Parse()
+	if *show {
+		fmt.Println(buildinfo.Read().Line("ocpctl-server"))
+		return nil
+	}
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is no command; there are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
 	}

@@ -11,13 +11,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
 func main() {
@@ -39,7 +39,8 @@ func world() command.World {
 	if out, err := os.Stdout.Stat(); err == nil {
 		w.OutLogged = os.Getenv("CI") != "" && !out.Mode().IsRegular()
 	}
-	w.Version, w.Commit, w.Built = built()
+	build := buildinfo.Read()
+	w.Version, w.Commit, w.Built = build.Version, build.Commit, build.Time
 	return w
 }
 
@@ -113,25 +114,4 @@ func uuid() string {
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// built is what the build put in: the module's version, the commit and its time.
-func built() (version, commit, when string) {
-	version = "(devel)"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return version, "", ""
-	}
-	if info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	for _, setting := range info.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			commit = setting.Value
-		case "vcs.time":
-			when = setting.Value
-		}
-	}
-	return version, commit, when
 }

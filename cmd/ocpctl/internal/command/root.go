@@ -56,6 +56,8 @@ func (a *app) root() *cobra.Command {
 	} {
 		root.AddGroup(&g)
 	}
+	root.Version = a.Version
+	root.SetVersionTemplate("ocpctl {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.want.Server, "server", "", "the server's `address`; OCPCTL_SERVER, or the current context's")
 	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context of ocpctl login; OCPCTL_CONTEXT, or the current one")
