@@ -7,6 +7,8 @@ PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./interna
 TOOL      := go tool -modfile=tools/go.mod
 # Rooms whose tests run under the race detector in make test; make check runs all of them under it.
 RACED     := ./policy/... ./profiles/... ./chatops ./store
+# Packages whose tests start neither PostgreSQL nor the demo, from a list of packages with all that they and their tests import.
+QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/house\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # Without what a debugger needs, programs and tests are compiled and linked in four fifths of the time.
 export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false -ldflags=-w
 
@@ -52,6 +54,14 @@ test: ## run all tests with what the machine has
 	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide' ./lifecycle/... # what is left out needs thousands of lives, and runs below
 	@# tests spend much of their time waiting: three packages at once keep two cores busy
 	go test -p 3 -shuffle=on -timeout 14m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+
+.PHONY: quick
+quick: ## the tests that need no database, no demo and no race detector (two minutes)
+	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
+
+.PHONY: release
+release: ## programs of this commit for all platforms with SBOMs and checksums, in dist (tag first: git tag v1.2.3)
+	@tools/release/release.sh $(or $(OUT),dist)
 
 .PHONY: fuzz
 fuzz: ## fuzz what strangers write (comments, repository files, deliveries), TIME=1m for each target

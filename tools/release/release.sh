@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Builds a release of the commit that is checked out: programs for every platform, an SBOM (CycloneDX) for each, checksums.
+# The same commit gives the same bytes on every machine with the same Go version. Needs a clean working tree, Go, git and GNU tar.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=${1:-dist}
+
+if [ -n "$(git status --porcelain)" ]; then
+  echo "release: the working tree has changes; commit or stash them first, so that the version says what was built" >&2
+  exit 1
+fi
+version=$(git describe --tags --match 'v[0-9]*' --always)
+when=$(git log -1 --format=%ct)
+export CGO_ENABLED=0 GOFLAGS=-trimpath LC_ALL=C TZ=UTC
+rm -rf "$out"
+mkdir -p "$out"
+sbom=$(mktemp)
+trap 'rm -f "$sbom"' EXIT
+(unset GOFLAGS; go build -o "$sbom" -modfile=tools/release/go.mod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
+
+# pack PLATFORM PROGRAM...: one archive of programs, and their SBOMs beside it
+pack() {
+  local os=${1%/*} arch=${1#*/} stage
+  shift
+  stage=$(mktemp -d)
+  for program in "$@"; do
+    GOOS=$os GOARCH=$arch go build -buildvcs=true -ldflags '-s -w' -o "$stage/" "./cmd/$program"
+    GOOS=$os GOARCH=$arch "$sbom" app -json -noserial -main "cmd/$program" -output "$out/$program-$version-$os-$arch.cdx.json" . 2>/dev/null
+    # the only thing in it that changes from run to run is when it was written
+    sed -i -E "s/(\"timestamp\": \")[^\"]*/\1$(date -u -d "@$when" +%Y-%m-%dT%H:%M:%SZ)/" "$out/$program-$version-$os-$arch.cdx.json"
+  done
+  local name=$out/$1-$version-$os-$arch.tar.gz
+  [ $# -eq 1 ] || name=$out/ocpctl-server-and-runner-$version-$os-$arch.tar.gz
+  tar --sort=name --mtime="@$when" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -C "$stage" -cf - . | gzip -n9 > "$name"
+  rm -rf "$stage"
+}
+
+for arch in amd64 arm64; do
+  pack "linux/$arch" ocpctl-server ocpctl-runner
+done
+for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
+  pack "$platform" ocpctl
+done
+(cd "$out" && sha256sum -- * > SHA256SUMS)
+echo "$version is in $out:"
+(cd "$out" && ls -1)
