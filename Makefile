@@ -20,6 +20,7 @@ help: ## print this help
 build: ## build every program into .demo/bin
 	@mkdir -p $(DEMO_DIR)/bin
 	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
+	go -C tools/s3gateway build -o $(abspath $(DEMO_DIR))/bin .
 	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people carry this one around
 
 .PHONY: demo
@@ -50,6 +51,7 @@ clean: ## forget the demo's state
 
 .PHONY: test
 test: ## run all tests with what the machine has
+	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	go test -shuffle=on -race $(RACED)
 	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide' ./lifecycle/... # what is left out needs thousands of lives, and runs below
 	@# tests spend much of their time waiting: three packages at once keep two cores busy
@@ -84,6 +86,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
+	go -C tools/s3gateway vet ./...
 
 .PHONY: lint
 lint:

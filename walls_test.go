@@ -73,7 +73,6 @@ var outside = []struct {
 	{"github.com/jackc/pgx", []string{"store", "internal/house", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/house"}, "it takes a minute to compile"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
-	{"github.com/versity/versitygw", []string{"internal/house"}, "a stand-in is no part of the product"},
 	{"k8s.io/client-go", []string{"runner/dispatch"}, "it is slow to compile"},
 }
 

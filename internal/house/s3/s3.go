@@ -1,9 +1,6 @@
-// Package s3 is the house's S3: versitygw, a real S3 server, in a child process of the same binary.
-//
-// It is for demos and tests; ocpctl-server never imports it. It is a child, not a goroutine, because the gateway's file
-// backend changes the working directory of its process, prints to its output and exists once per process. The child is
-// the same executable started again with one variable set, which init finds; it ends when its standard input closes,
-// so it never outlives the process that started it, however that one ends.
+// Package s3 starts the S3 of the demo and of the tests: the program s3gateway, which is a real S3 server in a module of its own
+// (tools/s3gateway). It ends when its standard input closes, so it never outlives the process that started it, however that
+// one ends. ocpctl-server never imports this package.
 package s3
 
 import (
@@ -16,7 +13,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -38,6 +34,7 @@ const (
 
 // Config says where the server lives. Dir, AccessKey and SecretKey are needed.
 type Config struct {
+	Program   string    // the s3gateway; empty: found as Gateway finds it
 	Dir       string    // holds the buckets; made when it is missing
 	Port      int       // on 127.0.0.1; 0: a free one
 	AccessKey string    // may do everything
@@ -45,6 +42,20 @@ type Config struct {
 	Accounts  []Account // who else has a key
 	Buckets   []string  // made when they are missing
 	Remove    bool      // the directory goes with the server
+}
+
+// Account is a key that lasts, with what it may.
+type Account struct {
+	AccessKey, SecretKey string
+	ARN                  string
+	Policy               string // JSON
+}
+
+// Order is the line that the gateway reads from its standard input. It is no argument and no variable, because it holds keys.
+type Order struct {
+	Config
+	Addr   string // host:port to listen on
+	Health string // the path that only this child answers
 }
 
 // Server is a running S3 server.
@@ -68,6 +79,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start s3: %w", err)
 	}
 	cfg.Dir = dir
+	if cfg.Program == "" {
+		if cfg.Program, err = Gateway(ctx); err != nil { // before the clock starts: it may have to be built
+			return nil, fmt.Errorf("start s3: %w", err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
@@ -91,18 +107,13 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 		}
 		port = free
 	}
-	order := order{Config: cfg, Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Health: "/ready-" + rand.Text()}
+	order := Order{Config: cfg, Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Health: "/ready-" + rand.Text()}
 	raw, err := json.Marshal(order)
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{cfg: cfg, url: "http://" + order.Addr, output: &tail{}, ended: make(chan struct{})}
-	s.child = exec.Command(self) //nolint:noctx // it lives until Stop, not as long as the context of Start
-	s.child.Env = append(os.Environ(), orderVariable+"=1")
+	s.child = exec.Command(cfg.Program) //nolint:noctx // it lives until Stop, not as long as the context of Start
 	s.child.Stderr = s.output
 	if s.stdin, err = s.child.StdinPipe(); err != nil {
 		return nil, err
@@ -114,7 +125,7 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 		_ = s.child.Wait() // how it ended is in its output
 		close(s.ended)
 	}()
-	if _, err := s.stdin.Write(append(raw, '\n')); err != nil { // not by its environment: the order holds the keys
+	if _, err := s.stdin.Write(append(raw, '\n')); err != nil { // the order holds keys
 		_ = s.Stop()
 		return nil, fmt.Errorf("%w: %s", err, s.output)
 	}

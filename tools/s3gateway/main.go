@@ -1,4 +1,8 @@
-package s3
+// Command s3gateway is the S3 of the demo and of the tests: versitygw, a real S3 server, with keys and sessions whose policies
+// it enforces. It reads one line of JSON from standard input (an s3.Order) and serves until standard input ends, so that it
+// never outlives the process that started it. It is a module of its own because a stand-in's dependencies are none of the
+// product's.
+package main
 
 import (
 	"bufio"
@@ -15,32 +19,18 @@ import (
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
-)
 
-// orderVariable marks the child: a process that has it is the child and nothing else. Its order is the first line of its
-// standard input.
-const orderVariable = "OCPCTL_STANDIN_S3"
+	"github.com/ocpctl/ocpctl/internal/house/s3"
+)
 
 // grace is what requests under way get when the server is told to stop.
 const grace = 300 * time.Millisecond
 
-type order struct {
-	Config
-	Addr   string
-	Health string
-}
-
-// init turns the child into the gateway before main or a test begins: any program that can start a server can be one,
-// without a flag or a line of its own.
-func init() { //nolint:gochecknoinits // see above
-	if _, ok := os.LookupEnv(orderVariable); !ok {
-		return
-	}
+func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
 // run serves until standard input ends. Signals that reach the whole process group, as Ctrl-C does, are the parent's to
@@ -52,7 +42,7 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	var o order
+	var o s3.Order
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}

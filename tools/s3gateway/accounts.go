@@ -1,4 +1,4 @@
-package s3
+package main
 
 import (
 	"crypto/hmac"
@@ -12,19 +12,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/house/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/internal/house/aws/session"
+	"github.com/ocpctl/ocpctl/internal/house/s3"
 )
-
-// Account is a key that lasts, with what it may.
-type Account struct {
-	AccessKey, SecretKey string
-	ARN                  string
-	Policy               string
-}
 
 // accounts tells the gateway whose a key is and what it may: the accounts of the order, and the sessions that the stand-in
 // STS made with the same session key. The gateway's own key, which it knows by itself, may do everything.
 type accounts struct {
-	list       []Account
+	list       []s3.Account
 	sessionKey string
 }
 
@@ -43,7 +37,7 @@ func (a accounts) find(access, token string) (secret, arn string, policies []str
 		}
 		return s.SecretKey, s.ARN, s.Policies(), nil
 	}
-	i := slices.IndexFunc(a.list, func(one Account) bool { return one.AccessKey == access })
+	i := slices.IndexFunc(a.list, func(one s3.Account) bool { return one.AccessKey == access })
 	if i < 0 {
 		return "", "", nil, auth.ErrNoSuchUser
 	}
