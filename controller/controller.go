@@ -65,6 +65,7 @@ type Config struct {
 	Teller       Teller // nil: nobody is answered in Slack
 	Catalogue    Catalogue
 	Spool        Spool
+	Remover      Remover
 	Signer       *token.Signer
 	Bucket       string // of the artifacts
 	Installation string // names this control plane
@@ -75,6 +76,7 @@ type Config struct {
 	Wake         time.Duration    // how often due clusters are looked for
 	Sweep        time.Duration    // how often everything known is swept
 	Keep         time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
+	Retention    time.Duration    // how long the state of a cluster stays after its end; zero: 60 days
 	Now          func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
 
 	RepositoryFile string        // where a repository says what it wants
@@ -95,6 +97,9 @@ func New(cfg Config) *Controller {
 	if cfg.Keep == 0 {
 		cfg.Keep = defaultKeep
 	}
+	if cfg.Retention == 0 {
+		cfg.Retention = defaultRetention
+	}
 	if cfg.Settling == 0 {
 		cfg.Settling = defaultSettling
 	}
@@ -114,4 +119,5 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &sweepWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})
+	river.AddWorker(w, &removeWorker{c: c})
 }

@@ -25,6 +25,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return store.PruneArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),
+		river.NewPeriodicJob(every(removeEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return store.RemoveArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "remove"}),
 	}
 }
 

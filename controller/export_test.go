@@ -33,6 +33,8 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&turnsWorker{c: c}).Work(ctx, &river.Job[store.TurnsArgs]{JobRow: row, Args: a})
 	case store.WakeArgs:
 		return (&wakeWorker{c: c}).Work(ctx, &river.Job[store.WakeArgs]{JobRow: row, Args: a})
+	case store.RemoveArgs:
+		return (&removeWorker{c: c}).Work(ctx, &river.Job[store.RemoveArgs]{JobRow: row, Args: a})
 	case store.SweepArgs:
 		return (&sweepWorker{c: c}).Work(ctx, &river.Job[store.SweepArgs]{JobRow: row, Args: a})
 	}

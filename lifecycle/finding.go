@@ -53,6 +53,7 @@ const (
 	Overdue FindingKind = "overdue" // past its end and not going
 	Stuck   FindingKind = "stuck"   // nobody looks, or nothing moves
 	Blocked FindingKind = "blocked" // its teardown waits for a person
+	Remains FindingKind = "remains" // it is gone, and what the bucket has of it could not be deleted
 )
 
 // Finding is something a person should know. It deletes nothing: deleting is a destroy attempt's work alone.

@@ -108,6 +108,11 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	if err := c.publish(ctx, cur.ID, version); err != nil {
 		return err
 	}
+	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
+		if err := c.planRemovals(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
 	if givesRoom(cur.Cluster, d.Next) {
 		if err := c.freeRoom(ctx, d.Next); err != nil {
 			return err

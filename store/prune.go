@@ -12,7 +12,7 @@ import (
 const pruneBatch = 1000
 
 // passing are the rows that serve for a while. Requests, replies, pull requests, attempts, verifications, approvals and
-// the audit trail are not among them: they prove what was done, and keep a webhook that is sent again from doing it again.
+// the audit trail are not among them: they prove what was done (a count goes with the state it is about, see removals.go), and keep a webhook that is sent again from doing it again.
 var passing = []struct{ what, sql string }{
 	{"log chunks", `
 		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (

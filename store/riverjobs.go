@@ -82,6 +82,9 @@ type MissedArgs struct{}
 // PruneArgs asks to remove what served its time.
 type PruneArgs struct{}
 
+// RemoveArgs asks to delete what is due of clusters that are gone.
+type RemoveArgs struct{}
+
 // Kind implements river.JobArgs.
 func (InboxArgs) Kind() string { return "inbox" }
 
@@ -123,6 +126,12 @@ func (MissedArgs) Kind() string { return "missed" }
 
 // Kind implements river.JobArgs.
 func (PruneArgs) Kind() string { return "prune" }
+
+// Kind implements river.JobArgs.
+func (RemoveArgs) Kind() string { return "remove" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, inboxTries) }

@@ -179,6 +179,7 @@ const (
 	Blocked FindingKind = "blocked"
 	Orphan  FindingKind = "orphan"
 	Overdue FindingKind = "overdue"
+	Remains FindingKind = "remains"
 	Stuck   FindingKind = "stuck"
 )
 
@@ -190,6 +191,8 @@ func (e FindingKind) Valid() bool {
 	case Orphan:
 		return true
 	case Overdue:
+		return true
+	case Remains:
 		return true
 	case Stuck:
 		return true
@@ -1625,7 +1628,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind orphan, overdue, stuck or blocked.
+	// Kind orphan, overdue, stuck, blocked or remains.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Those too that were put right.

@@ -66,7 +66,7 @@ func delivery(d store.DeliveryInfo) Delivery {
 // ListFindings implements GET /api/v1/findings.
 func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams) {
 	q := s.query(r)
-	kind := q.among("kind", params.Kind, string(lifecycle.Orphan), string(lifecycle.Overdue), string(lifecycle.Stuck), string(lifecycle.Blocked))
+	kind := q.among("kind", params.Kind, string(lifecycle.Orphan), string(lifecycle.Overdue), string(lifecycle.Stuck), string(lifecycle.Blocked), string(lifecycle.Remains))
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
 		return

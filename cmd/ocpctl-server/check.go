@@ -174,6 +174,7 @@ func (c config) checkDurations() []error {
 	}{
 		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0}, {"github.max_grace", c.GitHub.MaxGrace, 0},
 		{"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
+		{"artifacts.retention", c.Artifacts.Retention, time.Hour},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},

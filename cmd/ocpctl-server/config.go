@@ -129,6 +129,8 @@ type artifactsConfig struct {
 	KMSKey        string `yaml:"kms_key"`
 	OperateKMSKey string `yaml:"operate_kms_key"`
 	RunnerRole    string `yaml:"runner_role"` // assumed for each attempt, narrowed to its part of the bucket
+
+	Retention time.Duration `yaml:"retention"` // how long the archives and logs of a cluster stay after its end
 }
 
 type runnerConfig struct {
@@ -180,6 +182,7 @@ func defaults() config {
 		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
 		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},
 		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Artifacts: artifactsConfig{Retention: 60 * 24 * time.Hour},
 		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
 		Session:   sessionConfig{Life: 8 * time.Hour},
 		API:       apiConfig{Rate: 20, Burst: 60, Timeout: 30 * time.Second},

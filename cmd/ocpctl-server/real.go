@@ -15,8 +15,10 @@ import (
 )
 
 const (
-	leastGrace = 90 * time.Second   // a runner gives its installer 70 s to put its own children down
-	leastKept  = 7 * 24 * time.Hour // a delivery is known as an old one for so long
+	leastGrace                    = 90 * time.Second // a runner gives its installer 70 s to put its own children down
+	leastRetention, mostRetention = 30 * 24 * time.Hour, 90 * 24 * time.Hour
+
+	leastKept = 7 * 24 * time.Hour // a delivery is known as an old one for so long
 )
 
 // demoSecret begins every secret of the demo, which everybody knows.
@@ -38,6 +40,10 @@ func (c config) checkReal() []error {
 	if c.Limits.Keep < leastKept {
 		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days",
 			c.Limits.Keep, leastKept))
+	}
+	if r := c.Artifacts.Retention; r < leastRetention || r > mostRetention {
+		bad = append(bad, fmt.Errorf("artifacts.retention is %s; outside the demo give %s to %s (30 to 90 days): long enough to look into a teardown, and no longer",
+			r, leastRetention, mostRetention))
 	}
 	if c.UIURL != "" && !isURL(c.UIURL, "https") {
 		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens travel to it", c.UIURL))

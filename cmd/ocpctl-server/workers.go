@@ -98,10 +98,10 @@ func (in inner) wireController(client *github.Client, desk *app.Desk) (*controll
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: desk, Spool: in.bucket, Signer: in.signer,
+		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: desk, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
-		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep,
+		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(),
 	}), nil
 }

@@ -170,6 +170,9 @@ func (h *House) startS3(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := h.S3.KeepVersions(ctx, Bucket); err != nil {
+		return err
+	}
 	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
 	return err
 }

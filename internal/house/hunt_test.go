@@ -276,6 +276,25 @@ func (h *hunt) artifacts() {
 	bundles, err := filepath.Glob(filepath.Join(root, "operate", "clusters", "*", "*", "log-bundle-*"))
 	require.NoError(h.l.t, err)
 	require.NotEmpty(h.l.t, bundles, "the failed install's bundle of logs is kept, under operate/")
+	h.opensNothing(root)
+}
+
+// opensNothing waits until nothing that opened a cluster is left of those that are gone, in any version.
+func (h *hunt) opensNothing(root string) {
+	var gone []string
+	require.NoError(h.l.t, h.l.pool.QueryRow(h.l.ctx, "SELECT array_agg(id) FROM clusters WHERE status = 'DESTROYED'").Scan(&gone))
+	require.NotEmpty(h.l.t, gone)
+	require.Eventually(h.l.t, func() bool {
+		for _, id := range gone {
+			for _, name := range []string{"kubeconfig", "kubeadmin-password", "auth-bundle.tar.zst"} {
+				left, err := filepath.Glob(filepath.Join(root, "operate", "clusters", id, "*", name))
+				if err != nil || len(left) > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	}, 20*time.Second, 100*time.Millisecond, "the credentials of gone clusters are still in the bucket")
 }
 
 func (h *hunt) unpack(name string, raw []byte) error {

@@ -82,14 +82,17 @@ func run() error {
 	return nil
 }
 
-// store keeps objects as files and their metadata in extended attributes, or beside them where the file system has none.
+// store keeps objects as files and their metadata in extended attributes, or beside them where the file system has none. A
+// bucket keeps old versions of its objects from when it is told to (PutBucketVersioning).
 func store(dir string) (*posix.Posix, error) {
-	buckets, beside := filepath.Join(dir, "buckets"), filepath.Join(dir, "metadata")
-	if err := os.MkdirAll(buckets, 0o750); err != nil {
-		return nil, err
+	buckets, versions, beside := filepath.Join(dir, "buckets"), filepath.Join(dir, "versions"), filepath.Join(dir, "metadata")
+	for _, folder := range []string{buckets, versions} {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			return nil, err
+		}
 	}
 	if attributes(dir) {
-		return posix.New(buckets, meta.XattrMeta{}, posix.PosixOpts{})
+		return posix.New(buckets, meta.XattrMeta{}, posix.PosixOpts{VersioningDir: versions})
 	}
 	if err := os.MkdirAll(beside, 0o750); err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func store(dir string) (*posix.Posix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return posix.New(buckets, sidecar, posix.PosixOpts{SideCarDir: beside})
+	return posix.New(buckets, sidecar, posix.PosixOpts{SideCarDir: beside, VersioningDir: versions})
 }
 
 // attributes says whether files in dir can have extended attributes, by giving one to a file.

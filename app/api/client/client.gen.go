@@ -184,6 +184,7 @@ const (
 	Blocked FindingKind = "blocked"
 	Orphan  FindingKind = "orphan"
 	Overdue FindingKind = "overdue"
+	Remains FindingKind = "remains"
 	Stuck   FindingKind = "stuck"
 )
 
@@ -195,6 +196,8 @@ func (e FindingKind) Valid() bool {
 	case Orphan:
 		return true
 	case Overdue:
+		return true
+	case Remains:
 		return true
 	case Stuck:
 		return true
@@ -1603,7 +1606,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind orphan, overdue, stuck or blocked.
+	// Kind orphan, overdue, stuck, blocked or remains.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Those too that were put right.

@@ -194,6 +194,17 @@ func (s *Server) Client() *s3.Client {
 		Credentials: credentials.NewStaticCredentialsProvider(s.cfg.AccessKey, s.cfg.SecretKey, "")})
 }
 
+// KeepVersions makes a bucket keep every version of its objects, as the bucket of an installation should.
+func (s *Server) KeepVersions(ctx context.Context, name string) error {
+	_, err := s.Client().PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{
+		Bucket: &name, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	})
+	if err != nil {
+		return fmt.Errorf("keep the versions of bucket %s: %w", name, err)
+	}
+	return nil
+}
+
 // CreateBucket makes a bucket unless we have it.
 func (s *Server) CreateBucket(ctx context.Context, name string) error {
 	_, err := s.Client().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})

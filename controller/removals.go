@@ -1,0 +1,96 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	// removeEvery is how often what is due is looked for; the end of a cluster asks for a look at once.
+	removeEvery = time.Minute
+	// removeBatch bounds what one look takes on.
+	removeBatch = 100
+	// removeLate is how long something may be due before failing to delete it is a finding.
+	removeLate = 15 * time.Minute
+	// defaultRetention is how long the state of a cluster stays after its end.
+	defaultRetention = 60 * 24 * time.Hour
+)
+
+// Remover deletes what the bucket has of a cluster that is gone: *artifacts.Store.
+type Remover interface {
+	// RemoveAccess deletes what opens a cluster and returns how many versions of objects that were.
+	RemoveAccess(ctx context.Context, cluster string) (deleted int, err error)
+	// RemoveState deletes everything of a cluster and its attempts.
+	RemoveState(ctx context.Context, cluster string, attempts []string) (deleted int, err error)
+}
+
+type removeWorker struct {
+	river.WorkerDefaults[store.RemoveArgs]
+	c *Controller
+}
+
+// Timeout is for a whole batch of S3 calls that each have a deadline of their own.
+func (w *removeWorker) Timeout(*river.Job[store.RemoveArgs]) time.Duration { return 10 * time.Minute }
+
+// Work deletes what is due of clusters that are gone. What could not be deleted stays due, and is a finding after a while.
+func (w *removeWorker) Work(ctx context.Context, _ *river.Job[store.RemoveArgs]) error {
+	due, err := w.c.Store.DueRemovals(ctx, w.c.Retention, removeBatch)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, r := range due {
+		if err := w.c.remove(ctx, r); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(append(failed, w.c.findRemains(ctx))...)
+}
+
+// remove carries out one removal. Repeating it is harmless: what is gone is not listed again.
+func (c *Controller) remove(ctx context.Context, r store.Removal) error {
+	var deleted int
+	var err error
+	if r.Kind == store.RemoveState {
+		deleted, err = c.Remover.RemoveState(ctx, r.Cluster, r.Attempts)
+	} else {
+		deleted, err = c.Remover.RemoveAccess(ctx, r.Cluster)
+	}
+	if err != nil {
+		c.Log.Warn("could not delete what a gone cluster left in the bucket", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
+		return c.Store.RemovalFailed(ctx, r, deleted, err.Error())
+	}
+	if err := c.Store.Removed(ctx, r, deleted); err != nil {
+		return err
+	}
+	c.Log.Info("deleted what a gone cluster left in the bucket", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
+	return nil
+}
+
+// findRemains makes a finding of everything that is due for a while and could not be deleted, and resolves those that were.
+func (c *Controller) findRemains(ctx context.Context) error {
+	failed, err := c.Store.FailedRemovals(ctx, c.Retention, removeLate, removeBatch)
+	if err != nil {
+		return err
+	}
+	var found []lifecycle.Finding
+	for _, r := range failed {
+		what := "what opens it (kubeconfig, password and archives below operate/)"
+		if r.Kind == store.RemoveState {
+			what = "its archives, logs and spool"
+		}
+		found = append(found, lifecycle.Finding{
+			Kind: lifecycle.Remains, Cluster: r.Cluster, Since: r.Since, Evidence: []string{r.Problem},
+			Why: fmt.Sprintf("%s is destroyed, and %s could not be deleted from the bucket in %d tries", r.Name, what, r.Tries),
+		})
+	}
+	_, err = c.Store.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Remains}, found)
+	return err
+}

@@ -1,0 +1,86 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// bin is a remover that remembers what it was asked to delete, and refuses while err is set.
+type bin struct {
+	asked []string
+	err   error
+}
+
+func (b *bin) RemoveAccess(_ context.Context, cluster string) (int, error) {
+	b.asked = append(b.asked, "access of "+cluster)
+	return 3, b.err
+}
+
+func (b *bin) RemoveState(_ context.Context, cluster string, attempts []string) (int, error) {
+	b.asked = append(b.asked, fmt.Sprintf("state of %s with %d attempts", cluster, len(attempts)))
+	return 9, b.err
+}
+
+// gone ends a cluster that was never begun.
+func (h *house) gone(name string) string {
+	h.t.Helper()
+	row := h.accept(name)
+	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	require.NoError(h.t, err)
+	h.reconcile(row.ID)
+	require.Equal(h.t, lifecycle.Released, h.cluster(row.ID).Phase)
+	return row.ID
+}
+
+func TestWhatAGoneClusterLeftIsDeletedOnceEach(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	b := &bin{}
+	h.Remover = b
+	h.installing("lives")
+	id := h.gone("shop")
+	h.work(store.RemoveArgs{})
+	h.work(store.RemoveArgs{})
+	require.Equal(t, []string{"access of " + id}, b.asked)
+	h.pass(2 * time.Hour)
+	h.work(store.RemoveArgs{})
+	h.pass(60 * 24 * time.Hour)
+	h.work(store.RemoveArgs{})
+	h.work(store.RemoveArgs{})
+	require.Equal(t, []string{"access of " + id, "access of " + id, "state of " + id + " with 0 attempts"}, b.asked)
+	require.Len(t, h.log.lines(t, "deleted what a gone cluster left in the bucket"), 3)
+}
+
+func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	b := &bin{err: errors.New("AccessDenied: s3:DeleteObjectVersion")}
+	h.Remover = b
+	id := h.gone("shop")
+	h.work(store.RemoveArgs{})
+	require.NotContains(t, h.findings(), lifecycle.Remains, "S3 may be away for a moment")
+	h.pass(15 * time.Minute)
+	h.work(store.RemoveArgs{})
+	require.Equal(t, id, h.findings()[lifecycle.Remains])
+	open, err := h.store.Findings(h.ctx, store.FindingFilter{Kind: lifecycle.Remains})
+	require.NoError(t, err)
+	i := slices.IndexFunc(open, func(f store.FindingRow) bool { return f.Cluster == id })
+	require.Equal(t, "shop is destroyed, and what opens it (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
+	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
+	h.work(store.SweepArgs{})
+	require.Equal(t, id, h.findings()[lifecycle.Remains], "a sweep does not judge what it does not look at")
+
+	b.err = nil
+	h.work(store.RemoveArgs{})
+	require.NotContains(t, h.findings(), lifecycle.Remains)
+	require.Len(t, b.asked, 3)
+}

@@ -1,0 +1,106 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// ErrNotAnID says that something which is no id was to name a prefix of the bucket.
+var ErrNotAnID = errors.New("not an id")
+
+// deleteBatch is how many versions S3 deletes in one request.
+const deleteBatch = 1000
+
+// RemoveAccess deletes what opens a cluster: kubeconfig, kubeadmin's password and the operate bundles, in every version. The
+// installer's bundles of logs stay with the rest of the state, for people who look into a failure. It returns how many
+// versions and delete markers it deleted, also beside an error.
+func (s *Store) RemoveAccess(ctx context.Context, cluster string) (deleted int, err error) {
+	return s.removeAll(ctx, operatePrefix+"clusters/", cluster, func(key string) bool { return !isLogBundle(key) })
+}
+
+// RemoveState deletes everything the bucket has of a cluster: archives, outputs, logs, and what its attempts left in the
+// spool, in every version; and what opens it, where that is still there.
+func (s *Store) RemoveState(ctx context.Context, cluster string, attempts []string) (deleted int, err error) {
+	remove := func(below, id string) {
+		n, failed := s.removeAll(ctx, below, id, func(string) bool { return true })
+		deleted, err = deleted+n, errors.Join(err, failed)
+	}
+	remove(operatePrefix+"clusters/", cluster)
+	remove("clusters/", cluster)
+	for _, attempt := range attempts {
+		remove("spool/", attempt)
+	}
+	return deleted, err
+}
+
+// isLogBundle tells the installer's own bundles of logs, which it compresses with gzip, from what ocpctl stores beside them.
+func isLogBundle(key string) bool { return strings.HasSuffix(key, ".tar.gz") }
+
+// removeAll deletes every version of the wanted objects in the folder that an id has below a prefix.
+func (s *Store) removeAll(ctx context.Context, below, id string, wanted func(key string) bool) (deleted int, err error) {
+	if !plainID.MatchString(id) {
+		return 0, fmt.Errorf("delete below %s: %q: %w", below, id, ErrNotAnID)
+	}
+	prefix := below + id + "/" // with the slash: no other id begins so
+	found, err := s.versions(ctx, prefix)
+	if err != nil {
+		return 0, fmt.Errorf("list the versions below %s: %w", s.ref(prefix), err)
+	}
+	found = slices.DeleteFunc(found, func(o types.ObjectIdentifier) bool { return !wanted(*o.Key) })
+	for batch := range slices.Chunk(found, deleteBatch) {
+		n, err := s.removeVersions(ctx, batch)
+		deleted += n
+		if err != nil {
+			return deleted, fmt.Errorf("delete below %s: %w", s.ref(prefix), err)
+		}
+	}
+	return deleted, nil
+}
+
+// versions lists versions and delete markers alike.
+func (s *Store) versions(ctx context.Context, prefix string) (found []types.ObjectIdentifier, err error) {
+	pages := s3.NewListObjectVersionsPaginator(s.client, &s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := s.nextPage(ctx, pages)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range page.Versions {
+			found = append(found, types.ObjectIdentifier{Key: v.Key, VersionId: v.VersionId})
+		}
+		for _, m := range page.DeleteMarkers {
+			found = append(found, types.ObjectIdentifier{Key: m.Key, VersionId: m.VersionId})
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) nextPage(ctx context.Context, pages *s3.ListObjectVersionsPaginator) (*s3.ListObjectVersionsOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	page, err := pages.NextPage(ctx)
+	return page, classify(err)
+}
+
+// removeVersions deletes a batch and returns how many of it went.
+func (s *Store) removeVersions(ctx context.Context, batch []types.ObjectIdentifier) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.cfg.Bucket, Delete: &types.Delete{Objects: batch, Quiet: aws.Bool(true)}})
+	if err != nil {
+		return 0, classify(err)
+	}
+	if len(out.Errors) > 0 {
+		first := out.Errors[0]
+		return len(batch) - len(out.Errors), fmt.Errorf("%d of %d were refused, the first with %s: %s", len(out.Errors), len(batch),
+			aws.ToString(first.Code), aws.ToString(first.Message))
+	}
+	return len(batch), nil
+}
