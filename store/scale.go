@@ -60,7 +60,8 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 		}
 	}
 	// The tries at the number before say nothing about this one.
-	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, scale_failures = 0, retry_at = NULL", pgx.NamedArgs{"replicas": replicas})
+	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
+		pgx.NamedArgs{"replicas": replicas, "coming": rate(cur.listCents, cur.machines, cur.Cluster, &replicas)})
 	if err != nil {
 		return "", err
 	}
