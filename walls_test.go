@@ -59,7 +59,7 @@ var rooms = []room{
 	{"deploy", nil, "what an installation is made from; tests alone, which hold it against the code"},
 	{"docs", nil, "pages for people, carried inside the program; they know nobody"},
 	{"cmd", []string{"..."}, "programs wire everything by hand"},
-	{"cmd/ocpctl", []string{"app/api/client", "app/auth/awsproof", "store/auditchain"}, "it knows the API alone: it stays small, starts at once, and what it shows is what the server said"},
+	{"cmd/ocpctl", []string{"app/api/client", "app/auth/awsproof", "price", "store/auditchain"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/house", []string{"..."}, "the whole house stands on everything"},
 	{"test", []string{"..."}, "tests of the whole"},
 }

@@ -25,3 +25,20 @@ type Card struct {
 	JobID                                                string      // newest job
 	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
 }
+
+// MachinesToCome is how many machines it has until its end: with the workers that somebody asked for, else those it has.
+func (c Card) MachinesToCome() int {
+	base, workers := 0, 0
+	if c.WorkersBase != nil {
+		base = *c.WorkersBase
+	}
+	switch {
+	case c.WorkersWanted != nil:
+		workers = *c.WorkersWanted
+	case c.Workers != nil:
+		workers = *c.Workers
+	default:
+		workers = base
+	}
+	return price.Machines(c.Nodes, base, workers)
+}

@@ -6,6 +6,10 @@ ALTER TABLE clusters
     ADD COLUMN month_amount bigint NOT NULL DEFAULT 0 CHECK (month_amount >= 0),
     ADD COLUMN coming_cents integer CHECK (coming_cents >= 0); -- list price of an hour to come, with the workers asked for; NULL: hourly_cents
 
+-- What nothing was ever made of costs nothing, in reports too.
+UPDATE usage_samples u SET estimated_hourly_cost = 0 FROM clusters c WHERE c.id = u.cluster_id AND c.destroyed_at IS NOT NULL
+    AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND (a.infra_id IS NOT NULL OR a.cco_name IS NOT NULL));
+
 WITH samples AS (
     SELECT u.cluster_id, u.estimated_hourly_cost::bigint AS cents, c.meter_month AS month,
         (date_part('epoch', u.sample_time) * 1e6)::bigint / 1000 AS at,

@@ -139,17 +139,16 @@ func (j judging) checkCount(b bound, l Limit) Check {
 
 // checkNodeHours asks for the machines' hours until the end. A month's hours do not come back, so nobody waits for them.
 func (j judging) checkNodeHours(b bound) Check {
-	ttl := wishedTTL(j.r, j.profile)
-	need := float64(j.profile.Nodes()) * max(0, ttl).Hours()
+	need := float64(j.profile.Nodes()) * j.life().Hours()
 	left := max(0, float64(b.NodeHours)-b.counts.NodeHours)
 	check := Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
 		Words: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; this cluster needs %s (%d nodes for %s).",
-			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, hours(need), j.profile.Nodes(), Span(ttl))}
+			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, hours(need), j.profile.Nodes(), Span(wishedTTL(j.r, j.profile)))}
 	if b.counts.NodeHours+need <= float64(b.NodeHours) {
 		return check
 	}
 	check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."
-	if fits := time.Duration(left/float64(max(1, j.profile.Nodes()))) * time.Hour; fits >= time.Hour {
+	if fits := j.settings.Asked(time.Duration(left / float64(max(1, j.profile.Nodes())) * float64(time.Hour))).Truncate(time.Hour); fits >= time.Hour {
 		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", Span(fits))
 	}
 	return check

@@ -110,6 +110,11 @@ func (c *change) sample(ctx context.Context, cur held, next lifecycle.Cluster) e
 		machines = price.Machines(cur.machines, orZero(next.WorkersBase), orZero(present))
 		hourly = rate(cur.listCents, cur.machines, next, next.Workers)
 	}
+	if next.Status == lifecycle.Destroyed {
+		if err := c.forgive(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
 	_, err := c.Exec(ctx, `
 		WITH sampled AS (
 			INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost)
@@ -130,6 +135,21 @@ func (c *change) sample(ctx context.Context, cur held, next lifecycle.Cluster) e
 		})
 	if err != nil {
 		return fmt.Errorf("write usage of %s: %w", cur.ID, err)
+	}
+	return nil
+}
+
+// forgive takes back what a released cluster was counted for if nothing of it was ever made: no attempt recorded a name.
+func (c *change) forgive(ctx context.Context, cluster string) error {
+	_, err := c.Exec(ctx, `
+		WITH nothing AS (
+			SELECT c.id FROM clusters c WHERE c.id = $1 AND NOT EXISTS (`+identitiesOf+`)
+		), samples AS (
+			UPDATE usage_samples u SET estimated_hourly_cost = 0 FROM nothing n WHERE u.cluster_id = n.id
+		)
+		UPDATE clusters c SET month_amount = 0, meter_cents = 0 FROM nothing n WHERE c.id = n.id`, cluster)
+	if err != nil {
+		return fmt.Errorf("take back the usage of %s: %w", cluster, err)
 	}
 	return nil
 }

@@ -691,7 +691,7 @@ type Cluster struct {
 	// HoldUntil No end but the maximum comes before it.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price in US cents per hour.
+	// HourlyCents List price in US cents of an hour with the workers it has now.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
@@ -700,7 +700,11 @@ type Cluster struct {
 
 	// MaxDestroyAt Nothing extends it past this.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
-	Name         string    `json:"name"`
+
+	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+	// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+	Meter Meter  `json:"meter"`
+	Name  string `json:"name"`
 
 	// NeedsApproval It waits for a person's word.
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
@@ -1057,6 +1061,22 @@ type Me struct {
 	May   []string `json:"may"`
 	Name  string   `json:"name"`
 	Seats []Seat   `json:"seats"`
+}
+
+// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+type Meter struct {
+	// Ran Until since, exactly: cents an hour x milliseconds.
+	Ran int64 `json:"ran"`
+
+	// RateCents Cents an hour since then; 0 while it waits and when it is gone.
+	RateCents int `json:"rateCents"`
+
+	// Since Since when the present rate runs; absent until something costs anything.
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// ToComeCents Cents an hour from now until its end, with the workers that were asked for.
+	ToComeCents int `json:"toComeCents"`
 }
 
 // Outputs defines model for Outputs.
