@@ -53,6 +53,11 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 	if wanted != nil && *wanted == replicas {
 		return jobID, nil
 	}
+	scaled := cur.Cluster
+	scaled.WorkersWanted = &replicas
+	if err := c.afford(ctx, cur, scaled, d.Afford); err != nil {
+		return "", err
+	}
 	if jobID == "" {
 		jobID = NewID("job")
 		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
