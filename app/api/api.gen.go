@@ -1831,7 +1831,7 @@ type ServerInterface interface {
 	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
 	// (GET /api/v1/clusters/{id}/explain)
 	ExplainCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// ExtendCluster Add to its end, at most up to the profile's maximum.
+	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	// (POST /api/v1/clusters/{id}/extend)
 	ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams)
 	// ReleaseHold Lift the hold; the other ends count again.
@@ -1861,7 +1861,7 @@ type ServerInterface interface {
 	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
 	// (POST /api/v1/clusters/{id}/retry)
 	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	// (POST /api/v1/clusters/{id}/scale-workers)
 	ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams)
 	// UnshareCluster Show it no longer.

@@ -1990,14 +1990,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendClusterWithBody Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBody(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendCluster Add to its end, at most up to the profile's maximum.
+	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2067,14 +2067,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2701,7 +2701,7 @@ func (c *Client) ExplainCluster(ctx context.Context, id ID, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// ExtendClusterWithBody Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2718,7 +2718,7 @@ func (c *Client) ExtendClusterWithBody(ctx context.Context, id ID, params *Exten
 	return c.Client.Do(req)
 }
 
-// ExtendCluster Add to its end, at most up to the profile's maximum.
+// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2908,7 +2908,7 @@ func (c *Client) RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSO
 	return c.Client.Do(req)
 }
 
-// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2925,7 +2925,7 @@ func (c *Client) ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleW
 	return c.Client.Do(req)
 }
 
-// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6215,14 +6215,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainClusterWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ExplainClusterResponse, error)
 
-	// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBodyWithResponse(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExtendClusterResponse, error)
 
-	// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6306,14 +6306,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardownWithResponse(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryTeardownResponse, error)
 
-	// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBodyWithResponse(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ScaleWorkersResponse, error)
 
-	// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9423,7 +9423,7 @@ func (c *ClientWithResponses) ExplainClusterWithResponse(ctx context.Context, id
 	return ParseExplainClusterResponse(rsp)
 }
 
-// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9436,7 +9436,7 @@ func (c *ClientWithResponses) ExtendClusterWithBodyWithResponse(ctx context.Cont
 	return ParseExtendClusterResponse(rsp)
 }
 
-// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9592,7 +9592,7 @@ func (c *ClientWithResponses) RetryTeardownWithResponse(ctx context.Context, id 
 	return ParseRetryTeardownResponse(rsp)
 }
 
-// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9605,7 +9605,7 @@ func (c *ClientWithResponses) ScaleWorkersWithBodyWithResponse(ctx context.Conte
 	return ParseScaleWorkersResponse(rsp)
 }
 
-// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
