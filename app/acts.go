@@ -73,13 +73,16 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 		}
 		return Change{}, refusedBy(span, check)
 	}
-	before, _, capped, err := d.store.Extend(ctx, row.ID, by, deed.by(p))
+	var warned string
+	said := deed.by(p)
+	said.Afford = d.afford(p, row, "extended", &warned)
+	before, _, capped, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
 	_, check := policy.JudgeExtend(before, by)
-	return Change{Row: now, Words: sentence(check), Capped: capped}, nil
+	return Change{Row: now, Words: sentence(check) + warned, Capped: capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
@@ -114,7 +117,10 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 	if capped {
 		until = row.Ends.Max
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, until, deed.by(p))
+	var warned string
+	said := deed.by(p)
+	said.Afford = d.afford(p, row, "held so long", &warned)
+	_, _, _, err = d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -123,7 +129,7 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 	if capped {
 		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, when(until))
 	}
-	return Change{Row: held, Words: words, Capped: capped}, nil
+	return Change{Row: held, Words: words + warned, Capped: capped}, nil
 }
 
 // ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
@@ -177,7 +183,9 @@ func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replic
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	job, err = d.store.Scale(ctx, row.ID, replicas, deed.by(p))
+	said := deed.by(p)
+	said.Afford = d.afford(p, row, "scaled so far", nil)
+	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
 	return row, job, err
 }

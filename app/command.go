@@ -56,10 +56,16 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 			row.Name, quoted(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
-	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed("").by(c.request.Principal), c.cause,
+	var warned string
+	deed := c.deed("").by(c.request.Principal)
+	deed.Afford = d.afford(c.request.Principal, row, "extended", &warned)
+	err = d.store.ExtendOnce(ctx, row.ID, by, deed, c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
-			return c.reply(chatops.Said(extended(c.event.Author, row, before, after, capped), c.event.Author))
+			return c.reply(chatops.Said(extended(c.event.Author, row, before, after, capped)+warned, c.event.Author))
 		})
+	if refused := unaffordable(err); refused != nil {
+		return "", "", refused.toPerson(c.event.Author)
+	}
 	if errors.Is(err, store.ErrConflict) {
 		return "", "", fail(Conflict, "`%s` went away meanwhile; it cannot be extended.", row.Name)
 	}

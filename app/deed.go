@@ -60,7 +60,10 @@ func reasoned(d Deed, required bool) (Deed, error) {
 // after is the cluster as it stands after a change. contradicts are the words for what the store refused; what somebody
 // else changed first is stale.
 func (d *Desk) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
+	refused := unaffordable(err)
 	switch {
+	case refused != nil:
+		return store.Row{}, refused
 	case errors.Is(err, store.ErrStale):
 		return store.Row{}, stale(row)
 	case errors.Is(err, store.ErrConflict) && contradicts != "":

@@ -89,9 +89,8 @@ func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 
 // held is what a cluster takes of quotas and budgets from now on.
 func held(row store.Row, now time.Time) policy.Held {
-	left := max(0, row.DestroyAt.Sub(now))
 	return policy.Held{
-		Nodes: row.Nodes, Left: left, Cents: int64(float64(row.HourlyCents) * left.Hours()), Creating: row.Status != lifecycle.Ready,
+		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
 	}
 }
 

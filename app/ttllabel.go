@@ -53,6 +53,9 @@ func (d *Desk) lengthen(ctx context.Context, e PullRequestEvent, label string) (
 	var notes []string
 	for _, row := range live {
 		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), label)
+		if refused := unaffordable(err); refused != nil {
+			return d.wrongLabel(ctx, e, label, refused.Message, refused.toPerson(e.Actor).Message)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +71,7 @@ func (d *Desk) lengthenOne(ctx context.Context, r policy.Request, row store.Row,
 	}
 	_, after, _, err := d.store.Extend(ctx, row.ID, by, store.Deed{
 		Actor: r.Principal.ID, Door: string(r.Door), Why: "the label " + label, Version: row.Version, // counted from this end
+		Afford: d.afford(r.Principal, row, "extended", nil),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("extend %s: %w", row.ID, err)

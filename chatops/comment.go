@@ -235,7 +235,7 @@ func facts(c lifecycle.Card) string {
 		{"Profile", cell(code(c.Profile))},
 		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(code(c.BaseDomain)))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
-		{"Price", price(c)},
+		{"Price", costs(c)},
 	}
 	if count := crew(c); count != "" {
 		rows = append(rows, [2]string{"Workers", count})
@@ -278,26 +278,27 @@ func crew(c lifecycle.Card) string {
 	return strings.Join(parts, "; ")
 }
 
-// price is an estimate by list price. While it runs only whole hours count, so that the words stand still in between.
-func price(c lifecycle.Card) string {
+// costs is an estimate by list price. While it runs only whole hours since its rate last changed count, so that the words
+// stand still in between.
+func costs(c lifecycle.Card) string {
 	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 	if c.Status == lifecycle.Destroyed && len(c.Identities) == 0 {
 		return "nothing, for nothing of it was made; " + hourly
 	}
 	if c.Status == lifecycle.Destroyed {
-		return fmt.Sprintf("about %s in all, %s", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)), hourly)
+		return fmt.Sprintf("about %s in all, %s", policy.Dollars(c.Meter.Spent(c.ReleasedAt)), hourly)
 	}
 	if c.Status == lifecycle.Pending {
 		return hourly
 	}
-	so := "less than an hour so far"
-	if hours := c.UpdatedAt.Sub(c.AcceptedAt).Truncate(time.Hour); hours > 0 {
-		so = fmt.Sprintf("about %s so far, for %s", dollars(c.HourlyCents, hours), policy.Span(hours))
+	so, until := "less than an hour so far", c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))
+	if spent := c.Meter.Spent(until); spent > 0 {
+		so = fmt.Sprintf("about %s until %s", policy.Dollars(spent), moment(until, life(c)))
 	}
 	if !wanted(c) {
 		return hourly + "; " + so
 	}
-	return fmt.Sprintf("%s; %s; about %s if it lives to its end", hourly, so, dollars(c.HourlyCents, ending(c).Sub(c.AcceptedAt)))
+	return fmt.Sprintf("%s; %s; about %s if it lives to its end", hourly, so, policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
 }
 
 // typing lists what makes sense to type now.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 const (
@@ -148,11 +146,6 @@ func clock(t time.Time) string {
 		return t.UTC().Format("15:04")
 	}
 	return t.UTC().Format("15:04:05")
-}
-
-// dollars is the list price of a span of time.
-func dollars(hourlyCents int, d time.Duration) string {
-	return policy.Dollars(int64(float64(hourlyCents)*d.Hours() + 0.5))
 }
 
 // sentence starts with a capital and ends with a stop.

@@ -124,9 +124,9 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	}
 	switch {
 	case !c.ReleasedAt.IsZero() && len(c.Identities) > 0:
-		line += fmt.Sprintf(" About %s in all.", dollars(c.HourlyCents, c.ReleasedAt.Sub(c.AcceptedAt)))
+		line += fmt.Sprintf(" About %s in all.", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))
 	case c.ReleasedAt.IsZero() && c.Status != lifecycle.Pending:
-		line += fmt.Sprintf(" About %s so far.", dollars(c.HourlyCents, now.Sub(c.AcceptedAt)))
+		line += fmt.Sprintf(" About %s so far.", policy.Dollars(c.Meter.Spent(now)))
 	}
 	if runbook := Runbook(c); runbook != "" && links.UI != "" {
 		line += fmt.Sprintf(" [What to do](%s%s).", strings.TrimRight(links.UI, "/"), runbook)

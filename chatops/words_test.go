@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/price"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -41,7 +42,7 @@ func card() lifecycle.Card {
 	c := lifecycle.Card{
 		Name: "pr41-shop", Platform: "aws", Profile: "aws-minimal-test", Release: "4.20.3", Region: "us-east-1", BaseDomain: "labs.example.com", Generation: 1,
 		Owner: "maya", Team: "platform", RequestedBy: "github:maya", TTL: 24 * time.Hour, AcceptedAt: start, DestroyAt: start.Add(24 * time.Hour), UpdatedAt: start,
-		HourlyCents: 75, JobID: "job_1",
+		ListCents: 75, HourlyCents: 75, Meter: price.Meter{ToCome: 75}, JobID: "job_1",
 	}
 	c.ID, c.Wish, c.MaxTries = "clu_1", lifecycle.Present, 2
 	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Hour), Max: start.Add(72 * time.Hour)}
@@ -50,6 +51,9 @@ func card() lifecycle.Card {
 
 func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lifecycle.Card {
 	c.Status, c.Phase, c.Why = s, p, why
+	if c.Meter.Since, c.Meter.Rate = start, 0; s != lifecycle.Pending {
+		c.Meter.Rate = c.ListCents
+	}
 	return c
 }
 
@@ -244,7 +248,9 @@ func TestALineMovesWithItsPlace(t *testing.T) {
 func TestTheEstimateCountsWholeHours(t *testing.T) {
 	c := ready()
 	c.UpdatedAt = start.Add(3*time.Hour + 59*time.Minute)
-	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 so far, for 3h")
+	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 until 2025-01-01 15:00 UTC; about $18.00 if it lives to its end")
+	c.Meter = price.Meter{Ran: price.Between(75, start, start.Add(90*time.Minute)), Since: start.Add(90 * time.Minute), Rate: 150, ToCome: 150}
+	require.Contains(t, Comment(c, Detail{}, ui), "about $4.13 until 2025-01-01 15:30 UTC; about $34.88 if it lives to its end", "it was scaled")
 	c = lives()["destroyed"]
 	require.Contains(t, Comment(c, Detail{}, ui), "about $3.00 in all")
 }
@@ -403,7 +409,7 @@ func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne
 
 func TestWhatWasNeverMadeCostNothing(t *testing.T) {
 	refused := lives()["destroyed"]
-	refused.Identities = nil
+	refused.Identities, refused.Meter = nil, price.Meter{}
 	require.Contains(t, Comment(refused, Detail{}, ui), "| Price | nothing, for nothing of it was made; about $0.75 an hour by list price |")
 	require.NotContains(t, StatusReply("maya", []lifecycle.Card{refused}, ui, start.Add(90*time.Minute)), "About $")
 }

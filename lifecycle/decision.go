@@ -11,6 +11,7 @@ type Limits struct {
 	RetryMax       time.Duration // the longest wait between two teardown attempts: 24 h
 	BlockAfter     int           // failed teardowns in a row before a person is told
 	VerifyGap      time.Duration // least time between the two clean passes
+	LetPast        time.Duration // how long the front of the line for room may hold up what needs less; zero: without an end
 	WarnBefore     time.Duration // a READY cluster is "expiring" this long before its end
 }
 

@@ -28,6 +28,8 @@ type Line struct {
 	AskedAt time.Time // when it last asked for room
 	Asked   int       // its place then
 	FreedAt time.Time // when room last came free there; zero: never
+	PassAt  time.Time // from when it may be let past those before it that need more; zero: it is next, or nobody is ever let past
+	Passed  string    // who was let past it last, and when, in words; empty: nobody
 }
 
 // words say what it waits for. Its place is shown beside it, and when its turn may come is too: neither stands in a reason.

@@ -18,6 +18,9 @@ func (m *mind) queue() {
 	if m.f.Line.favours(*last) {
 		n.RetryAt = time.Time{}
 	}
+	if at := m.f.Line.passes(*last, m.l.RetryBase); !at.IsZero() && at.Before(n.RetryAt) {
+		n.RetryAt = at
+	}
 	m.say(Pending, AwaitingCapacity, "%s", m.waits(*last))
 }
 
@@ -42,12 +45,28 @@ func (l Line) favours(last Attempt) bool {
 	return l.FreedAt.After(l.AskedAt) || l.Asked > 1
 }
 
+// passes is when to look because it may be let past those before it, and has not asked since; zero: there is nothing to look
+// for. A look that ended without asking is repeated after the first wait.
+func (l Line) passes(last Attempt, again time.Duration) time.Time {
+	switch {
+	case l.Place < 2 || l.PassAt.IsZero() || !l.AskedAt.Before(l.PassAt):
+		return time.Time{}
+	case last.ClosedAt.After(l.PassAt):
+		return last.ClosedAt.Add(again)
+	}
+	return l.PassAt
+}
+
 // waits says what a cluster without room waits for. Its place is shown beside it.
 func (m *mind) waits(a Attempt) string {
 	if m.f.Line.Place == 0 {
 		return "no room in the cloud account: " + a.Message
 	}
-	return "waiting for room in the cloud account: " + m.f.Line.For
+	words := "waiting for room in the cloud account: " + m.f.Line.For
+	if m.f.Line.Passed != "" {
+		words += "; " + m.f.Line.Passed
+	}
+	return words
 }
 
 // keepsPlace reports that an attempt ended without a word of its own while its cluster stood in line, and made nothing: the

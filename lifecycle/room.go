@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,33 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 		}
 	}
 	return strings.Join(waits, "; "), strings.Join(nevers, "; ")
+}
+
+// FirstPast says whether a demand that only those ahead keep waiting may be let past them: it fits beside what is held, and
+// none of those ahead does, so that it is the first in line that can use the room there is.
+func FirstPast(demand []Quota, held, ahead []Holding) bool {
+	if wait, never := Fits(demand, held, nil); wait != "" || never != "" {
+		return false
+	}
+	for _, h := range ahead {
+		if wait, _ := Fits(h.as(demand), held, nil); wait == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// as is what it waits for, with limits and usage as they were measured just now.
+func (h Holding) as(measured []Quota) []Quota {
+	quotas := slices.Clone(h.Quotas)
+	for i, q := range quotas {
+		for _, now := range measured {
+			if now.key() == q.key() {
+				quotas[i].Limit, quotas[i].Used, quotas[i].UsedBy, quotas[i].Unknown = now.Limit, now.Used, now.UsedBy, now.Unknown
+			}
+		}
+	}
+	return quotas
 }
 
 // taken is what strangers use and what holders use or may still use.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -59,7 +60,7 @@ func checkTTL(r Request, p profiles.Profile) Check {
 
 // checkPrice refuses nothing; it says what the answer costs, and what the team has left for this month.
 func (j judging) checkPrice() Check {
-	if j.price == 0 {
+	if !j.priced {
 		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
 	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
@@ -113,14 +114,5 @@ func Span(d time.Duration) string {
 	return orDefault(text, "0")
 }
 
-// Dollars writes US cents.
-func Dollars(cents int64) string {
-	if cents < 0 {
-		return "-" + Dollars(-cents)
-	}
-	whole := fmt.Sprint(cents / 100)
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return fmt.Sprintf("$%s.%02d", whole, cents%100)
-}
+// Dollars writes US cents, as package price does.
+func Dollars(cents int64) string { return price.Dollars(cents) }

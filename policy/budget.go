@@ -11,7 +11,7 @@ func (j judging) checkBudget() Check {
 	b, after := j.team.Budget, j.spent()+j.price
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
 		j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(j.price), Dollars(after), Dollars(b.MonthlyCents))
-	if j.price == 0 {
+	if !j.priced {
 		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has, of its %s; the price of this one is not known yet",
 			j.own.Team, Dollars(j.usage.Team.SpentCents), Dollars(j.usage.Team.CommittedCents), Dollars(b.MonthlyCents))
 	}

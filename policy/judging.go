@@ -3,6 +3,7 @@ package policy
 import (
 	"time"
 
+	"github.com/ocpctl/ocpctl/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -13,7 +14,8 @@ type judging struct {
 	known   bool          // the profile is
 	own     Ownership     // whose the cluster will be
 	team    profiles.Team // the zero value where teams are not declared, this one is not, or the one who asks is a stranger to it
-	price   int64         // of its whole life; 0: not known
+	price   int64         // of its whole life, by package price; meaningless unless priced
+	priced  bool          // region and lifetime are known, and so is the price
 	filled  []Check       // what rules filled in, or could not
 	usage   Usage
 	terms   Terms
@@ -44,7 +46,6 @@ func prepare(r Request, u Usage, t Terms) judging {
 		j.r, j.filled = completed, append(j.filled, filled...)
 		j.own, j.team = ownership(j.r, t.Catalogue)
 	}
-	j.price = price(j.r, j.profile)
 	return j
 }
 
@@ -69,12 +70,14 @@ func (j judging) complete() Request {
 	return r
 }
 
-// price is what the whole life costs by list prices; 0 where region or lifetime are none the profile gives.
-func price(r Request, p profiles.Profile) int64 {
-	region, ok := p.Region(orDefault(r.Region, p.DefaultRegion))
-	ttl := wishedTTL(r, p)
-	if !ok || ttl < 0 || ttl > p.MaxTTL {
-		return 0
+// life is how long the cluster will live by the clock, which is what prices and node hours are counted by.
+func (j judging) life() time.Duration { return max(0, j.settings.Scale(wishedTTL(j.r, j.profile))) }
+
+// priceLife says what the whole life costs. It is not known where region or lifetime are none that the profile gives.
+func (j judging) priceLife() judging {
+	region, ok := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	if ttl := wishedTTL(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
+		j.price, j.priced = price.For(region.HourlyCents, j.life()), true
 	}
-	return int64(region.HourlyCents) * int64(ttl/time.Minute) / 60
+	return j
 }

@@ -39,6 +39,7 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepare(r, u, t)
 	j.settings = s
+	j = j.priceLife()
 	v := Verdict{Checks: append(j.recipe(), j.room()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {

@@ -137,22 +137,28 @@ func (j judging) checkCount(b bound, l Limit) Check {
 	return check
 }
 
-// checkNodeHours asks for the machines' hours until the end. A month's hours do not come back, so nobody waits for them.
+// checkNodeHours asks for the machines' hours until the end.
 func (j judging) checkNodeHours(b bound) Check {
-	ttl := wishedTTL(j.r, j.profile)
-	need := float64(j.profile.Nodes()) * max(0, ttl).Hours()
-	left := max(0, float64(b.NodeHours)-b.counts.NodeHours)
-	check := Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
-		Words: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; this cluster needs %s (%d nodes for %s).",
-			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, hours(need), j.profile.Nodes(), Span(ttl))}
-	if b.counts.NodeHours+need <= float64(b.NodeHours) {
-		return check
-	}
-	check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."
-	if fits := time.Duration(left/float64(max(1, j.profile.Nodes()))) * time.Hour; fits >= time.Hour {
+	need := float64(j.profile.Nodes()) * j.life().Hours()
+	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", hours(need), j.profile.Nodes(), Span(wishedTTL(j.r, j.profile))))
+	fits := j.settings.Asked(time.Duration(left / float64(max(1, j.profile.Nodes())) * float64(time.Hour))).Truncate(time.Hour)
+	if check.Result == Fail && fits >= time.Hour {
 		check.Next = fmt.Sprintf("Ask for at most %s, or ask a platform admin to raise the quota.", Span(fits))
 	}
 	return check
+}
+
+// nodeHours asks for so many node hours more; left are those that the month still has. A month's hours do not come back, so
+// nobody waits for them.
+func (b bound) nodeHours(need float64, needs string) (check Check, left float64) {
+	left = max(0, float64(b.NodeHours)-b.counts.NodeHours)
+	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
+		Words: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; %s.",
+			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, needs)}
+	if b.counts.NodeHours+need > float64(b.NodeHours) {
+		check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."
+	}
+	return check, left
 }
 
 // hours writes node hours, rounded up so that little is not nothing; down rounds what is left the other way.

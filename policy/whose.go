@@ -40,7 +40,7 @@ func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 // JudgeTransfer says whether a team has room for a cluster that exists, with what the team uses counted under its lock. Nobody
 // waits with a cluster in hand, and no approval is asked for: what would need either elsewhere is refused or warned of.
 func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
-	j := judging{usage: u, terms: Terms{Catalogue: c}, price: h.Cents, r: Request{TTL: max(h.Left, time.Nanosecond)}, own: Ownership{Team: team}}
+	j := judging{usage: u, terms: Terms{Catalogue: c}, price: h.Cents, priced: true, r: Request{TTL: max(h.Left, time.Nanosecond)}, own: Ownership{Team: team}}
 	j.profile.ControlPlane.Replicas = h.Nodes
 	known, declared := false, false
 	if j.team, known, declared = c.Team(team); declared && !known {

@@ -74,7 +74,7 @@ func (c *change) acknowledge(ctx context.Context, f fenced, id IdentityRow) (Lea
 	}
 	facts.Runner = lifecycle.Alive // it is talking to us
 	d := lifecycle.Decide(cluster, facts, c.store.options.Limits)
-	if err := c.decide(ctx, held{cluster, f.hourly}, d); err != nil {
+	if err := c.decide(ctx, held{cluster, f.listCents, f.machines}, d); err != nil {
 		return Lease{}, err
 	}
 	lease := Lease{Until: c.leaseEnd()}

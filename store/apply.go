@@ -34,24 +34,25 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 // held is a cluster whose row this change has locked.
 type held struct {
 	lifecycle.Cluster
-	hourly int
+	listCents int // list price of an hour at acceptance
+	machines  int // at acceptance; 0: not counted
 }
 
 // lock takes the cluster's row and reads the clock behind the lock.
 func (c *change) lock(ctx context.Context, id string) (held, error) {
 	type record struct {
 		heartRecord
-		HourlyCents int
-		Clock       time.Time
+		HourlyCents, Nodes int
+		Clock              time.Time
 	}
 	r, err := one[record](ctx, c, `
-		SELECT `+heartColumns+`, c.hourly_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		SELECT `+heartColumns+`, c.hourly_cents, c.nodes, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
 		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
 	if err != nil {
 		return held{}, fmt.Errorf("lock %s: %w", id, err)
 	}
 	c.now = r.Clock
-	return held{r.cluster(), r.HourlyCents}, nil
+	return held{r.cluster(), r.HourlyCents, r.Nodes}, nil
 }
 
 // decide writes a decision over the locked row. What would change nothing bumps no version, so that nobody is told.
@@ -90,7 +91,7 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 
 // moveCluster stores the next row and everything that tells of it.
 func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision) error {
-	version, err := c.updateCluster(ctx, d.Next)
+	version, err := c.updateCluster(ctx, cur, d.Next)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 		}
 	}
 	if rateChanges(cur.Cluster, d.Next) {
-		if err := c.sample(ctx, cur.ID, d.Next.Status, cur.hourly); err != nil {
+		if err := c.sample(ctx, cur, d.Next); err != nil {
 			return err
 		}
 	}
@@ -157,9 +158,9 @@ func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opene
 	return c.setReady(ctx, d.Next)
 }
 
-func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (version int64, err error) {
+func (c *change) updateCluster(ctx context.Context, cur held, next lifecycle.Cluster) (version int64, err error) {
 	args := heartArgs(next)
-	args["now"] = c.now
+	args["now"], args["coming_cents"] = c.now, coming(cur.listCents, cur.machines, next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
@@ -172,7 +173,7 @@ func (c *change) updateCluster(ctx context.Context, next lifecycle.Cluster) (ver
 			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
 			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
 			progress_eta = @progress_eta, progress_late = @progress_late,
-			workers = @workers, workers_wanted = @workers_wanted, scale_failures = @scale_failures,
+			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
 			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {

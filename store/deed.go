@@ -8,6 +8,8 @@ type Deed struct {
 	Door    string // where it came in, e.g. "api" or "pr_comment"
 	Why     string // in the actor's words; empty: the actor asked for it
 	Version int64  // of the row that the actor saw (If-Match); 0: whichever it is now
+
+	Afford *Afford // judges what the deed makes the cluster cost more; nil: nobody does
 }
 
 // why is never empty.
@@ -43,9 +45,13 @@ func (c *change) did(d Deed, action, cluster string, a act) error {
 	return c.line(d.Actor, action, d.Door, cluster, a)
 }
 
-// turn runs do on the locked cluster, if it is still the one that the actor saw.
+// turn runs do on the locked cluster, if it is still the one that the actor saw. The locks of who judges come before the row's,
+// as wishes take them.
 func (s *Store) turn(ctx context.Context, id string, d Deed, do func(*change, held) error) error {
 	return s.write(ctx, func(c *change) error {
+		if err := c.waitToAfford(ctx, d.Afford); err != nil {
+			return err
+		}
 		cur, err := c.lock(ctx, id)
 		if err != nil {
 			return err

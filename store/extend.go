@@ -28,7 +28,7 @@ func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Deed)
 // processed twice) adds no time again. answer is asked for the words once the ends are known.
 func (s *Store) ExtendOnce(ctx context.Context, id string, by time.Duration, d Deed, cause string,
 	answer func(before, after lifecycle.Ends, capped bool) Reply) error {
-	err := s.forCause(ctx, id, cause, func(c *change, cur held) error {
+	err := s.forCause(ctx, id, cause, d.Afford, func(c *change, cur held) error {
 		next, capped, err := c.extend(ctx, cur, by, d)
 		if err != nil {
 			return err
@@ -52,6 +52,11 @@ func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Deed)
 	}
 	if next, capped = cur.Ends.Extend(by); next == cur.Ends {
 		return next, capped, nil
+	}
+	longer := cur.Cluster
+	longer.Ends = next
+	if err := c.afford(ctx, cur, longer, d.Afford); err != nil {
+		return cur.Ends, false, err
 	}
 	if err := c.wish(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": next.TTL}); err != nil {
 		return cur.Ends, false, err

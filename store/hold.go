@@ -37,6 +37,11 @@ func (c *change) holdUntil(ctx context.Context, cur held, until time.Time, cappe
 	if until.Equal(cur.Ends.Hold) {
 		return nil
 	}
+	longer := cur.Cluster
+	longer.Ends.Hold = until
+	if err := c.afford(ctx, cur, longer, d.Afford); err != nil {
+		return err
+	}
 	action, why := "hold_set", d.why()
 	if until.IsZero() {
 		action, why = "hold_lifted", ""

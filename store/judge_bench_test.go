@@ -129,7 +129,7 @@ func throng(b *testing.B, s *store.Store, seed string) {
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
 			requested_by, door, ttl, hourly_cents, nodes, workers_base, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
 			status, phase, why, wish, wish_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at,
-			meter_since, meter_cents, meter_nodes, meter_month, month_cents, month_node_hours)
+			meter_since, meter_cents, meter_nodes, meter_month, month_amount, month_node_hours)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
 			environment, 'github:user' || i % 400, door, ttl, hourly_cents, 6, 3, request_tags, effective_tags,
 			spec || jsonb_build_object('installConfig', repeat('networking: {}' || chr(10), 150)), 5001, 'acme/repo' || i % 97, i, 'abc123',
@@ -137,7 +137,7 @@ func throng(b *testing.B, s *store.Store, seed string) {
 			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END,
 			CASE WHEN live THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN live THEN now() + interval '1 day' END,
 			at + interval '400 days', at + interval '500 days', at, at, CASE WHEN NOT live THEN at + interval '5 hours' END,
-			at, CASE WHEN live THEN 70 ELSE 0 END, CASE WHEN live THEN 6 ELSE 0 END, date_trunc('month', at, 'UTC'), 350, 30
+			at, CASE WHEN live THEN 70 ELSE 0 END, CASE WHEN live THEN 6 ELSE 0 END, date_trunc('month', at, 'UTC'), 350 * 3600000, 30
 		FROM clusters, generate_series(1, 110000) i,
 			LATERAL (SELECT i % 11 = 0 AS live, created_at - (110000 - i) * interval '287 seconds' AS at) l
 		WHERE id = $1`, seed)

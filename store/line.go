@@ -12,7 +12,7 @@ import (
 )
 
 // lineIn reads where a cluster stands in line; the zero Line where it waits for nothing.
-func lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycle.Line, error) {
+func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster, now time.Time) (lifecycle.Line, error) {
 	if cluster.Status != lifecycle.Pending && cluster.Status != lifecycle.Creating {
 		return lifecycle.Line{}, nil
 	}
@@ -23,27 +23,39 @@ func lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycl
 		AskedAt time.Time
 		Asked   int
 		FreedAt *time.Time
+		Passed  *time.Time
+		Passer  *string
 	}
 	rows, err := all[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.wish = 'present'
-					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id)) AS place,
+					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id))
+				+ (SELECT count(*)`+unasked+`) AS place,
 			mine.words, mine.since, mine.asked_at, mine.place AS asked,
-			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at
+			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at,
+			p.passed_at AS passed, CASE WHEN p.passed_at >= mine.since AND (p.created_at, p.id) > (m.created_at, m.id) THEN p.name END AS passer
 		FROM reservations mine JOIN clusters m ON m.id = mine.cluster_id
-		WHERE mine.cluster_id = $1 AND mine.state = 'waiting' AND m.wish = 'present'`, cluster.ID)
+			LEFT JOIN LATERAL (SELECT c.id, c.name, c.created_at, r.passed_at FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+				WHERE r.account = mine.account AND r.region = mine.region AND r.passed_at IS NOT NULL ORDER BY r.passed_at DESC LIMIT 1) p ON true
+		WHERE mine.cluster_id = @cluster AND mine.state = 'waiting' AND m.wish = 'present'`,
+		pgx.NamedArgs{"cluster": cluster.ID, "now": now, "let_past_seconds": s.options.Limits.LetPast.Seconds()})
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Line{}, err
 	}
 	r := rows[0]
-	return lifecycle.Line{
-		Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: zero(r.FreedAt),
-	}, nil
+	line := lifecycle.Line{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: zero(r.FreedAt)}
+	if bound := s.options.Limits.LetPast; bound > 0 && r.Place > 1 {
+		line.PassAt = passAt(r.Since, zero(r.Passed), bound)
+	}
+	if r.Passer != nil {
+		line.Passed = fmt.Sprintf("%s needs less and was let past at %s", *r.Passer, r.Passed.UTC().Format("15:04 UTC on 2 January"))
+	}
+	return line, nil
 }
 
 // givesRoom reports a move after which a cluster may hold less, or no longer stands in line.
 func givesRoom(was, next lifecycle.Cluster) bool {
-	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed) ||
+	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed || next.Status == lifecycle.Failed) ||
 		was.Wish != next.Wish || was.Seen != next.Seen
 }
 
@@ -64,9 +76,14 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 		return fmt.Errorf("note the room that %s gave back: %w", next.ID, err)
 	}
 	for _, r := range freed {
-		c.enqueue(LineArgs{Account: r.Account, Region: r.Region, News: ulid.Make().String()})
+		c.moveUp(r.Account, r.Region)
 	}
-	return nil
+	return c.neverAsked(ctx, next.ID)
+}
+
+// moveUp has those in line told. What happens meanwhile is news of its own.
+func (c *change) moveUp(account, region string) {
+	c.enqueue(LineArgs{Account: account, Region: region, News: ulid.Make().String()})
 }
 
 // leaveLine refuses an attempt that was told to wait for room. One that never asked, after an earlier one that waited, goes
@@ -76,6 +93,8 @@ func (c *change) leaveLine(ctx context.Context, f fenced) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the line of %s: %w", f.ID, err)
+	case before.State == "":
+		return c.neverAsked(ctx, f.ID)
 	case before.State != waiting:
 		return nil
 	case before.Attempt == f.id:
@@ -84,7 +103,7 @@ func (c *change) leaveLine(ctx context.Context, f fenced) error {
 	if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = $1`, f.ID); err != nil {
 		return fmt.Errorf("leave the line: %w", err)
 	}
-	c.enqueue(LineArgs{Account: before.Account, Region: before.Region, News: ulid.Make().String()})
+	c.moveUp(before.Account, before.Region)
 	return nil
 }
 

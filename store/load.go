@@ -42,7 +42,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	cluster := r.cluster()
-	if facts.Line, err = lineIn(ctx, tx, cluster); err != nil {
+	if facts.Line, err = s.lineIn(ctx, tx, cluster, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {

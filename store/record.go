@@ -117,7 +117,7 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 }
 
 // rowColumns and rowSources select everything a Row holds.
-const (
+var (
 	rowColumns = heartColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.door, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
@@ -127,14 +127,18 @@ const (
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
 	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
-	ARRAY(` + identitiesOf + `) AS identities`
-	rowSources   = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id `
+	ARRAY(` + identitiesOf + `) AS identities, ` + meterColumns
+	rowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + meterSources
+)
+
+const (
 	identitiesOf = `SELECT n.name FROM attempts a, LATERAL (VALUES (1, a.infra_id), (2, a.cco_name)) AS n (i, name)
 		WHERE a.cluster_id = c.id AND n.name IS NOT NULL ORDER BY a.number, n.i`
 )
 
 type rowRecord struct {
 	heartRecord
+	meterRecord
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Generation                                           int
 	Owner, Team, CostCenter, Environment                 string
@@ -164,10 +168,12 @@ func (r rowRecord) row() Row {
 			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
 			Generation: r.Generation, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
 			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
-			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, HourlyCents: r.HourlyCents, JobID: r.JobID, Identities: r.Identities,
+			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Door: r.Door, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
+	row.ListCents, row.HourlyCents = r.HourlyCents, rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
+	row.Meter = r.meter(coming(r.HourlyCents, r.Nodes, row.Cluster))
 	if r.Repo != nil {
 		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}
 	}

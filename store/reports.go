@@ -61,8 +61,8 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 }
 
 // usageReport makes an interval of each sample: until the next one, until the cluster was released, or until the report's end,
-// whichever came first. No interval is open.
-const usageReport = `
+// whichever came first. No interval is open. Each cluster's amount is rounded to the cent, and a group adds its clusters'.
+var usageReport = `
 	WITH among AS (
 		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at
 		FROM clusters c
@@ -70,12 +70,13 @@ const usageReport = `
 	), spans AS (
 		SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents,
 			CASE WHEN a.nodes > 0 THEN coalesce(a.fixed + u.worker_replicas, a.nodes) ELSE 0 END AS nodes,
-			greatest(0, extract(epoch FROM least(@to, a.destroyed_at, lead(u.sample_time) OVER w) - greatest(@from, u.sample_time)) / 3600) AS hours
+			greatest(0, ` + millis("least(@to, a.destroyed_at, lead(u.sample_time) OVER w)") + ` - ` + millis("greatest(@from, u.sample_time)") + `) AS ms
 		FROM usage_samples u JOIN among a ON a.id = u.cluster_id
 		WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)
 	), used AS (
-		SELECT cluster_id, sum(hours) AS hours, sum(hours * nodes) AS node_hours, sum(hours * cents) AS cents FROM spans WHERE runs GROUP BY cluster_id
+		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * nodes) / 3600000.0 AS node_hours, ` + cents("sum(ms * cents)::bigint") + ` AS cents
+		FROM spans WHERE runs GROUP BY cluster_id
 	)
 	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
-		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(round(sum(u.cents)), 0)::bigint AS cents
+		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents
 	FROM among a LEFT JOIN used u ON u.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`

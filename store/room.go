@@ -71,16 +71,24 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	if err != nil {
 		return RoomRow{}, err
 	}
-	ahead, err := c.ahead(ctx, args)
+	line, err := c.lineAhead(ctx, args, d.Quotas)
 	if err != nil {
 		return RoomRow{}, err
 	}
 	var room RoomRow
 	after := reservation{Attempt: f.id, Account: d.Account, Region: d.Region, State: granted}
-	if room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, ahead); room.Never != "" {
+	args["passed_at"] = nil
+	switch room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, line.all()); {
+	case room.Never != "":
 		room.Wait, after = "", reservation{}
-	} else if room.Wait != "" {
-		after.State, room.Place = waiting, len(ahead)+1
+	case room.Wait != "" && c.mayPass(line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
+		room.Wait, args["passed_at"] = "", c.now
+		if err := c.audit(ctx, Lifecycle, "let_past", f.ID, move{Why: line.letPast(c.store.options.Limits.LetPast)}); err != nil {
+			return RoomRow{}, err
+		}
+	case room.Wait != "":
+		after.State, room.Place = waiting, len(line.all())+1
+		room.Wait += line.unmeasured()
 	}
 	args["words"], args["place"] = room.Wait, room.Place
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
@@ -130,11 +138,11 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rese
 	}
 	args["state"], args["items"] = r.State, items
 	_, err = c.Exec(ctx, `
-		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, place, since, asked_at)
-		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @place, @now, @now)
+		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, place, since, asked_at, passed_at)
+		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @place, @now, @now, @passed_at)
 		ON CONFLICT (cluster_id) DO UPDATE SET attempt_id = excluded.attempt_id, account = excluded.account, region = excluded.region,
 			state = excluded.state, items = excluded.items, words = excluded.words, place = excluded.place,
-			since = CASE WHEN r.state = excluded.state THEN r.since ELSE excluded.since END, asked_at = excluded.asked_at`, args)
+			since = CASE WHEN r.state = excluded.state THEN r.since ELSE excluded.since END, asked_at = excluded.asked_at, passed_at = coalesce(excluded.passed_at, r.passed_at)`, args)
 	if err != nil {
 		return fmt.Errorf("keep the reservation: %w", err)
 	}
@@ -153,19 +161,4 @@ func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Hold
 		return nil, fmt.Errorf("read what is set aside: %w", err)
 	}
 	return held, nil
-}
-
-// inLine are the reservations r that stand in line, with their clusters c.
-const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
-	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.wish = 'present' AND c.destroyed_at IS NULL`
-
-// ahead are those in line that were accepted before the cluster.
-func (c *change) ahead(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
-	ahead, err := all[lifecycle.Holding](ctx, c, `
-		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
-			AND (c.created_at, c.id) < (SELECT m.created_at, m.id FROM clusters m WHERE m.id = @cluster)`, args)
-	if err != nil {
-		return nil, fmt.Errorf("read the line: %w", err)
-	}
-	return ahead, nil
 }

@@ -117,13 +117,17 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	require.Equal(t, store.RoomRow{}, room)
 
 	room, open3 := asks(t, s, third, demand(3, 0, nil))
-	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 3 needed, 6 of 6 are in use or set aside", Place: 1}, room)
+	require.Equal(t, store.RoomRow{
+		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or set aside and 6 are waited for longer (1 cluster of the team was asked for earlier and is being measured)",
+		Place: 2,
+	}, room)
 	room, open2 := asks(t, s, second, demand(3, 0, nil))
 	require.Equal(t, 1, room.Place, "it was accepted before the third")
 	second, third = waits(t, s, second, open2), waits(t, s, third, open3)
 	require.Equal(t, []int{1, 2}, []int{second.Place, third.Place})
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
-	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or set aside", third.Why)
+	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or set aside and 6 are waited for longer "+
+		"(1 cluster of the team was asked for earlier and is being measured)", third.Why)
 	require.Equal(t, clock.now(), third.WaitsSince)
 	require.Equal(t, []any{0, "quota", "wait"}, []any{third.Tries, third.FailWhose, third.FailNext})
 

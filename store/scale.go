@@ -53,6 +53,11 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 	if wanted != nil && *wanted == replicas {
 		return jobID, nil
 	}
+	scaled := cur.Cluster
+	scaled.WorkersWanted = &replicas
+	if err := c.afford(ctx, cur, scaled, d.Afford); err != nil {
+		return "", err
+	}
 	if jobID == "" {
 		jobID = NewID("job")
 		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
@@ -60,7 +65,8 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 		}
 	}
 	// The tries at the number before say nothing about this one.
-	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, scale_failures = 0, retry_at = NULL", pgx.NamedArgs{"replicas": replicas})
+	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
+		pgx.NamedArgs{"replicas": replicas, "coming": rate(cur.listCents, cur.machines, cur.Cluster, &replicas)})
 	if err != nil {
 		return "", err
 	}

@@ -337,9 +337,10 @@ func (s *storm) whole(ctx context.Context) {
 		"an approval is still asked": `SELECT id FROM approvals WHERE state = 'pending'`,
 		"a turn came twice":          `SELECT target_cluster_id FROM audit_events WHERE action = 'turn' GROUP BY 1 HAVING count(*) > 1`,
 		"a meter is not its samples'": `
-			WITH spans AS (SELECT cluster_id, estimated_hourly_cost AS cents, sample_time AS since, lead(sample_time) OVER (PARTITION BY cluster_id ORDER BY sample_time) AS until FROM usage_samples)
-			SELECT c.id || ' ' || c.month_cents || ' ' || sum(cents * extract(epoch FROM until - since) / 3600) FROM clusters c JOIN spans s ON s.cluster_id = c.id
-			GROUP BY c.id HAVING abs(c.month_cents - sum(cents * extract(epoch FROM until - since) / 3600)) > 0.001`,
+			WITH spans AS (SELECT cluster_id, estimated_hourly_cost AS cents, (date_part('epoch', sample_time) * 1e6)::bigint / 1000 AS since,
+				(date_part('epoch', lead(sample_time) OVER (PARTITION BY cluster_id ORDER BY sample_time)) * 1e6)::bigint / 1000 AS until FROM usage_samples)
+			SELECT c.id || ' ' || c.month_amount || ' ' || sum(cents * (until - since)) FROM clusters c JOIN spans s ON s.cluster_id = c.id
+			GROUP BY c.id HAVING c.month_amount <> sum(cents * (until - since))`,
 	} {
 		require.NoError(s, s.watching(ctx, sql), what)
 	}

@@ -45,7 +45,7 @@ func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
 // RetryTeardownOnce is RetryTeardown that saves the answer in the same transaction: a teardown that goes on is told from none
 // that was stuck by its answer alone.
 func (s *Store) RetryTeardownOnce(ctx context.Context, id string, d Deed, answer Reply) error {
-	err := s.forCause(ctx, id, answer.Cause, func(c *change, cur held) error {
+	err := s.forCause(ctx, id, answer.Cause, nil, func(c *change, cur held) error {
 		if err := c.retryTeardown(ctx, cur, d); err != nil {
 			return err
 		}

@@ -3,13 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/price"
 )
 
 // Usage counts what those of the scope hold now, without locks: for people to look at. What Judge judges by it counts itself, behind its locks.
@@ -39,32 +39,33 @@ const (
 
 // counting sums by whether a cluster is the person's, the team's and the repository's: what is not released, and what was
 // this month, whose meters stand still. Each half is read once, from an index that holds all of it.
-const counting = `
+var counting = `
 	SELECT c.requested_by = @person AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
 		count(*) FILTER (WHERE ` + isLive + `) AS live, count(*) FILTER (WHERE ` + isCreating + `) AS creating,
 		count(*) FILTER (WHERE ` + isWaiting + `) AS waiting,
-		sum(CASE WHEN c.meter_month = @month THEN c.month_node_hours ELSE 0 END + c.meter_nodes * h.running + ` + nodesToCome + ` * h.to_come) AS node_hours,
-		sum(CASE WHEN c.meter_month = @month THEN c.month_cents ELSE 0 END + c.meter_cents * h.running) AS spent_cents,
-		sum(h.to_come * CASE WHEN c.nodes > 0 THEN c.hourly_cents * ` + nodesToCome + `::float8 / c.nodes ELSE c.hourly_cents END) AS committed_cents
+		sum(CASE WHEN c.meter_month = @month THEN c.month_node_hours ELSE 0 END + (c.meter_nodes * h.running + ` + nodesToCome + ` * h.to_come) / 3600000.0)::float8 AS node_hours,
+		sum(` + cents(`CASE WHEN c.meter_month = @month THEN c.month_amount ELSE 0 END + c.meter_cents * h.running`) + `)::bigint AS spent_cents,
+		sum(` + cents(`coalesce(c.coming_cents, c.hourly_cents) * h.to_come`) + `)::bigint AS committed_cents
 	FROM clusters c, LATERAL (SELECT
-		greatest(0, @now_s - greatest(date_part('epoch', c.meter_since), @month_s)) / 3600 AS running,
-		CASE WHEN c.wish = 'present' THEN greatest(0, date_part('epoch', c.destroy_at) - @now_s) / 3600 ELSE 0 END AS to_come) h
+		greatest(0, @now_ms - greatest(` + millis("c.meter_since") + `, @month_ms)) AS running,
+		CASE WHEN c.wish = 'present' THEN greatest(0, ` + millis("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
 	WHERE c.destroyed_at IS NULL AND ` + isOurs + ` GROUP BY 1, 2, 3
 	UNION ALL
 	SELECT c.requested_by = @person, c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
-		0, 0, 0, sum(c.month_node_hours), sum(c.month_cents), 0
+		0, 0, 0, sum(c.month_node_hours), sum(` + cents("c.month_amount") + `)::bigint, 0
 	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + isOurs + ` GROUP BY 1, 2, 3`
 
 func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usage, error) {
 	type sums struct {
-		Mine, Ours, Here                      bool
-		Live, Creating, Waiting               int
-		NodeHours, SpentCents, CommittedCents float64
+		Mine, Ours, Here           bool
+		Live, Creating, Waiting    int
+		NodeHours                  float64
+		SpentCents, CommittedCents int64
 	}
 	month := monthOf(now)
 	lines, err := all[sums](ctx, from, counting, pgx.NamedArgs{
 		"person": scope.Person, "team": scope.Team, "repo": scope.Repo, "everywhere": scope.Everywhere,
-		"month": month, "now_s": float64(now.UnixMicro()) / 1e6, "month_s": float64(month.Unix()),
+		"month": month, "now_ms": now.UnixMilli(), "month_ms": month.UnixMilli(),
 	})
 	if err != nil {
 		return Usage{}, fmt.Errorf("count what is used: %w", err)
@@ -79,16 +80,14 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 		{&u.Repository, func(l sums) bool { return l.Here && scope.Repo != "" }},
 		{&u.Everywhere, func(sums) bool { return scope.Everywhere }},
 	} {
-		var spent, committed float64
 		for _, l := range lines {
 			if !of.in(l) {
 				continue
 			}
 			of.to.Live, of.to.Creating, of.to.Waiting = of.to.Live+l.Live, of.to.Creating+l.Creating, of.to.Waiting+l.Waiting
 			of.to.NodeHours += l.NodeHours
-			spent, committed = spent+l.SpentCents, committed+l.CommittedCents
+			of.to.SpentCents, of.to.CommittedCents = of.to.SpentCents+l.SpentCents, of.to.CommittedCents+l.CommittedCents
 		}
-		of.to.SpentCents, of.to.CommittedCents = int64(math.Round(spent)), int64(math.Round(committed))
 	}
 	return u, nil
 }
@@ -104,32 +103,53 @@ func rateChanges(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
-// sample writes what a cluster costs from now on, and reads its meter: what its last rate came to, this month. Scaled
-// workers are taken to cost what the other machines do.
-func (c *change) sample(ctx context.Context, cluster string, status lifecycle.Status, hourly int) error {
-	runs := status != lifecycle.Pending && status != lifecycle.Destroyed
+// sample writes what a cluster costs from now on, and reads its meter: what its last rate came to, this month.
+func (c *change) sample(ctx context.Context, cur held, next lifecycle.Cluster) error {
+	present, machines, hourly := present(next), 0, 0
+	if next.Status != lifecycle.Pending && next.Status != lifecycle.Destroyed {
+		machines = price.Machines(cur.machines, orZero(next.WorkersBase), orZero(present))
+		hourly = rate(cur.listCents, cur.machines, next, next.Workers)
+	}
+	if next.Status == lifecycle.Destroyed {
+		if err := c.forgive(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
 	_, err := c.Exec(ctx, `
-		WITH rate AS (
-			SELECT n.workers, CASE WHEN @runs THEN n.nodes ELSE 0 END AS nodes,
-				greatest(0, date_part('epoch', @now - greatest(c.meter_since, @month)) / 3600) AS hours,
-				CASE WHEN NOT @runs THEN 0 WHEN c.nodes > 0 THEN round(@hourly::int * n.nodes::float8 / c.nodes)::int ELSE @hourly::int END AS cents
-			FROM clusters c, LATERAL (SELECT coalesce(c.workers, c.workers_base) AS workers,
-				greatest(0, c.nodes + coalesce(c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0)) AS nodes) n
-			WHERE c.id = @cluster
-		), sampled AS (
+		WITH sampled AS (
 			INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost)
-			SELECT @cluster, @now, @state, workers, cents FROM rate
+			VALUES (@cluster, @now, @state, @workers, @cents)
 			ON CONFLICT (cluster_id, sample_time) DO UPDATE SET state = excluded.state,
 				worker_replicas = excluded.worker_replicas, estimated_hourly_cost = excluded.estimated_hourly_cost
+		), run AS (
+			SELECT greatest(0, @now_ms - greatest(`+millis("meter_since")+`, @month_ms)) AS ms FROM clusters WHERE id = @cluster
 		)
-		UPDATE clusters c SET
-			month_cents = CASE WHEN meter_month = @month THEN month_cents ELSE 0 END + meter_cents * hours,
-			month_node_hours = CASE WHEN meter_month = @month THEN month_node_hours ELSE 0 END + meter_nodes * hours,
-			meter_since = @now, meter_month = @month, meter_cents = rate.cents, meter_nodes = rate.nodes
-		FROM rate WHERE c.id = @cluster`,
-		pgx.NamedArgs{"cluster": cluster, "now": c.now, "month": monthOf(c.now), "state": status, "hourly": hourly, "runs": runs})
+		UPDATE clusters SET
+			month_amount = CASE WHEN meter_month = @month THEN month_amount ELSE 0 END + meter_cents * run.ms,
+			month_node_hours = CASE WHEN meter_month = @month THEN month_node_hours ELSE 0 END + meter_nodes * run.ms / 3600000.0,
+			meter_since = @now, meter_month = @month, meter_cents = @cents, meter_nodes = @nodes
+		FROM run WHERE id = @cluster`,
+		pgx.NamedArgs{
+			"cluster": cur.ID, "now": c.now, "now_ms": c.now.UnixMilli(), "month": monthOf(c.now), "month_ms": monthOf(c.now).UnixMilli(),
+			"state": next.Status, "workers": present, "cents": hourly, "nodes": machines,
+		})
 	if err != nil {
-		return fmt.Errorf("write usage of %s: %w", cluster, err)
+		return fmt.Errorf("write usage of %s: %w", cur.ID, err)
+	}
+	return nil
+}
+
+// forgive takes back what a released cluster was counted for if nothing of it was ever made: no attempt recorded a name.
+func (c *change) forgive(ctx context.Context, cluster string) error {
+	_, err := c.Exec(ctx, `
+		WITH nothing AS (
+			SELECT c.id FROM clusters c WHERE c.id = $1 AND NOT EXISTS (`+identitiesOf+`)
+		), samples AS (
+			UPDATE usage_samples u SET estimated_hourly_cost = 0 FROM nothing n WHERE u.cluster_id = n.id
+		)
+		UPDATE clusters c SET month_amount = 0, meter_cents = 0 FROM nothing n WHERE c.id = n.id`, cluster)
+	if err != nil {
+		return fmt.Errorf("take back the usage of %s: %w", cluster, err)
 	}
 	return nil
 }

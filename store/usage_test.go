@@ -210,6 +210,83 @@ func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 	require.EqualValues(t, 2*70*int(clock.now().Sub(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))/time.Hour), used(t, s).Team.SpentCents)
 }
 
+// A release before kept fractions of cents and rounded rates in floating point. What scaled clusters cost and will is the same
+// after the step as it is counted since.
+func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.New(t), newClock()
+	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
+	s := openAt(t, url, options)
+	a := sized("shop")
+	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
+	row := accept(t, s, a)
+	step(t, s, row.ID)
+	open, err := s.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	clock.pass(41*time.Minute + 7*time.Millisecond)
+	ready(t, s, row, open, "demo-abcde")
+	for _, workers := range []int{2, 0, 5} {
+		clock.pass(3*time.Hour + 333*time.Millisecond)
+		c, f, err := s.Load(t.Context(), row.ID)
+		require.NoError(t, err)
+		d := lifecycle.Decide(c, f, limits)
+		d.Next.Workers = &workers
+		require.NoError(t, s.Apply(t.Context(), d, c.Version))
+	}
+	scaled := clock.now()
+	clock.pass(time.Hour)
+	never := accept(t, s, granted("never")) // made nothing, and was counted for two hours
+	step(t, s, never.ID)
+	clock.pass(2 * time.Hour)
+	unmade(t, s, clock, never.ID)
+	before := used(t, s).Team
+	require.EqualValues(t, (70*(41*60_000+7)+70*10_800_333+58*10_800_333+35*10_800_333+93*clock.now().Sub(scaled).Milliseconds()+1_800_000)/3_600_000, before.SpentCents)
+	s.Close()
+
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 13)
+	require.NoError(t, err)
+	var old float64
+	require.NoError(t, db.QueryRow(`SELECT month_cents FROM clusters WHERE id = $1`, row.ID).Scan(&old))
+	require.Positive(t, old, "the release before counts on")
+	_, err = db.Exec(`UPDATE usage_samples SET estimated_hourly_cost = 70 WHERE cluster_id = $1 AND state = 'CREATING'`, never.ID)
+	require.NoError(t, err, "as the release before left it")
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+	s = openAt(t, url, options)
+	require.Equal(t, before, used(t, s).Team)
+	lines, err := s.UsageReport(t.Context(), store.ReportFilter{From: clock.now().Add(-99 * time.Hour), By: "team"})
+	require.NoError(t, err)
+	require.Equal(t, before.SpentCents, lines[0].Cents)
+}
+
+// unmade takes a cluster down whose attempt made nothing.
+func unmade(t *testing.T, s *store.Store, clock *clock, id string) {
+	t.Helper()
+	_, err := s.Destroy(t.Context(), id, store.Deed{Actor: "github:maya"})
+	require.NoError(t, err)
+	for range 4 { // the create's attempt is given up, and a teardown begins
+		if step(t, s, id).Open == lifecycle.Destroy {
+			break
+		}
+		clock.pass(time.Minute)
+	}
+	open, err := s.OpenAttempt(t.Context(), id)
+	require.NoError(t, err)
+	zero(t, s, clock, open)
+	step(t, s, id)
+	row, err := s.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroyed, row.Status, "%s %s", row.Phase, row.Why)
+	require.Zero(t, row.Meter.Spent(row.ReleasedAt), "nothing of it was made")
+}
+
 // Its next try begins once it is clean, without being asked for a turn again.
 func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	t.Parallel()

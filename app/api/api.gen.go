@@ -701,7 +701,7 @@ type Cluster struct {
 	// HoldUntil No end but the maximum comes before it.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price in US cents per hour.
+	// HourlyCents List price in US cents of an hour with the workers it has now.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
@@ -710,7 +710,11 @@ type Cluster struct {
 
 	// MaxDestroyAt Nothing extends it past this.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
-	Name         string    `json:"name"`
+
+	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+	// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+	Meter Meter  `json:"meter"`
+	Name  string `json:"name"`
 
 	// NeedsApproval It waits for a person's word.
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
@@ -1070,6 +1074,22 @@ type Me struct {
 	May   []string `json:"may"`
 	Name  string   `json:"name"`
 	Seats []Seat   `json:"seats"`
+}
+
+// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+type Meter struct {
+	// Ran Until since, exactly: cents an hour x milliseconds.
+	Ran int64 `json:"ran"`
+
+	// RateCents Cents an hour since then; 0 while it waits and when it is gone.
+	RateCents int `json:"rateCents"`
+
+	// Since Since when the present rate runs; absent until something costs anything.
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// ToComeCents Cents an hour from now until its end, with the workers that were asked for.
+	ToComeCents int `json:"toComeCents"`
 }
 
 // Outputs defines model for Outputs.
@@ -1814,7 +1834,7 @@ type ServerInterface interface {
 	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
 	// (GET /api/v1/clusters/{id}/explain)
 	ExplainCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// ExtendCluster Add to its end, at most up to the profile's maximum.
+	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	// (POST /api/v1/clusters/{id}/extend)
 	ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams)
 	// ReleaseHold Lift the hold; the other ends count again.
@@ -1844,7 +1864,7 @@ type ServerInterface interface {
 	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
 	// (POST /api/v1/clusters/{id}/retry)
 	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	// (POST /api/v1/clusters/{id}/scale-workers)
 	ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams)
 	// UnshareCluster Show it no longer.

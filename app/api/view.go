@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/price"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -20,7 +21,7 @@ func cluster(row store.Row) Cluster {
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, Door: row.Door, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
-		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents,
+		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: meter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
@@ -33,6 +34,11 @@ func cluster(row store.Row) Cluster {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
 	}
 	return c
+}
+
+// meter is what it cost so far and will, in a form from which programs get the same cents as every page.
+func meter(m price.Meter) Meter {
+	return Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome}
 }
 
 // due is when the next attempt may begin; a cluster that is ready, or gone, has none before it.

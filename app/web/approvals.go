@@ -130,9 +130,8 @@ func (v *approvalView) grantedTo(who policy.Principal) {
 func (v *approvalView) about(row store.Row, github string) {
 	v.Seen = true
 	if v.Kind == store.ApproveCreate {
-		whole := int64(float64(row.HourlyCents)*row.DestroyAt.Sub(row.AcceptedAt).Hours() + 0.5)
 		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, policy.Span(row.TTL))
-		v.Cost = fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(whole))
+		v.Cost = fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {
 		v.HeadAt = github + "/" + row.PR.Repo + "/commit/" + v.Head

@@ -111,17 +111,15 @@ func refused(asked []query) (n int) {
 	return n
 }
 
-// cost is the list price of the cluster's life so far, or of all of it. What waits, or never recorded a name, made nothing.
+// cost is what the cluster cost so far by list prices, or in all, and what it comes to if it lives to its end.
 func cost(row store.Row, now time.Time) string {
-	words, until := "so far", now
-	if !row.ReleasedAt.IsZero() {
-		words, until = "in all", row.ReleasedAt
+	switch {
+	case !row.ReleasedAt.IsZero():
+		return fmt.Sprintf("about %s in all", policy.Dollars(row.Meter.Spent(row.ReleasedAt)))
+	case row.Wish == lifecycle.Absent:
+		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
 	}
-	if row.Status == lifecycle.Pending || !row.ReleasedAt.IsZero() && len(row.Identities) == 0 {
-		until = row.AcceptedAt
-	}
-	cents := float64(row.HourlyCents) * max(until.Sub(row.AcceptedAt), 0).Hours()
-	return fmt.Sprintf("about %s %s", policy.Dollars(int64(cents+0.5)), words)
+	return fmt.Sprintf("about %s so far, %s if it lives to its end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
 // site is where people look at what an API address serves: github.com, an enterprise server, or the demo's stand-in.

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/price"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -36,14 +37,18 @@ func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 }
 
 func TestTheCostIsCountedToItsEnd(t *testing.T) {
-	d := details(func(r *store.Row) { r.HourlyCents = 75 })
+	d := details(func(r *store.Row) {
+		r.Wish, r.DestroyAt, r.Meter = lifecycle.Present, noon.Add(4*time.Hour), price.Meter{Since: noon, Rate: 75, ToCome: 75}
+	})
+	require.Equal(t, "about $1.50 so far, $3.00 if it lives to its end", cost(d.Row, noon.Add(2*time.Hour)))
+	d.Row.Wish = lifecycle.Absent
 	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.ReleasedAt = noon.Add(time.Hour)
-	require.Equal(t, "about $0.00 in all", cost(d.Row, noon.Add(2*time.Hour)), "no name was recorded, so nothing was made")
-	d.Row.Identities = []string{"shop-x7k2p"}
 	require.Equal(t, "about $0.75 in all", cost(d.Row, noon.Add(2*time.Hour)))
-	waits := details(func(r *store.Row) { r.HourlyCents, r.Status = 75, lifecycle.Pending })
-	require.Equal(t, "about $0.00 so far", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
+	waits := details(func(r *store.Row) {
+		r.Wish, r.Status, r.DestroyAt, r.Meter = lifecycle.Present, lifecycle.Pending, noon.Add(4*time.Hour), price.Meter{ToCome: 75}
+	})
+	require.Equal(t, "about $0.00 so far, $1.50 if it lives to its end", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
 }
 
 func TestAPassShowsItsQuestions(t *testing.T) {

@@ -694,7 +694,7 @@ type Cluster struct {
 	// HoldUntil No end but the maximum comes before it.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price in US cents per hour.
+	// HourlyCents List price in US cents of an hour with the workers it has now.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
@@ -703,7 +703,11 @@ type Cluster struct {
 
 	// MaxDestroyAt Nothing extends it past this.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
-	Name         string    `json:"name"`
+
+	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+	// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+	Meter Meter  `json:"meter"`
+	Name  string `json:"name"`
 
 	// NeedsApproval It waits for a person's word.
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
@@ -1060,6 +1064,22 @@ type Me struct {
 	May   []string `json:"may"`
 	Name  string   `json:"name"`
 	Seats []Seat   `json:"seats"`
+}
+
+// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
+// its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
+type Meter struct {
+	// Ran Until since, exactly: cents an hour x milliseconds.
+	Ran int64 `json:"ran"`
+
+	// RateCents Cents an hour since then; 0 while it waits and when it is gone.
+	RateCents int `json:"rateCents"`
+
+	// Since Since when the present rate runs; absent until something costs anything.
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// ToComeCents Cents an hour from now until its end, with the workers that were asked for.
+	ToComeCents int `json:"toComeCents"`
 }
 
 // Outputs defines model for Outputs.
@@ -1973,14 +1993,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendClusterWithBody Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBody(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendCluster Add to its end, at most up to the profile's maximum.
+	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2050,14 +2070,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2684,7 +2704,7 @@ func (c *Client) ExplainCluster(ctx context.Context, id ID, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// ExtendClusterWithBody Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2701,7 +2721,7 @@ func (c *Client) ExtendClusterWithBody(ctx context.Context, id ID, params *Exten
 	return c.Client.Do(req)
 }
 
-// ExtendCluster Add to its end, at most up to the profile's maximum.
+// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2891,7 +2911,7 @@ func (c *Client) RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSO
 	return c.Client.Do(req)
 }
 
-// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2908,7 +2928,7 @@ func (c *Client) ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleW
 	return c.Client.Do(req)
 }
 
-// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6198,14 +6218,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainClusterWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ExplainClusterResponse, error)
 
-	// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBodyWithResponse(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExtendClusterResponse, error)
 
-	// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum.
+	// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6289,14 +6309,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardownWithResponse(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryTeardownResponse, error)
 
-	// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBodyWithResponse(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ScaleWorkersResponse, error)
 
-	// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+	// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9406,7 +9426,7 @@ func (c *ClientWithResponses) ExplainClusterWithResponse(ctx context.Context, id
 	return ParseExplainClusterResponse(rsp)
 }
 
-// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9419,7 +9439,7 @@ func (c *ClientWithResponses) ExtendClusterWithBodyWithResponse(ctx context.Cont
 	return ParseExtendClusterResponse(rsp)
 }
 
-// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum.
+// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9575,7 +9595,7 @@ func (c *ClientWithResponses) RetryTeardownWithResponse(ctx context.Context, id 
 	return ParseRetryTeardownResponse(rsp)
 }
 
-// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9588,7 +9608,7 @@ func (c *ClientWithResponses) ScaleWorkersWithBodyWithResponse(ctx context.Conte
 	return ParseScaleWorkersResponse(rsp)
 }
 
-// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.
+// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/price"
 )
 
 // statusCell is where a cluster stands, in words and colour.
@@ -59,16 +60,25 @@ func endOf(c client.Cluster, now time.Time) string {
 	return words.Away(c.DestroyAt, now)
 }
 
-// spent is what a cluster cost so far, or in all, by list prices.
-func spent(c client.Cluster, now time.Time) string {
-	until := now
-	if c.Status == client.PENDING {
-		return words.Dollars(0) // it waits, and nothing of it exists
+// spent is what a cluster cost so far, or in all, by list prices. Its meter stands still while it waits and when it is gone.
+func spent(c client.Cluster, now time.Time) string { return words.Dollars(meter(c).Spent(now)) }
+
+// total is what it comes to if it lives to its end.
+func total(c client.Cluster, now time.Time) string {
+	return words.Dollars(meter(c).Total(now, c.DestroyAt))
+}
+
+func meter(c client.Cluster) price.Meter {
+	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
+}
+
+// costs says what a cluster costs, in a line.
+func costs(c client.Cluster, now time.Time) string {
+	line := fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, now))
+	if c.Wish == client.Present {
+		line += fmt.Sprintf(", %s if it lives to its end", total(c, now))
 	}
-	if !c.ReleasedAt.IsZero() {
-		until = c.ReleasedAt
-	}
-	return words.Dollars(int64(float64(c.HourlyCents)*max(until.Sub(c.AcceptedAt), 0).Hours() + 0.5))
+	return line
 }
 
 func pullRequest(c client.Cluster) string {
@@ -138,7 +148,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("asked for", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), c.RequestedBy, words.Plain(c.Door)))
 		f.Add("pull request", pullRequest(c))
-		f.Add("price", fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, s.Now)))
+		f.Add("price", costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)
 	f.Add("job", c.JobID)

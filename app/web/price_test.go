@@ -1,0 +1,187 @@
+package web
+
+import (
+	"fmt"
+	"io/fs"
+	"math/big"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Over random lives, before and after scaling and extending, every place that names a price names the same one to the cent:
+// dry run, approval, page, list, comment, status, budget, transfer and report; and it is the exact one.
+func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
+	h := newTill(t)
+	lives := 0
+	rapid.Check(t, func(r *rapid.T) {
+		lives++
+		l := h.begin(t, r, lives)
+		l.agrees(t, "accepted")
+		h.pass(time.Duration(rapid.Int64Range(1, int64(3*time.Hour)).Draw(r, "waits")))
+		l.agrees(t, "it waits")
+		l.moves(t, func(c *lifecycle.Cluster) { c.Status, c.Phase = lifecycle.Creating, lifecycle.Preflight }, l.list)
+		h.pass(time.Duration(rapid.Int64Range(1, int64(2*time.Hour)).Draw(r, "installs")))
+		l.agrees(t, "it installs")
+		l.moves(t, func(c *lifecycle.Cluster) {
+			c.Status, c.Phase, c.ReadyAt = lifecycle.Ready, lifecycle.PhaseReady, h.now()
+		}, l.list)
+		for i := range rapid.IntRange(1, 3).Draw(r, "changes") {
+			h.pass(time.Duration(rapid.Int64Range(1, int64(3*time.Hour)).Draw(r, "runs")))
+			workers := rapid.IntRange(0, 6).Draw(r, "workers")
+			_, _, err := h.desk.Scale(t.Context(), l.who, l.id, workers, app.Deed{Door: policy.DoorWeb})
+			require.NoError(t, err)
+			l.agrees(t, fmt.Sprint("it is asked to scale, ", i))
+			h.pass(time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(r, "scales")))
+			rate := (2*l.list*(3+workers) + 6) / 12 // by machine, of six, half up
+			l.moves(t, func(c *lifecycle.Cluster) { c.Workers, c.WorkersWanted = &workers, nil }, rate)
+			l.agrees(t, fmt.Sprint("it is scaled, ", i))
+			require.Equal(t, rate, l.row(t).HourlyCents)
+			_, err = h.desk.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Deed{Door: policy.DoorWeb})
+			require.NoError(t, err)
+			l.agrees(t, fmt.Sprint("it is extended, ", i))
+		}
+	})
+}
+
+// till is a desk on a clock that the test dictates.
+type till struct {
+	store *store.Store
+	desk  *app.Desk
+	at    atomic.Int64 // in microseconds
+}
+
+func (h *till) now() time.Time       { return time.UnixMicro(h.at.Load()).UTC() }
+func (h *till) pass(d time.Duration) { h.at.Add(d.Microseconds()) }
+
+func newTill(t *testing.T) *till {
+	body, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-standard.yaml")
+	require.NoError(t, err)
+	standard := strings.NewReplacer("maxReplicas: 3", "maxReplicas: 6", "us-east-2c], hourlyCents: 149", "us-east-2c], hourlyCents: 97",
+		"us-west-2c], hourlyCents: 149", "us-west-2c], hourlyCents: 100000").Replace(string(body))
+	terms := desktest.Catalogue(t, map[string]string{
+		"profiles/aws-standard.yaml": standard,
+		"quotas/quotas.yaml":         "quotas:\n  - {name: all, scope: team, live: 100000}\n",
+		"teams/platform.yaml":        "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
+		"teams/poor.yaml":            "name: poor\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\nbudget: {monthlyDollars: 1, hard: true}\n",
+	})
+	h := &till{}
+	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro())
+	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: desktest.Limits(), Lease: time.Minute, Installation: "test", Now: h.now})
+	require.NoError(t, err)
+	t.Cleanup(h.store.Close)
+	h.desk = app.New(app.Config{
+		Store: h.store, Artifacts: desktest.Shelf{}, Book: func() book.Book { return terms }, GitHub: people{}, UI: "http://127.0.0.1:8080",
+		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+	})
+	return h
+}
+
+// life is one cluster, and what it really cost, by exact arithmetic of the test's own.
+type life struct {
+	*till
+	who    policy.Principal
+	id     string
+	list   int
+	rate   int
+	since  time.Time
+	really *big.Int // cents an hour x milliseconds
+}
+
+// begin asks for a cluster, after the start of every month so that a life stays within one.
+func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
+	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro() + rapid.Int64Range(0, 7_200_000_000).Draw(r, "asks"))
+	region := rapid.SampledFrom([]string{"us-east-1", "us-east-2", "us-west-2"}).Draw(r, "region")
+	hours := rapid.IntRange(24, 72).Draw(r, "hours")
+	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], really: new(big.Int)}
+	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
+	asked := app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+		Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
+	}}
+	verdict, err := h.desk.DryRun(t.Context(), l.who, asked)
+	require.NoError(t, err)
+	require.True(t, verdict.Allowed, "%v", verdict.Refusals())
+	created, err := h.desk.Create(t.Context(), l.who, asked)
+	require.NoError(t, err)
+	l.id = created.Row.ID
+	row := l.row(t)
+	require.Equal(t, verdict.Grant.PriceCents, int64(l.list*hours))
+	require.Equal(t, verdict.Grant.PriceCents, row.Meter.Total(row.AcceptedAt, row.DestroyAt))
+	require.Equal(t, verdict.Grant.HourlyCents, row.HourlyCents)
+	view := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate}}}
+	view.about(row, "")
+	words := fmt.Sprintf("about %s an hour, %s until its end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
+	require.Equal(t, words, view.Cost)
+	require.Equal(t, words, verdictView{verdict}.Price())
+	return l
+}
+
+func (l *life) row(t *testing.T) store.Row {
+	row, err := l.store.Cluster(t.Context(), l.id)
+	require.NoError(t, err)
+	return row
+}
+
+// moves brings the cluster on as the controller does; from then on an hour costs rate.
+func (l *life) moves(t *testing.T, change func(*lifecycle.Cluster), rate int) {
+	c, _, err := l.store.Load(t.Context(), l.id)
+	require.NoError(t, err)
+	version := c.Version
+	change(&c)
+	require.NoError(t, l.store.Apply(t.Context(), lifecycle.Decision{Next: c}, version))
+	l.really.Add(l.really, l.running())
+	l.since, l.rate = l.now(), rate
+}
+
+func (l *life) running() *big.Int {
+	if l.since.IsZero() {
+		return new(big.Int)
+	}
+	return new(big.Int).Mul(big.NewInt(int64(l.rate)), big.NewInt(l.now().UnixMilli()-l.since.UnixMilli()))
+}
+
+// agrees asks every entry point for the price.
+func (l *life) agrees(t *testing.T, when string) {
+	row, now := l.row(t), l.now()
+	exact := new(big.Int).Add(l.really, l.running())
+	spent := new(big.Int).Div(exact.Add(exact, big.NewInt(1_800_000)), big.NewInt(3_600_000)).Int64()
+	left, total := row.Meter.Left(now, row.DestroyAt), row.Meter.Total(now, row.DestroyAt)
+	require.Equal(t, spent, row.Meter.Spent(now), when)
+
+	page := cost(row, now)
+	require.Equal(t, fmt.Sprintf("about %s so far, %s if it lives to its end", price.Dollars(spent), price.Dollars(total)), page, when)
+	if row.Status != lifecycle.Pending {
+		card := row.Card
+		require.Contains(t, chatops.StatusReply("maya", []lifecycle.Card{card}, chatops.Links{}, now), "About "+price.Dollars(spent)+" so far.", when)
+		card.UpdatedAt = now
+		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(total)+" if it lives to its end", when)
+		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(int64(row.HourlyCents))+" an hour", when)
+	}
+	used, err := l.store.Usage(t.Context(), store.Scope{Person: l.who.ID})
+	require.NoError(t, err)
+	require.Equal(t, []int64{spent, left}, []int64{used.Person.SpentCents, used.Person.CommittedCents}, when)
+	lines, err := l.store.UsageReport(t.Context(), store.ReportFilter{From: now.Add(-20 * 24 * time.Hour), To: now.Add(time.Millisecond), By: "owner"})
+	require.NoError(t, err)
+	for _, line := range lines {
+		if line.Key == l.who.Name {
+			require.Equal(t, spent, line.Cents, when)
+		}
+	}
+	_, err = l.desk.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Deed{Door: policy.DoorWeb})
+	require.ErrorContains(t, err, "with "+price.Dollars(left)+" for this one", when)
+}

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/price"
+)
+
+// The CLI reads a cluster's meter from the API's answer and names the cents that the server's pages name.
+func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		start := time.UnixMicro(rapid.Int64Range(1.7e15, 1.9e15).Draw(r, "since")).UTC()
+		m := price.Meter{
+			Ran: price.Amount(rapid.Int64Range(0, 1e15).Draw(r, "ran")), Since: start,
+			Rate: rapid.IntRange(0, 100_000).Draw(r, "rate"), ToCome: rapid.IntRange(0, 100_000).Draw(r, "to come"),
+		}
+		now := start.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(r, "ran since")))
+		end := now.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(r, "left")))
+		answer, err := json.Marshal(map[string]any{
+			"wish": "present", "hourlyCents": m.Rate, "destroyAt": end,
+			"meter": map[string]any{"ran": m.Ran, "since": m.Since, "rateCents": m.Rate, "toComeCents": m.ToCome},
+		})
+		require.NoError(t, err)
+		var c client.Cluster
+		require.NoError(t, json.Unmarshal(answer, &c))
+		require.Equal(t, price.Dollars(m.Spent(now)), spent(c, now))
+		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" until now, "+
+			price.Dollars(m.Total(now, end))+" if it lives to its end", costs(c, now))
+	})
+}

@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// Rise is what a change of a cluster that exists (more workers, a later end) takes more of quotas and budgets.
+type Rise struct {
+	Cents     int64 // by package price
+	NodeHours float64
+}
+
+// Party is whom a cluster counts for, and who asks for the change.
+type Party struct {
+	Asks        Principal
+	RequestedBy string // principal id of who asked for the cluster
+	Team, Repo  string // Repo is empty for a cluster that is no pull request's
+}
+
+// JudgeRise judges a change by the node hours and the budget that a new cluster is judged by, with what is used counted behind
+// the same locks. Where a new cluster would need an approval, the change takes somebody who could approve it: there is no
+// request that could wait for one.
+func JudgeRise(p Party, rise Rise, u Usage, c profiles.Catalogue) Check {
+	r := Request{Principal: Principal{ID: p.RequestedBy, Name: p.RequestedBy}}
+	if p.Repo != "" {
+		r.PR = &PullRequest{Repo: p.Repo}
+	}
+	j := judging{r: r, usage: u, terms: Terms{Catalogue: c}, own: Ownership{Team: p.Team}, price: rise.Cents, priced: true}
+	j.team, _, _ = c.Team(p.Team)
+	var checks []Check
+	for _, b := range j.bounds() {
+		if b.NodeHours > 0 && rise.NodeHours > 0 {
+			check, _ := b.nodeHours(rise.NodeHours, fmt.Sprintf("this needs %s more", hours(rise.NodeHours)))
+			checks = append(checks, check)
+		}
+	}
+	if j.team.Budget.MonthlyCents > 0 && rise.Cents > 0 {
+		for _, part := range j.checkBudget().Checks {
+			part.Name = "budget " + part.Name
+			checks = append(checks, j.decided(part, p))
+		}
+	}
+	return whole("room", "There is room for it.", checks)
+}
+
+// decided makes of a check that asks for an approval a warning to who could give it, and a refusal to everybody else.
+func (j judging) decided(check Check, p Party) Check {
+	if check.Result != Ask {
+		return check
+	}
+	check.Approval = nil
+	own := p.Asks.ID == p.RequestedBy && !j.team.Budget.Self
+	if p.Asks.Has(p.Team, approvalBy) && !own {
+		check.Result, check.Next = Warn, "You are a platform admin, so asking for it approves it."
+		return check
+	}
+	check.Result, check.Next = Fail, "It takes a platform admin to ask for it. Ask one of them, or ask for less."
+	if own {
+		check.Next = "It takes another platform admin to ask for it, since the cluster is yours. Ask one of them, or ask for less."
+	}
+	return check
+}

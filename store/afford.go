@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/price"
+)
+
+// Afford judges a change after which a cluster that exists will cost more: by what those of its scope use, counted behind the
+// same locks as a wish for a new cluster. An error of Judge refuses the change and comes back wrapped.
+type Afford struct {
+	Scope Scope // for whom the cluster counts
+	Judge func(Usage, Rise) error
+}
+
+// Rise is what a change makes a cluster take more, from now until its end.
+type Rise struct {
+	Cents     int64
+	NodeHours float64
+}
+
+// waitToAfford takes the locks of the scope that judges; none where nobody does.
+func (c *change) waitToAfford(ctx context.Context, a *Afford) error {
+	if a == nil {
+		return nil
+	}
+	return c.wait(ctx, a.Scope.locks())
+}
+
+// afford has the change from cur to next judged. What makes the cluster take no more is nobody's to judge. ErrStale: the cluster
+// was given to another team since the scope was read.
+func (c *change) afford(ctx context.Context, cur held, next lifecycle.Cluster, a *Afford) error {
+	if a == nil {
+		return nil
+	}
+	rise := cur.toCome(next, c.now)
+	before := cur.toCome(cur.Cluster, c.now)
+	rise.Cents, rise.NodeHours = rise.Cents-before.Cents, rise.NodeHours-before.NodeHours
+	if rise.Cents <= 0 && rise.NodeHours <= 0 {
+		return nil
+	}
+	var team string
+	if err := c.QueryRow(ctx, `SELECT team FROM clusters WHERE id = $1`, cur.ID).Scan(&team); err != nil || team != a.Scope.Team {
+		if err == nil {
+			err = ErrStale
+		}
+		return err
+	}
+	used, err := c.usage(ctx, a.Scope)
+	if err != nil {
+		return err
+	}
+	return a.Judge(used, rise)
+}
+
+// toCome is what the cluster takes from now until its end. Ends that a pull request or a run set do not count: they can be
+// taken back without being judged.
+func (h held) toCome(c lifecycle.Cluster, now time.Time) Rise {
+	end := lifecycle.Ends{TTL: c.Ends.TTL, Max: c.Ends.Max, Hold: c.Ends.Hold}.DestroyAt()
+	workers := c.WorkersWanted
+	if workers == nil {
+		workers = present(c)
+	}
+	machines := price.Machines(h.machines, orZero(c.WorkersBase), orZero(workers))
+	return Rise{
+		Cents:     price.Between(coming(h.listCents, h.machines, c), now, end).Cents(),
+		NodeHours: float64(machines) * max(0, end.Sub(now)).Hours(),
+	}
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Room is given in the order of acceptance. Before a cluster stand those in line that were accepted earlier, and those of its
+// own team that were accepted earlier and have not asked yet: their runners may only be slower to start. What these will need
+// is not known, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks needs.
+
+// inLine are the reservations r that stand in line, with their clusters c.
+const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.wish = 'present' AND c.destroyed_at IS NULL`
+
+// unasked are the clusters c that will ask for room and have not yet, for the same team, account and region as the cluster m
+// and accepted before it. One whose runner does not come to ask holds up nobody longer than the front of a line may.
+const unasked = ` FROM clusters c
+	WHERE c.team = m.team AND c.platform = m.platform AND c.region = m.region
+		AND coalesce(c.spec ->> 'account', '') = coalesce(m.spec ->> 'account', '') AND (c.created_at, c.id) < (m.created_at, m.id)
+		AND c.destroyed_at IS NULL AND c.wish = 'present' AND c.status IN ('PENDING', 'CREATING') AND NOT c.needs_turn AND NOT c.needs_approval
+		AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)
+		AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.recorded_at IS NOT NULL)
+		AND (@let_past_seconds <= 0 OR @now < coalesce((SELECT min(a.opened_at) FROM attempts a WHERE a.cluster_id = c.id), c.updated_at)
+			+ @let_past_seconds * interval '1 second')`
+
+// lineAhead is who stands before a cluster that asks for room.
+type lineAhead struct {
+	waiting, unasked []lifecycle.Holding
+	since            time.Time // since when the one that asks waits; zero: it asks for the first time
+	passed           time.Time // when somebody was last let past there; zero: never
+}
+
+func (l lineAhead) all() []lifecycle.Holding {
+	return append(l.waiting[:len(l.waiting):len(l.waiting)], l.unasked...)
+}
+
+// letPast says why a cluster was given room before others.
+func (l lineAhead) letPast(after time.Duration) string {
+	return fmt.Sprintf("let past %d in line that need more room than there is: they held it up for %s, which is as long as they may", len(l.waiting), after)
+}
+
+// unmeasured adds to a reason who is before it without having asked.
+func (l lineAhead) unmeasured() string {
+	switch len(l.unasked) {
+	case 0:
+		return ""
+	case 1:
+		return " (1 cluster of the team was asked for earlier and is being measured)"
+	}
+	return fmt.Sprintf(" (%d clusters of the team were asked for earlier and are being measured)", len(l.unasked))
+}
+
+// mayPass reports that those before it held up the cluster, and everybody behind them, for as long as they may.
+func (c *change) mayPass(l lineAhead) bool {
+	bound := c.store.options.Limits.LetPast
+	return bound > 0 && !l.since.IsZero() && !c.now.Before(passAt(l.since, l.passed, bound))
+}
+
+// passAt is from when one that waits since then may be let past: one at a time, with the bound between two, so that what needs
+// much is not overtaken by a stream of what needs little.
+func passAt(since, passed time.Time, bound time.Duration) time.Time {
+	if passed.After(since) {
+		since = passed
+	}
+	return since.Add(bound)
+}
+
+// lineAhead reads who stands before the cluster. demand is what it needs itself.
+func (c *change) lineAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l lineAhead, err error) {
+	args["let_past_seconds"] = c.store.options.Limits.LetPast.Seconds()
+	l.waiting, err = all[lifecycle.Holding](ctx, c, `
+		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
+			AND (c.created_at, c.id) < (SELECT m.created_at, m.id FROM clusters m WHERE m.id = @cluster) ORDER BY c.created_at, c.id`, args)
+	if err != nil {
+		return l, fmt.Errorf("read the line: %w", err)
+	}
+	others, err := all[lifecycle.Holding](ctx, c, `
+		SELECT u.id AS cluster, false AS ready, coalesce((SELECT r.items FROM reservations r JOIN clusters o ON o.id = r.cluster_id
+			WHERE r.account = @account AND r.region = @region AND o.profile = u.profile ORDER BY r.asked_at DESC LIMIT 1), '[]') AS quotas
+		FROM clusters m, LATERAL (SELECT c.id, c.profile`+unasked+`) u WHERE m.id = @cluster`, args)
+	if err != nil {
+		return l, fmt.Errorf("read who has not asked yet: %w", err)
+	}
+	for _, o := range others {
+		if len(o.Quotas) == 0 {
+			o.Quotas = demand
+		}
+		l.unasked = append(l.unasked, o)
+	}
+	var since, passed *time.Time
+	err = c.QueryRow(ctx, `
+		SELECT (SELECT since FROM reservations WHERE cluster_id = @cluster AND state = 'waiting'),
+			(SELECT max(passed_at) FROM reservations WHERE account = @account AND region = @region)`, args).Scan(&since, &passed)
+	if err != nil {
+		return l, fmt.Errorf("read since when it waits: %w", err)
+	}
+	l.since, l.passed = zero(since), zero(passed)
+	return l, nil
+}
+
+// neverAsked has those in line told who counted on a cluster of their team that will not ask for room any more.
+func (c *change) neverAsked(ctx context.Context, cluster string) error {
+	type room struct{ Account, Region string }
+	lines, err := all[room](ctx, c, `
+		SELECT DISTINCT r.account, r.region FROM clusters c JOIN clusters w ON w.team = c.team AND w.region = c.region AND (w.created_at, w.id) > (c.created_at, c.id)
+			JOIN reservations r ON r.cluster_id = w.id AND r.state = 'waiting'
+		WHERE c.id = $1 AND NOT EXISTS (SELECT FROM reservations own WHERE own.cluster_id = c.id)`, cluster)
+	if err != nil {
+		return fmt.Errorf("find the line that %s would have stood in: %w", cluster, err)
+	}
+	for _, l := range lines {
+		c.moveUp(l.Account, l.Region)
+	}
+	return nil
+}

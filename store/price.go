@@ -1,0 +1,71 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/price"
+)
+
+// The store sums and rounds many clusters' amounts in SQL. It does so by the rules of package price: whole milliseconds, and
+// half up to the cent. Rates are never computed in SQL; the columns hold what price.Hourly said.
+
+// millis is a time in SQL as price counts it: time.Time.UnixMilli. PostgreSQL keeps microseconds, so the first step is exact.
+func millis(at string) string { return `((date_part('epoch', ` + at + `) * 1e6)::bigint / 1000)` }
+
+// cents rounds an amount in SQL as price.Amount.Cents does.
+func cents(amount string) string {
+	return fmt.Sprintf(`((%s + %d) / %d)`, amount, price.PerHour/2, price.PerHour)
+}
+
+// rate is what an hour of the cluster costs with so many workers; nil: as many as it was accepted with.
+func rate(listCents, machines int, c lifecycle.Cluster, workers *int) int {
+	base := orZero(c.WorkersBase)
+	if workers == nil {
+		workers = &base
+	}
+	return price.Hourly(listCents, machines, base, *workers)
+}
+
+// coming is what an hour of it costs until its end: with the workers that somebody asked for, else those it has.
+func coming(listCents, machines int, c lifecycle.Cluster) int {
+	if c.WorkersWanted != nil {
+		return rate(listCents, machines, c, c.WorkersWanted)
+	}
+	return rate(listCents, machines, c, c.Workers)
+}
+
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// meterColumns are what a cluster cost until its newest usage sample, exactly, and the rate since. Reports are made from the
+// same samples. A cluster that was released costs nothing more, even where its last sample is missing.
+var meterColumns = `meter.ran, meter.since AS meter_at, meter.rate AS meter_rate`
+
+var meterSources = ` LEFT JOIN LATERAL (
+	SELECT sum(s.cents * greatest(0, ` + millis("least(s.until, c.destroyed_at)") + ` - ` + millis("s.sample_time") + `))::bigint AS ran,
+		max(s.sample_time) FILTER (WHERE s.until IS NULL AND c.destroyed_at IS NULL) AS since,
+		max(s.cents) FILTER (WHERE s.until IS NULL AND c.destroyed_at IS NULL) AS rate
+	FROM (SELECT u.sample_time, lead(u.sample_time) OVER (ORDER BY u.sample_time) AS until,
+			CASE WHEN u.state IN ('PENDING', 'DESTROYED') THEN 0 ELSE u.estimated_hourly_cost END AS cents
+		FROM usage_samples u WHERE u.cluster_id = c.id) s) meter ON true `
+
+// meterRecord reads meterColumns.
+type meterRecord struct {
+	Ran       *int64
+	MeterAt   *time.Time
+	MeterRate *int
+}
+
+func (r meterRecord) meter(toCome int) price.Meter {
+	m := price.Meter{Since: zero(r.MeterAt), Rate: orZero(r.MeterRate), ToCome: toCome}
+	if r.Ran != nil {
+		m.Ran = price.Amount(*r.Ran)
+	}
+	return m
+}

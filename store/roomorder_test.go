@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Twenty are accepted at once and their runners come in any order, the last accepted first: those that were accepted first get
+// the room there is, and nobody else does.
+func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ need, fit int }{"room for one": {4, 1}, "room for three": {2, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute})
+			rows := acceptedAtOnce(t, s, 20)
+			opens := map[string]store.LaunchSpec{}
+			for _, row := range rows {
+				step(t, s, row.ID)
+				open, err := s.OpenAttempt(t.Context(), row.ID)
+				require.NoError(t, err)
+				_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+				require.NoError(t, err)
+				opens[row.ID] = open
+			}
+			last := rows[len(rows)-1]
+			room, _, err := s.Reserve(t.Context(), opens[last.ID].Attempt, opens[last.ID].Token, demand(c.need, 0, nil))
+			require.NoError(t, err)
+			require.Equal(t, 20, room.Place, "its runner was the first to ask; 19 were accepted before it")
+			answers := map[string]store.RoomRow{last.ID: room}
+			var all sync.WaitGroup
+			var mu sync.Mutex
+			for _, row := range rows[:len(rows)-1] {
+				all.Go(func() {
+					room, _, err := s.Reserve(t.Context(), opens[row.ID].Attempt, opens[row.ID].Token, demand(c.need, 0, nil))
+					mu.Lock()
+					defer mu.Unlock()
+					if answers[row.ID] = room; err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			for _, row := range rows {
+				if answers[row.ID].Wait != "" {
+					waits(t, s, row, opens[row.ID])
+				}
+			}
+			untilNobodyLooks(t, s, rows, demand(c.need, 0, nil))
+			var got []string
+			for _, row := range rows {
+				if count(t, s, `SELECT count(*) FROM reservations WHERE cluster_id = $1 AND state = 'granted'`, row.ID) == 1 {
+					got = append(got, row.Name)
+				}
+			}
+			var first []string
+			for _, row := range rows[:c.fit] {
+				first = append(first, row.Name)
+			}
+			require.Equal(t, first, got)
+			for i, row := range rows[c.fit:] {
+				_, facts, err := s.Load(t.Context(), row.ID)
+				require.NoError(t, err)
+				require.Equal(t, i+1, facts.Line.Place)
+			}
+		})
+	}
+}
+
+// acceptedAtOnce are clusters of one team that were asked for concurrently, in the order of their acceptance.
+func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
+	t.Helper()
+	rows := make([]store.Row, n)
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			a := granted(fmt.Sprintf("shop-%d", i))
+			rows[i], errs[i] = judge(s, wishes(a), a)
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	slices.SortFunc(rows, func(a, b store.Row) int {
+		return cmp.Or(a.AcceptedAt.Compare(b.AcceptedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return rows
+}
+
+// untilNobodyLooks lets those in line look for room again as long as one of them has a reason to.
+func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d store.DemandRow) {
+	t.Helper()
+	for looks := 0; ; {
+		before := looks
+		for _, row := range rows {
+			c, f, err := s.Load(t.Context(), row.ID)
+			require.NoError(t, err)
+			if f.Line.Place == 0 || f.Open != nil {
+				continue
+			}
+			if step(t, s, c.ID).Open == "" {
+				continue
+			}
+			if room, open := asks(t, s, row, d); room.Wait != "" {
+				waits(t, s, row, open)
+			}
+			looks++
+		}
+		require.Less(t, looks, 100, "a look that finds no room is no reason for the next")
+		if looks == before {
+			return
+		}
+	}
+}
+
+// What a runner that never comes would have needed is kept for no longer than the front of a line may hold up others.
+func TestOneThatDoesNotComeToAskHoldsUpItsTeamForABoundedTime(t *testing.T) {
+	t.Parallel()
+	s, clock := passing(t)
+	_, second := begun(t, s, clock, "silent"), begun(t, s, clock, "second")
+	room, open := asks(t, s, second, demand(4, 0, nil))
+	require.Equal(t, 2, room.Place)
+	second = waits(t, s, second, open)
+
+	clock.pass(10*time.Minute + time.Second)
+	step(t, s, second.ID)
+	room, _ = asks(t, s, second, demand(4, 0, nil))
+	require.Empty(t, room.Wait)
+
+	// One that goes without having asked is no longer waited for, and those who counted on it are told.
+	s, clock = passing(t)
+	gone, third := begun(t, s, clock, "gone"), begun(t, s, clock, "third")
+	_, open = asks(t, s, third, demand(4, 0, nil))
+	third = waits(t, s, third, open)
+	lose(t, s)
+	_, err := s.Destroy(t.Context(), gone.ID, store.Deed{Actor: "github:maya", Why: "enough"})
+	require.NoError(t, err)
+	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open, "it is next now, so it looks at once")
+}
+
+// passing is a store where the front of the line holds up others for ten minutes at most.
+func passing(t *testing.T) (*store.Store, *clock) {
+	t.Helper()
+	c, l := newClock(), limits
+	l.LetPast = 10 * time.Minute
+	return openAt(t, pgtest.New(t), store.Options{Limits: l, Lease: 15 * time.Minute, Now: c.now}), c
+}
+
+func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
+	t.Parallel()
+	s, clock := passing(t)
+	full, big := begun(t, s, clock, "full"), begun(t, s, clock, "big")
+	asks(t, s, full, demand(2, 0, nil))
+	_, open := asks(t, s, big, demand(6, 0, nil))
+	big = waits(t, s, big, open)
+	looks := func(row store.Row) (store.RoomRow, store.Row) {
+		t.Helper()
+		room, open := asks(t, s, row, demand(2, 0, nil))
+		if room.Wait == "" {
+			return room, settled(t, s, row.ID)
+		}
+		return room, waits(t, s, row, open)
+	}
+	one, two := begun(t, s, clock, "one"), begun(t, s, clock, "two")
+	room, one := looks(one)
+	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or set aside and 6 are waited for longer", Place: 2}, room)
+	_, two = looks(two)
+	asked := clock.now()
+
+	clock.pass(9 * time.Minute)
+	require.Equal(t, lifecycle.Create, step(t, s, one.ID).Open)
+	room, one = looks(one)
+	require.Equal(t, 2, room.Place, "not before the time is over")
+	require.Equal(t, asked.Add(10*time.Minute), step(t, s, one.ID).Next.RetryAt, "and then at once")
+
+	clock.pass(time.Minute)
+	require.Equal(t, lifecycle.Create, step(t, s, two.ID).Open)
+	room, two = looks(two)
+	require.NotEmpty(t, room.Wait, "one before it in line fits, too, and comes first")
+	require.Equal(t, lifecycle.Create, step(t, s, one.ID).Open)
+	room, one = looks(one)
+	require.Empty(t, room.Wait, "it is let past")
+	require.Equal(t, lifecycle.Preflight, one.Phase)
+	require.Contains(t, reasons(t, s, one.ID), "let past 1 in line that need more room than there is: they held it up for 10m0s, which is as long as they may")
+
+	big = settled(t, s, big.ID)
+	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or set aside; one needs less and was let past at "+
+		clock.now().UTC().Format("15:04 UTC on 2 January"), big.Why, "the line says so")
+	require.Equal(t, 1, big.Place)
+
+	// The next has to wait as long again, so that the big one is not overtaken by a stream of small ones.
+	clock.pass(9 * time.Minute)
+	require.Equal(t, lifecycle.Create, step(t, s, two.ID).Open)
+	room, two = looks(two)
+	require.NotEmpty(t, room.Wait)
+	clock.pass(time.Minute)
+	require.Equal(t, lifecycle.Create, step(t, s, two.ID).Open)
+	room, _ = looks(two)
+	require.Empty(t, room.Wait)
+}
+
+// reasons are what the timeline says of a cluster.
+func reasons(t *testing.T, s *store.Store, id string) (words []string) {
+	t.Helper()
+	events, err := s.Timeline(t.Context(), id)
+	require.NoError(t, err)
+	for _, e := range events {
+		words = append(words, e.Why)
+	}
+	return words
+}
