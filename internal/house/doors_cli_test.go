@@ -173,5 +173,10 @@ func (s terminal) oneLife() {
 	require.Contains(s.t, s.run("destroy", name, "--wait", "--timeout", "2m").ends(0), "DESTROYED")
 	s.t.Logf("destroy --wait took %s", time.Since(began).Round(time.Millisecond))
 	require.Empty(s.t, s.AWS.Resources(name))
-	s.run("kubeconfig", name).ends(4)
+	s.run("kubeconfig", name).ends(5)
+	for _, read := range []string{"status", "explain", "timeline", "logs"} { // its name is for reading from now on
+		s.run(read, name).ends(0)
+	}
+	require.Contains(s.t, s.run("destroy", name).ends(0), "gone since")
+	require.Contains(s.t, s.run("wait", name, "--for", "destroyed").ends(0), "gone since")
 }
