@@ -304,8 +304,8 @@ func dashes(text string) string {
 
 func unknownVerb(word string) string {
 	hint := "There are: " + list(verbs()) + "."
-	if near, ok := meant(word); ok {
-		hint = fmt.Sprintf("Did you mean %s?", code(Prefix+" "+near))
+	if near := suggestion(word, verbs()); near != "" {
+		hint = near
 	}
 	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))
 }
