@@ -50,6 +50,7 @@ var table = []entry{
 			{"--region", "r", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
 			{"--version", "v", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
 			{"--team", "", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
+			{"--dry-run", "", "", "say what would become of it, at what price and when, and create nothing", func(c *Command, _ string) string { c.DryRun = true; return "" }},
 		}},
 	{verb: VerbStatus, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
 		words: "how the clusters of this pull request are"},
