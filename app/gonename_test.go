@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -123,4 +124,12 @@ func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
 		said := h.replies()
 		require.Contains(t, said[len(said)-1], c.want, c.line)
 	}
+}
+
+func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{Count: 1, By: "platform_admin"})
+	row := h.named(seatedIn("oidc:https://issuer.example.com#maya", "platform"), "demo")
+	h.release(row)
+	require.Contains(t, h.slack("UMATE", "status demo"), "`demo`")
+	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
 }
