@@ -86,7 +86,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
 }
 
-// waitFor is what to call a cluster while one waits: one that goes loses its name before the waiting ends.
+// waitFor is what to call a cluster while one waits: the name of one that goes may be another cluster's before the waiting ends.
 func waitFor(c client.Cluster, goal follow.Goal) string {
 	if goal == follow.Destroyed {
 		return c.ClusterID
