@@ -14,8 +14,8 @@ import (
 // clusterID begins the id of every cluster; no name can hold its underscore.
 const clusterID = "clu_"
 
-// seen is the cluster that ref means, by its id or by the name of one that lives, if the principal may see it. What may not
-// be seen is told in the same words as what does not exist.
+// seen is the cluster that ref means, by its id or its name (see named), if the principal may see it. What may not be seen is
+// told in the same words as what does not exist.
 func (d *Desk) seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
@@ -78,8 +78,8 @@ func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.
 	return row, access, err
 }
 
-// named finds the cluster that lives under a name among those the principal may see. Two of a name, on two base domains,
-// are told apart by their ids alone.
+// named finds the cluster with a name among those the principal may see: the live one, or else the newest that is gone, so that
+// people can still read what became of it. Two live clusters with one name, on two base domains, are told apart by their ids alone.
 func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
@@ -88,7 +88,13 @@ func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (stor
 	case err != nil:
 		return store.Row{}, "", fmt.Errorf("look for %s: %w", name, err)
 	case len(rows) == 0:
-		return store.Row{}, "", nil
+		f.Live, f.Limit = false, 1
+		if rows, _, err = d.store.List(ctx, f); err != nil {
+			return store.Row{}, "", fmt.Errorf("look for %s among those that are gone: %w", name, err)
+		}
+		if len(rows) == 0 {
+			return store.Row{}, "", nil
+		}
 	case len(rows) > 1:
 		var each []string
 		for _, r := range rows {
@@ -135,7 +141,7 @@ func unseen(p policy.Principal, ref string) error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
-	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours; one that is gone goes by its id.", ref)
+	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
 }
 
 func seatless() error {

@@ -10,7 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Destroy takes a cluster down now. Asking again answers with the same job.
+// Destroy takes a cluster down now. Asking again answers with the same job; for a cluster that is gone this changes nothing and
+// succeeds. Destroying has the words for both.
 func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
 	row, err = d.allowed(ctx, p, ref, policy.ActDestroy)
 	if err != nil {
@@ -18,6 +19,9 @@ func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed
 	}
 	if deed, err = reasoned(deed, false); err != nil {
 		return store.Row{}, "", err
+	}
+	if isGone(row) {
+		return row, row.JobID, nil
 	}
 	job, err = d.store.Destroy(ctx, row.ID, deed.by(p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))

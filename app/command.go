@@ -19,6 +19,11 @@ func (d *Desk) statusByComment(ctx context.Context, c command) (reply, note stri
 	if err != nil {
 		return "", "", fmt.Errorf("list clusters: %w", err)
 	}
+	if len(rows) == 0 {
+		if rows, err = d.lastGone(ctx, c); err != nil {
+			return "", "", err
+		}
+	}
 	now, err := d.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
@@ -51,7 +56,10 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 	if err := mayChange(c.request, row, policy.ActExtend); err != nil {
 		return "", "", err
 	}
-	if row.Wish != lifecycle.Present {
+	switch {
+	case isGone(row):
+		return "", "", fail(Conflict, "%s It cannot be extended. `/ocp create %s` starts a new one.", goneSince(row), row.Profile)
+	case row.Wish != lifecycle.Present:
 		return "", "", fail(Conflict, "`%s` is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
 			row.Name, quoted(row.WishWhy), row.Profile)
 	}
@@ -106,7 +114,10 @@ func (d *Desk) destroy(ctx context.Context, c command, row store.Row) (reply, no
 	if err := mayChange(c.request, row, policy.ActDestroy); err != nil {
 		return "", "", err
 	}
-	if row.Wish != lifecycle.Present {
+	switch {
+	case isGone(row):
+		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
+	case row.Wish != lifecycle.Present:
 		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
 			c.event.Author, row.Name, quoted(row.WishWhy)), "already going", nil
 	}
@@ -151,8 +162,40 @@ func (c command) how() string {
 	return c.by
 }
 
-// one finds the cluster a command means: the named profile's newest that is not released, or the only one there is.
+// one finds the cluster a command means: the live one (see liveOne), or else the newest that is gone, so that its end can still
+// be read.
 func (d *Desk) one(ctx context.Context, c command) (store.Row, error) {
+	row, err := d.liveOne(ctx, c)
+	if KindOf(err) != NotFound {
+		return row, err
+	}
+	gone, problem := d.lastGone(ctx, c)
+	switch {
+	case problem != nil:
+		return store.Row{}, problem
+	case len(gone) == 0:
+		return store.Row{}, err
+	}
+	return gone[0], nil
+}
+
+// lastGone is the newest cluster of the pull request, of the command's profile where it names one. It is asked for where none is
+// live; a pull request that never had one gives none.
+func (d *Desk) lastGone(ctx context.Context, c command) ([]store.Row, error) {
+	rows, _, err := d.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("look for the last cluster of %s#%d: %w", c.pr.Repo, c.pr.Number, err)
+	}
+	return rows, nil
+}
+
+// goneSince is GoneSince for a comment.
+func goneSince(row store.Row) string {
+	return strings.Replace(GoneSince(row), row.Name, "`"+row.Name+"`", 1)
+}
+
+// liveOne finds the named profile's newest cluster that is not gone, or the only one there is.
+func (d *Desk) liveOne(ctx context.Context, c command) (store.Row, error) {
 	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
 	rows, _, err := d.store.List(ctx, filter)
 	if err != nil {

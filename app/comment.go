@@ -268,6 +268,9 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 		w.at = latest(c.event.At, c.pr.UpdatedAt)
 		w.refused = []store.Effect{c.event.reaction(outcome, "confused")}
 	}
+	if c.DryRun {
+		return d.previewByComment(ctx, c, w)
+	}
 	made, err := d.create(ctx, w)
 	if err != nil {
 		return "", "", err
@@ -276,6 +279,18 @@ func (d *Desk) createOnce(ctx context.Context, c command, w wish) (reply, note s
 		return "", "", declined{note: refusedNote(profile, made.Verdict)}
 	}
 	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.followUp(ctx, c, made.Row.ID)
+}
+
+// previewByComment says what would become of a wish, and keeps nothing of it.
+func (d *Desk) previewByComment(ctx context.Context, c command, w wish) (reply, note string, err error) {
+	preview, err := d.rehearse(ctx, w)
+	if err != nil {
+		return "", "", err
+	}
+	if !preview.Allowed {
+		return "", "", declined{chatops.Refusal(c.event.Author, preview.Verdict), refusedNote(w.request.Profile, preview.Verdict)}
+	}
+	return chatops.Preview(c.event.Author, preview.Verdict, preview.Forecast), "dry run of " + w.request.Profile, nil
 }
 
 func latest(a, b time.Time) time.Time {

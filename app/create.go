@@ -3,11 +3,13 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
@@ -37,28 +39,65 @@ func (d *Desk) Create(ctx context.Context, p policy.Principal, a Asked) (Created
 	return d.create(ctx, w)
 }
 
-// DryRun judges a request as Create would at this moment, and keeps nothing. What a person should correct stands among the
-// checks. Only what is no request at all is an error.
-func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (policy.Verdict, error) {
+// Preview is what would become of a request.
+type Preview struct {
+	policy.Verdict
+	lifecycle.Forecast
+}
+
+// DryRun does what Create does at this moment up to the commit, and keeps nothing: a name that is taken, a full quota and an
+// approval are found as the real call finds them. What a person should correct stands among the checks. Only what is no request
+// at all is an error.
+func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
 	if err := mayAll(p, policy.ActCreate, "create clusters"); err != nil {
-		return policy.Verdict{}, err
+		return Preview{}, err
 	}
 	if unreadable(a.Wrong) {
-		return policy.Verdict{}, Refused(policy.Verdict{}, a.Wrong)
+		return Preview{}, Refused(policy.Verdict{}, a.Wrong)
 	}
 	now, err := d.store.Now(ctx)
 	if err != nil {
-		return policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
+		return Preview{}, fmt.Errorf("read the clock: %w", err)
 	}
 	w, wrong := d.prepare(p, a, d.book(), now)
 	if err := ctx.Err(); err != nil { // nobody waits for the answer any more
-		return policy.Verdict{}, fmt.Errorf("judge a request: %w", err)
+		return Preview{}, fmt.Errorf("judge a request: %w", err)
+	}
+	if len(wrong) == 0 {
+		return d.rehearse(ctx, w)
 	}
 	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.request, w.book.Catalogue), "", w.book.Catalogue))
 	if err != nil {
-		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
+		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
-	v := d.evaluate(w, used(usage), now)
+	return Preview{Verdict: blamed(d.evaluate(w, used(usage), now), wrong)}, nil
+}
+
+// rehearse creates a wish and rolls it back. That its name is taken is a result here, as every other refusal is.
+func (d *Desk) rehearse(ctx context.Context, w wish) (Preview, error) {
+	w.rehearsed = true
+	made, err := d.create(ctx, w)
+	var taken *Error
+	if errors.As(err, &taken) && made.Taken {
+		v := made.Verdict
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Words: taken.Message, Accept: "a name that no live cluster has"}
+		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
+		return Preview{Verdict: refusedAll(v)}, nil
+	}
+	if err != nil {
+		return Preview{}, err
+	}
+	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
+}
+
+// refusedAll is a verdict that grants nothing.
+func refusedAll(v policy.Verdict) policy.Verdict {
+	v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
+	return v
+}
+
+// blamed is a verdict with the fields that are wrong among its checks.
+func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 	refusals := v.Refusals()
 	refused := make(map[string]bool, len(refusals)+len(wrong))
 	for _, check := range refusals {
@@ -71,10 +110,7 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (policy.
 		refused[field.Name] = true
 		v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Words: field.Detail, Accept: strings.Join(field.Accept, ", ")})
 	}
-	if len(wrong) > 0 {
-		v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
-	}
-	return v, nil
+	return refusedAll(v)
 }
 
 // prepare makes a wish of a request, and says what is wrong with it beside what policy will say.

@@ -84,8 +84,27 @@ func stale(row store.Row) error {
 
 // wanted refuses what makes no sense for a cluster that is going.
 func wantedStill(row store.Row, what string) error {
-	if row.Wish == lifecycle.Present {
+	switch {
+	case isGone(row):
+		return fail(Conflict, "%s It cannot be %s. Create a new cluster.", GoneSince(row), what)
+	case row.Wish == lifecycle.Present:
 		return nil
 	}
 	return fail(Conflict, "%s is already going (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+}
+
+// isGone says that nothing is left of a cluster.
+func isGone(row store.Row) bool { return row.Phase == lifecycle.Released }
+
+// GoneSince says since when nothing is left of a cluster that is gone.
+func GoneSince(row store.Row) string {
+	return fmt.Sprintf("%s is gone: nothing has been left of it since %s.", row.Name, when(row.ReleasedAt))
+}
+
+// Destroying says what came of asking for a cluster to be destroyed.
+func Destroying(row store.Row) string {
+	if isGone(row) {
+		return GoneSince(row)
+	}
+	return row.Name + " is being taken down. It is called destroyed once a count of our own, taken twice, found nothing left."
 }

@@ -215,7 +215,7 @@ func (d *Desk) deleteByDispatch(ctx context.Context, c command, name string) (re
 			return d.destroy(ctx, c, live[i])
 		}
 	}
-	row, err := d.one(ctx, c)
+	row, err := d.liveOne(ctx, c)
 	var said *Error
 	if errors.As(err, &said) && said.Kind == NotFound {
 		return "", "nothing is left to take down", nil

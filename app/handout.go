@@ -98,5 +98,8 @@ func reachable(row store.Row) error {
 	case row.Status == lifecycle.Pending || row.Status == lifecycle.Creating:
 		return fail(Conflict, "%s is not ready yet: %s (%s). Ask again when its status is READY.", row.Name, row.Status, row.Phase)
 	}
+	if isGone(row) {
+		return fail(Conflict, "%s Create a new cluster.", GoneSince(row))
+	}
 	return fail(Conflict, "%s cannot be used any more: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
 }

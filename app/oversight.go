@@ -26,7 +26,7 @@ func (d *Desk) Audit(ctx context.Context, p policy.Principal, f store.AuditFilte
 	if err := mayAll(p, policy.ActAudit, "read the audit trail"); err != nil {
 		return nil, "", err
 	}
-	if f.Cluster != "" { // a name is the living cluster's; a wrong one is said to be, not answered with no lines
+	if f.Cluster != "" { // a wrong name is said to be wrong, not answered with no lines
 		row, err := d.seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err

@@ -27,7 +27,7 @@ func (h *house) judged(ctx context.Context, text string) (policy.Verdict, []app.
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
 	v, err := h.desk.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
-	return v, wrong, err
+	return v.Verdict, wrong, err
 }
 
 func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {

@@ -40,7 +40,7 @@ func (d *Desk) List(ctx context.Context, p policy.Principal, f store.Filter) ([]
 	return rows, next, nil
 }
 
-// Cluster returns one cluster's row, by id or by the name of one that lives.
+// Cluster returns one cluster's row, by its id or its name; a name means the live cluster, or else the newest that is gone.
 func (d *Desk) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	return d.seen(ctx, p, ref)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -33,6 +34,8 @@ type wish struct {
 	label   string         // that a refusal takes off; empty: none
 	refused []store.Effect // what a refusal changes on GitHub
 
+	rehearsed bool // everything is rolled back before the commit
+
 	once   *store.Once // a request that may be sent again; nil: it is not
 	answer func(Created) (store.Answer, error)
 }
@@ -45,6 +48,9 @@ type Created struct {
 	Place    int           // in line where a quota is full; 0: it has its turn at once
 	Answer   *store.Answer // as it was given the first time; nil where nobody asked for one
 	Replayed bool          // it was asked before
+	Taken    bool          // beside an error: it was granted, and its name is another live cluster's
+
+	Forecast lifecycle.Forecast // of one that was rehearsed
 }
 
 // create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
@@ -73,14 +79,21 @@ func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
 		}
 		return w.answer(out)
 	}
-	judged, err := d.store.Judge(ctx, ask, judge, answer)
+	do := func() (judged store.Judged, err error) {
+		if w.rehearsed {
+			out.Forecast, err = d.store.Rehearse(ctx, ask, judge)
+			return judged, err
+		}
+		return d.store.Judge(ctx, ask, judge, answer)
+	}
+	judged, err := do()
 	if errors.Is(err, store.ErrNameTaken) && out.Verdict.Grant.FallbackName != "" {
 		fallback = true
-		judged, err = d.store.Judge(ctx, ask, judge, answer)
+		judged, err = do()
 	}
 	switch {
 	case errors.Is(err, store.ErrNameTaken):
-		return Created{}, nameTaken(w, out.Verdict.Grant)
+		return Created{Verdict: out.Verdict, Taken: true}, nameTaken(w, out.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
 		return Created{}, fail(Conflict, "This Idempotency-Key was used for another request. Send the same request, or take a new key.")
 	case err != nil:
@@ -113,7 +126,7 @@ func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
 	v := policy.Evaluate(w.request, u, w.book.Terms(now), d.policy)
 	v.Checks = append(v.Checks, w.notes...)
 	if slices.ContainsFunc(w.notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
-		v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
+		v = refusedAll(v)
 	}
 	return v
 }

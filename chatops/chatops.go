@@ -60,6 +60,7 @@ type Command struct {
 	Region  string
 	Version string
 	Team    string        // share too: the team it is shown to
+	DryRun  bool          // create: say what would become of it, and create nothing
 	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: what to add, hold: how long from now, always above 0
 
 	Replicas int    // scale: how many workers, 0 and up

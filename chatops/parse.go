@@ -149,11 +149,12 @@ func (r *reading) read(words []word) {
 			continue
 		}
 		name, value, inline := strings.Cut(dashes(w.text), "=")
-		if !inline && i+1 < len(words) && !words[i+1].isOption() {
+		name = strings.ToLower(name)
+		if !inline && i+1 < len(words) && !words[i+1].isOption() && !r.isSwitch(name) {
 			i++
 			value = words[i].text
 		}
-		r.flag(strings.ToLower(name), value)
+		r.flag(name, value)
 	}
 }
 
@@ -211,18 +212,32 @@ func (r *reading) taken(text string) bool {
 // commit is a commit's id, or enough of its beginning.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
-// flag reads an option with its value.
-func (r *reading) flag(name, value string) {
+// named is the option of that name.
+func (r *reading) named(name string) (option, bool) {
 	o, known := r.option(name)
 	if !known && strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "--") && len(name) > 2 {
 		o, known = r.option("-" + name) // -ttl for --ttl
 	}
+	return o, known
+}
+
+// isSwitch says that the option takes no value.
+func (r *reading) isSwitch(name string) bool {
+	o, known := r.named(name)
+	return known && o.example == ""
+}
+
+// flag reads an option with its value.
+func (r *reading) flag(name, value string) {
+	o, known := r.named(name)
 	switch {
 	case !known:
 		r.problems = append(r.problems, r.noOption(name))
 	case r.seen[o.name]:
 		r.wrong("%s is given twice.", code(o.name))
-	case value == "":
+	case o.example == "" && value != "":
+		r.wrong("%s takes no value, so %s is one word too many.", code(o.name), code(value))
+	case value == "" && o.example != "":
 		r.wrong("%s needs a value, for example %s.", code(o.name), code(o.name+" "+o.example))
 	default:
 		if problem := o.set(&r.command, value); problem != "" {
@@ -304,8 +319,8 @@ func dashes(text string) string {
 
 func unknownVerb(word string) string {
 	hint := "There are: " + list(verbs()) + "."
-	if near, ok := meant(word); ok {
-		hint = fmt.Sprintf("Did you mean %s?", code(Prefix+" "+near))
+	if near := suggestion(word, verbs()); near != "" {
+		hint = near
 	}
 	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))
 }

@@ -74,6 +74,8 @@ func TestCommandsAreUnderstood(t *testing.T) {
 func TestWhatIsNotUnderstoodIsAnsweredWithWhatWasMeant(t *testing.T) {
 	for line, want := range map[string][]string{
 		"/ocp crate aws-standard":                     {"`/ocp crate` is not a command", "Did you mean `/ocp create`?"},
+		"/ocp lunch":                                  {"`/ocp lunch` is not a command. Did you mean `launch`? The command for that is `/ocp create`."},
+		"/ocp de":                                     {"Did you mean `/ocp destroy`?"},
 		"/ocp destory":                                {"Did you mean `/ocp destroy`?"},
 		"/ocp kubconfig":                              {"Did you mean `/ocp kubeconfig`?"},
 		"/ocp frobnicate":                             {"There are: `create`, `status`", "`/ocp help`"},

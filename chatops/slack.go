@@ -127,19 +127,20 @@ func slackUnknown(word string) string {
 		words = fmt.Sprintf("A comment %s on the pull request does it, and so do the pages and `ocpctl %s`.", code(Prefix+" "+string(verb)), verb)
 	default:
 		hint := "There are: " + list(slackVerbs()) + "."
-		if near, ok := Closest(word, slices.Concat(slackVerbs(), verbs())); ok {
-			hint = fmt.Sprintf("Did you mean %s?", code(Prefix+" "+near))
+		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
+			hint = near
 		}
 		return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))
 	}
 	return fmt.Sprintf("%s is not done from Slack. %s", code(Prefix+" "+string(verb)), words)
 }
 
-// SlackGot acknowledges a slash command at once, before anything was done for it.
+// SlackGot acknowledges a slash command at once, before anything was done for it. Only a command that is understood is called so;
+// of any other the answer that follows says what is wrong.
 func SlackGot(text string) string {
 	c, _ := ParseSlack(text)
 	if c == nil {
-		return "Got it, though it is not understood as it stands. The answer says why."
+		return "This command was not understood, so nothing was done. The answer that follows says why."
 	}
 	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref, " ")
 	if c.Why != "" {

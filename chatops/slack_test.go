@@ -40,6 +40,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		"status a b":  {"`b` is one word too many"},
 		"link me":     {"`me` is one word too many"},
 		"aprove shop": {"Did you mean `/ocp approve`?"},
+		"lunch":       {"Did you mean `launch`? The command for that is `/ocp create`."},
 		"xyzzy":       {"There are: `approvals`, `approve`, `refuse`"},
 		"create":      {"not done from Slack", "A comment `/ocp create` on the pull request"},
 		"list":        {"`/ocp status` lists your clusters here"},
@@ -52,6 +53,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 			require.Contains(t, reply, words, text)
 		}
 		require.Contains(t, SlackGot(text), "not understood", text)
+		require.NotContains(t, SlackGot(text), "Got it", text)
 		require.NotContains(t, SlackGot(text), reply, "the answer that follows says it, once")
 	}
 }

@@ -50,6 +50,7 @@ var table = []entry{
 			{"--region", "r", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
 			{"--version", "v", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
 			{"--team", "", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
+			{"--dry-run", "", "", "say what would become of it, at what price and when, and create nothing", func(c *Command, _ string) string { c.DryRun = true; return "" }},
 		}},
 	{verb: VerbStatus, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
 		words: "how the clusters of this pull request are"},
@@ -142,15 +143,51 @@ func verbs() []string {
 	return all
 }
 
-// meant finds the command that a word most likely stands for.
+// shortestGuess is how long another word for a command is at least to be suggested for a misspelt one: almost anything is
+// close to a shorter one.
+const shortestGuess = 4
+
+// meant finds the command that a word most likely stands for: a command, another word for one, or a misspelling of either.
 func meant(word string) (verb string, ok bool) {
+	verb, _, ok = guess(word, verbs())
+	return verb, ok
+}
+
+// suggestion asks whether a command was meant that may be typed here; empty: nothing is near.
+func suggestion(word string, known []string) string {
+	verb, spelt, ok := guess(word, known)
+	switch {
+	case !ok:
+		return ""
+	case spelt != "":
+		return fmt.Sprintf("Did you mean %s? The command for that is %s.", code(spelt), code(Prefix+" "+verb))
+	}
+	return fmt.Sprintf("Did you mean %s?", code(Prefix+" "+verb))
+}
+
+// guess finds the one of the known commands that a word most likely stands for. spelt is the other word for it that was
+// misspelt; empty: the word is one of those, or close to the command itself.
+func guess(word string, known []string) (verb, spelt string, ok bool) {
 	word = strings.ToLower(word)
+	candidates, means := slices.Clone(known), map[string]string{}
 	for _, e := range table {
-		if slices.Contains(strings.Fields(e.also), word) {
-			return string(e.verb), true
+		for _, other := range strings.Fields(e.also) {
+			if other == word {
+				return string(e.verb), "", true
+			}
+			if len(other) >= shortestGuess {
+				candidates, means[other] = append(candidates, other), string(e.verb)
+			}
 		}
 	}
-	return Closest(word, verbs())
+	near, ok := Closest(word, candidates)
+	if !ok { // several begin so, but maybe only one command
+		near, ok = Closest(word, known)
+	}
+	if verb, other := means[near]; other && !slices.Contains(known, near) {
+		return verb, near, ok
+	}
+	return near, "", ok
 }
 
 func (e entry) option(name string) (option, bool) {

@@ -28,31 +28,38 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 		return out, fmt.Errorf("judge a wish of %s: %w", a.Principal, ctx.Err())
 	}
 	err := s.write(ctx, func(c *change) (err error) {
-		if out, err = c.replay(ctx, a); err != nil || out.Replayed {
-			return err
-		}
-		usage, err := c.usage(ctx, a.Scope)
-		if err != nil {
-			return err
-		}
-		verdict, err := judge(usage)
-		if err != nil {
-			return err
-		}
-		if out, err = c.conclude(ctx, a, verdict); err != nil || a.Once == nil {
-			return err
-		}
-		said, err := answer(out.Row, verdict)
-		if err != nil {
-			return err
-		}
-		out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, said)
+		out, err = c.judge(ctx, a, judge, answer)
 		return err
 	})
 	if err != nil {
 		return Judged{}, fmt.Errorf("judge a wish of %s: %w", a.Principal, err)
 	}
 	return out, nil
+}
+
+// judge is the change that Judge commits and Rehearse rolls back.
+func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
+	out, err := c.replay(ctx, a)
+	if err != nil || out.Replayed {
+		return out, err
+	}
+	usage, err := c.usage(ctx, a.Scope)
+	if err != nil {
+		return Judged{}, err
+	}
+	verdict, err := judge(usage)
+	if err != nil {
+		return Judged{}, err
+	}
+	if out, err = c.conclude(ctx, a, verdict); err != nil || a.Once == nil {
+		return out, err
+	}
+	said, err := answer(out.Row, verdict)
+	if err != nil {
+		return Judged{}, err
+	}
+	out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, said)
+	return out, err
 }
 
 // wait takes the locks one after the other, each until the transaction ends, and makes now the time behind them.

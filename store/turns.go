@@ -100,6 +100,11 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forget who waits no longer: %w", err)
 	}
+	return c.readLine(ctx)
+}
+
+// readLine returns who waits, those that await approval too.
+func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved

@@ -33,7 +33,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	s.begun(w, row, job, row.Name+" is being taken down. It is called destroyed once a count of our own, taken twice, found nothing left.")
+	s.begun(w, row, job, app.Destroying(row))
 }
 
 // begun answers that a job was begun, or goes on.

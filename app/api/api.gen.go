@@ -1398,20 +1398,32 @@ type Verdict struct {
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
 	// Catalogue Hash of the catalogue that judged.
-	Catalogue     string            `json:"catalogue,omitempty,omitzero"`
-	Checks        []Check           `json:"checks"`
-	CostCenter    string            `json:"costCenter,omitempty,omitzero"`
-	Environment   string            `json:"environment,omitempty,omitzero"`
-	HourlyCents   int               `json:"hourlyCents,omitempty,omitzero"`
-	MaxSeconds    int64             `json:"maxSeconds,omitempty,omitzero"`
-	Name          string            `json:"name,omitempty,omitzero"`
-	NeedsApproval ApprovalTerms     `json:"needsApproval,omitempty,omitzero"`
-	Nodes         int               `json:"nodes,omitempty,omitzero"`
-	Owner         string            `json:"owner,omitempty,omitzero"`
-	Profile       string            `json:"profile,omitempty,omitzero"`
-	Region        string            `json:"region,omitempty,omitzero"`
-	Tags          map[string]string `json:"tags,omitempty,omitzero"`
-	Team          string            `json:"team,omitempty,omitzero"`
+	Catalogue     string        `json:"catalogue,omitempty,omitzero"`
+	Checks        []Check       `json:"checks"`
+	CostCenter    string        `json:"costCenter,omitempty,omitzero"`
+	Environment   string        `json:"environment,omitempty,omitzero"`
+	HourlyCents   int           `json:"hourlyCents,omitempty,omitzero"`
+	MaxSeconds    int64         `json:"maxSeconds,omitempty,omitzero"`
+	Name          string        `json:"name,omitempty,omitzero"`
+	NeedsApproval ApprovalTerms `json:"needsApproval,omitempty,omitzero"`
+	Nodes         int           `json:"nodes,omitempty,omitzero"`
+	Owner         string        `json:"owner,omitempty,omitzero"`
+
+	// Place Of a dry run: its place in line, 1 is next; left out where it would not wait.
+	Place   int    `json:"place,omitempty,omitzero"`
+	Profile string `json:"profile,omitempty,omitzero"`
+
+	// ReadyP50Seconds Of a dry run: half of the earlier clusters of the profile were ready that long after their start; left out where there were none.
+	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`
+
+	// ReadyP90Seconds Of a dry run: nine of ten were ready within this.
+	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero"`
+	Region          string `json:"region,omitempty,omitzero"`
+
+	// StartsAt Of a dry run: when it may begin; left out where that is not known, or a person has to approve it first.
+	StartsAt time.Time         `json:"startsAt,omitempty,omitzero"`
+	Tags     map[string]string `json:"tags,omitempty,omitzero"`
+	Team     string            `json:"team,omitempty,omitzero"`
 
 	// TotalCents Until its end, by list prices.
 	TotalCents int64  `json:"totalCents,omitempty,omitzero"`
@@ -1828,7 +1840,7 @@ type ServerInterface interface {
 	// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
 	// (POST /api/v1/clusters/{id}/break-glass)
 	BreakGlass(w http.ResponseWriter, r *http.Request, id ID)
-	// DestroyCluster Take it down now. Asking again answers with the same job.
+	// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	// (POST /api/v1/clusters/{id}/destroy)
 	DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams)
 	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.

@@ -132,5 +132,7 @@ func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, verdict(v))
+	out := verdict(v.Verdict)
+	out.Place, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Place, utc(v.StartsAt), seconds(v.ReadyP50), seconds(v.ReadyP90)
+	ok(w, out)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -177,6 +178,10 @@ func TestANameThatIsTakenIsAConflict(t *testing.T) {
 	h.make(oidc.Requester, "shop")
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusConflict, idempotencyKey, "k")
 	require.Contains(t, p.Detail, "taken on labs.example.com")
+	var v Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusOK, &v)
+	require.False(t, v.Allowed)
+	require.Contains(t, v.Words, p.Detail, "a dry run finds it, too")
 }
 
 func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
@@ -196,6 +201,11 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	require.Equal(t, 1, waits.Place)
 	require.Contains(t, waits.Words, "waits for its turn")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Place)
+	var v Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)
+	require.True(t, v.Waits)
+	require.Equal(t, 3, v.Place)
+	require.True(t, v.StartsAt.After(time.Now()), "when those that count end: %s", v.StartsAt)
 }
 
 func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
 )
 
@@ -142,4 +143,15 @@ func TestEveryExampleOfTheReferenceIsOneTheDocumentTakes(t *testing.T) {
 		require.NoError(t, json.Unmarshal(raw, &value))
 		require.NoError(t, schemaOf(t, last(ref.Ref)).VisitJSON(value), "%s: %s", c.ID, raw)
 	}
+}
+
+func TestTheServerSaysForWhomTokensAreBeforeAnybodySignsIn(t *testing.T) {
+	h := newHouse(t)
+	res, err := http.Get(h.URL + auth.DiscoveryPath)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	var said auth.Discovery
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&said))
+	require.Equal(t, auth.Discovery{Server: "http://ocpctl.test", Issuers: []auth.TrustedIssuer{{Issuer: h.issuer.URL(), Audiences: []string{oidc.Audience}}}}, said)
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -67,7 +68,7 @@ type server struct {
 
 const requestTime = 30 * time.Second
 
-// New returns the handler of /api/…, /healthz, /readyz and /metrics.
+// New returns the handler of /api/…, /.well-known/ocpctl, /healthz, /readyz and /metrics.
 func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -88,6 +89,7 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET "+auth.DiscoveryPath, c.Auth.ServeDiscovery(strings.TrimRight(c.UI, "/")))
 	mux.Handle("GET /metrics", s.metrics.handler())
 	newReference(s.document).add(mux)
 	HandlerWithOptions(s, StdHTTPServerOptions{

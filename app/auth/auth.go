@@ -11,6 +11,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -28,6 +29,7 @@ import (
 // Config says whom to trust.
 type Config struct {
 	Issuers    []Issuer
+	Audience   string                     // of issuers without one of their own: this installation, as its address
 	Sessions   *Sessions                  // our own; nil: none is accepted
 	End        End                        // remembers that a session was ended; nil: none can be, but all at once
 	Ended      Ended                      // says whether it was, by whichever replica; nil: none was
@@ -72,7 +74,9 @@ func New(c Config) *Verifier {
 			known = &trusted{url: issuer.URL, client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.transport())}, now: c.Now}
 			v.issuers[issuer.URL] = known
 		}
-		known.audiences = append(known.audiences, issuer.Audience)
+		if audience := cmp.Or(issuer.Audience, c.Audience); audience != "" && !slices.Contains(known.audiences, audience) {
+			known.audiences = append(known.audiences, audience)
+		}
 	}
 	return v
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Issuer is one that is trusted, and the audience its tokens must be for.
+// Issuer is one that is trusted, and the audience its tokens must be for; empty: Config.Audience.
 type Issuer struct {
 	URL, Audience string
 	Roots         *x509.CertPool // whom its TLS certificate is from; nil: the machine's

@@ -146,6 +146,9 @@ func (p *pages) transfer(r *http.Request, who policy.Principal, id string, deed 
 
 func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	row, job, err := p.Desk.Destroy(r.Context(), who, id, deed)
+	if err == nil && row.Phase == lifecycle.Released {
+		return app.GoneSince(row), nil
+	}
 	return fmt.Sprintf("%s is being destroyed (job %s). This page tells when nothing is left.", row.Name, job), err
 }
 

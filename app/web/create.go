@@ -54,9 +54,9 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 		p.notCreated(w, r, who, v, err)
 		return
 	}
-	v.Verdict = &verdictView{verdict}
+	v.Verdict = &verdictView{verdict.Verdict, verdict.Forecast}
 	var refused *app.Error
-	if !verdict.Allowed && errors.As(app.Refused(verdict, wrong), &refused) {
+	if !verdict.Allowed && errors.As(app.Refused(verdict.Verdict, wrong), &refused) {
 		v.blame(refused.Fields)
 	}
 	p.showNew(w, r, who, http.StatusOK, v)
@@ -85,7 +85,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 			return
 		}
 		if len(made.Verdict.Checks) > 0 { // it is not judged again for the second of two clicks
-			v.Verdict = &verdictView{made.Verdict}
+			v.Verdict = &verdictView{Verdict: made.Verdict}
 		}
 		p.notCreated(w, r, who, v, &refused)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -153,6 +154,32 @@ func TestATakenNameIsSaidAtTheName(t *testing.T) {
 	status, page, _ := b.post("/new", b.filledIn(nil))
 	require.Equal(t, http.StatusConflict, status)
 	require.Contains(t, page, `id="wrong-name"><p>The name shop-smoke is taken on labs.example.com.`)
+	_, page, _ = b.post("/new", b.filledIn(url.Values{"do": {"check"}}))
+	require.Contains(t, page, "It would be refused", "a check finds it, too")
+	require.Contains(t, page, `id="wrong-name"><p>The name shop-smoke is taken on labs.example.com.`)
+	require.Len(t, h.clusters(), 1)
+}
+
+func TestACheckSaysThePlaceInLine(t *testing.T) {
+	h := newHouse(t)
+	b := h.as("maya")
+	for i := range 3 {
+		h.make("maya", fmt.Sprintf("shop-%d", i), "platform", 8)
+	}
+	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}}))
+	require.Contains(t, page, "It would be number 1 in line and may begin at about ")
+}
+
+func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
+	h := newHouse(t)
+	row := h.make("maya", "shop-old", "platform", 8).Row
+	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
+	b := h.as("maya")
+	status, page, _ := b.get("/clusters/shop-old")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, page, row.ID)
+	_, page, _ = b.post("/clusters/shop-old/destroy", url.Values{})
+	require.Contains(t, page, "shop-old is gone: nothing has been left of it since ")
 }
 
 func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {

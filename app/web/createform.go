@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -112,7 +114,13 @@ type newView struct {
 }
 
 // verdictView is a verdict with its price.
-type verdictView struct{ policy.Verdict }
+type verdictView struct {
+	policy.Verdict
+	lifecycle.Forecast
+}
+
+// Expected says when it would begin and be ready; empty where nothing was granted.
+func (v verdictView) Expected() string { return chatops.Expected(v.Forecast) }
 
 // Price is what it would cost; empty where nothing was granted.
 func (v verdictView) Price() string {

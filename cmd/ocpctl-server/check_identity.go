@@ -34,9 +34,6 @@ func (c config) checkIdentity() []error {
 		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
 		}
-		if issuer.Audience == "" {
-			wrong("oidc[%d].audience is empty; give the audience that tokens for ocpctl carry", i)
-		}
 	}
 	if m := c.SAML.Metadata; strings.Contains(m, "://") && !isURL(m, "http", "https") {
 		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", m)

@@ -163,7 +163,6 @@ session: {life: 13h, not_before: soon}
 		`github.hook_addresses[0]: "github.com" is not a network`,
 		"github.hook_addresses[1] is ::/0, which is every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
-		"oidc[0].audience is empty",
 		`saml.metadata is "ldap://idp"; give the https:// address`,
 		`saml.key_ref is "pair.pem"; give a reference (file:/path`,
 		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api"
+	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/internal/source"
@@ -121,7 +122,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
-	for _, path := range []string{"/api/", "/healthz", "/readyz", "/metrics"} {
+	for _, path := range []string{"/api/", auth.DiscoveryPath, "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
 	}
 	server := bounded(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))

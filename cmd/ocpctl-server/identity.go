@@ -27,7 +27,7 @@ type identity struct {
 
 func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 	cfg := in.cfg
-	var trust auth.Config
+	trust := auth.Config{Audience: cfg.UIURL}
 	trust.Identities = func() []profiles.Identity { return in.book.Current().Identities }
 	for i, o := range cfg.OIDC {
 		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience}

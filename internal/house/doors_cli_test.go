@@ -84,7 +84,7 @@ func (l *life) commandLine(*testing.T) {
 	}{
 		{"aws", []string{"AWS_ENDPOINT_URL_STS=" + l.AWS.URL(), "AWS_ACCESS_KEY_ID=" + house.CLIKey, "AWS_SECRET_ACCESS_KEY=" + house.CLISecret}, nil,
 			[]string{"aws:" + house.CLIUser, "requester of team team-a"}},
-		{"github", []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + gate.URL + "/token?api=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=the-job's-own"}, []string{"--audience", "ocpctl"},
+		{"github", []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + gate.URL + "/token?api=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=the-job's-own"}, nil,
 			[]string{"repo:acme/shop:ref:refs/heads/main", "requester of team platform"}},
 		{"token-command", nil, []string{"--token-command", "cat " + filepath.Join(tokens, "auditor.jwt")}, []string{"Demo auditor", "auditor of every team"}},
 		{"token-file", nil, []string{"--token-file", filepath.Join(tokens, "kubernetes.jwt")}, []string{"system:serviceaccount:ci:builder", "requester of team payments"}},
@@ -173,5 +173,10 @@ func (s terminal) oneLife() {
 	require.Contains(s.t, s.run("destroy", name, "--wait", "--timeout", "2m").ends(0), "DESTROYED")
 	s.t.Logf("destroy --wait took %s", time.Since(began).Round(time.Millisecond))
 	require.Empty(s.t, s.AWS.Resources(name))
-	s.run("kubeconfig", name).ends(4)
+	s.run("kubeconfig", name).ends(5)
+	for _, read := range []string{"status", "explain", "timeline", "logs"} { // its name is for reading from now on
+		s.run(read, name).ends(0)
+	}
+	require.Contains(s.t, s.run("destroy", name).ends(0), "gone since")
+	require.Contains(s.t, s.run("wait", name, "--for", "destroyed").ends(0), "gone since")
 }

@@ -1376,20 +1376,32 @@ type Verdict struct {
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
 	// Catalogue Hash of the catalogue that judged.
-	Catalogue     string            `json:"catalogue,omitempty,omitzero"`
-	Checks        []Check           `json:"checks"`
-	CostCenter    string            `json:"costCenter,omitempty,omitzero"`
-	Environment   string            `json:"environment,omitempty,omitzero"`
-	HourlyCents   int               `json:"hourlyCents,omitempty,omitzero"`
-	MaxSeconds    int64             `json:"maxSeconds,omitempty,omitzero"`
-	Name          string            `json:"name,omitempty,omitzero"`
-	NeedsApproval ApprovalTerms     `json:"needsApproval,omitempty,omitzero"`
-	Nodes         int               `json:"nodes,omitempty,omitzero"`
-	Owner         string            `json:"owner,omitempty,omitzero"`
-	Profile       string            `json:"profile,omitempty,omitzero"`
-	Region        string            `json:"region,omitempty,omitzero"`
-	Tags          map[string]string `json:"tags,omitempty,omitzero"`
-	Team          string            `json:"team,omitempty,omitzero"`
+	Catalogue     string        `json:"catalogue,omitempty,omitzero"`
+	Checks        []Check       `json:"checks"`
+	CostCenter    string        `json:"costCenter,omitempty,omitzero"`
+	Environment   string        `json:"environment,omitempty,omitzero"`
+	HourlyCents   int           `json:"hourlyCents,omitempty,omitzero"`
+	MaxSeconds    int64         `json:"maxSeconds,omitempty,omitzero"`
+	Name          string        `json:"name,omitempty,omitzero"`
+	NeedsApproval ApprovalTerms `json:"needsApproval,omitempty,omitzero"`
+	Nodes         int           `json:"nodes,omitempty,omitzero"`
+	Owner         string        `json:"owner,omitempty,omitzero"`
+
+	// Place Of a dry run: its place in line, 1 is next; left out where it would not wait.
+	Place   int    `json:"place,omitempty,omitzero"`
+	Profile string `json:"profile,omitempty,omitzero"`
+
+	// ReadyP50Seconds Of a dry run: half of the earlier clusters of the profile were ready that long after their start; left out where there were none.
+	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`
+
+	// ReadyP90Seconds Of a dry run: nine of ten were ready within this.
+	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero"`
+	Region          string `json:"region,omitempty,omitzero"`
+
+	// StartsAt Of a dry run: when it may begin; left out where that is not known, or a person has to approve it first.
+	StartsAt time.Time         `json:"startsAt,omitempty,omitzero"`
+	Tags     map[string]string `json:"tags,omitempty,omitzero"`
+	Team     string            `json:"team,omitempty,omitzero"`
 
 	// TotalCents Until its end, by list prices.
 	TotalCents int64  `json:"totalCents,omitempty,omitzero"`
@@ -1974,14 +1986,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlass(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyClusterWithBody Take it down now. Asking again answers with the same job.
+	// DestroyClusterWithBody Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBody(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyCluster Take it down now. Asking again answers with the same job.
+	// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2655,7 +2667,7 @@ func (c *Client) BreakGlass(ctx context.Context, id ID, body BreakGlassJSONReque
 	return c.Client.Do(req)
 }
 
-// DestroyClusterWithBody Take it down now. Asking again answers with the same job.
+// DestroyClusterWithBody Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2672,7 +2684,7 @@ func (c *Client) DestroyClusterWithBody(ctx context.Context, id ID, params *Dest
 	return c.Client.Do(req)
 }
 
-// DestroyCluster Take it down now. Asking again answers with the same job.
+// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6197,14 +6209,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithResponse(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*BreakGlassResponse, error)
 
-	// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job.
+	// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBodyWithResponse(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DestroyClusterResponse, error)
 
-	// DestroyClusterWithResponse Take it down now. Asking again answers with the same job.
+	// DestroyClusterWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9387,7 +9399,7 @@ func (c *ClientWithResponses) BreakGlassWithResponse(ctx context.Context, id ID,
 	return ParseBreakGlassResponse(rsp)
 }
 
-// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job.
+// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9400,7 +9412,7 @@ func (c *ClientWithResponses) DestroyClusterWithBodyWithResponse(ctx context.Con
 	return ParseDestroyClusterResponse(rsp)
 }
 
-// DestroyClusterWithResponse Take it down now. Asking again answers with the same job.
+// DestroyClusterWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -107,7 +107,7 @@ func otherPaths(ctx context.Context, t *target) (result, error) {
 	public.header.Set("Authorization", "Bearer "+token)
 	tried := 0
 	for _, at := range []string{
-		"/", "/api/v1/clusters", "/api/v1/status/attempts/x/claim", "/metrics", "/healthz", "/login", "/saml/metadata", "/new", "/audit", "/debug/pprof/",
+		"/", "/api/v1/clusters", "/api/v1/status/attempts/x/claim", "/metrics", "/.well-known/ocpctl", "/healthz", "/login", "/saml/metadata", "/new", "/audit", "/debug/pprof/",
 		"/webhooks", "/webhooks/github/../../api/v1/clusters", "/webhooks/github/%2e%2e/%2e%2e/api/v1/clusters", "//api/v1/clusters", "/webhooks/github/x", "/assets/style.css",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {

@@ -41,10 +41,15 @@ func paintOf(c client.Cluster) table.Paint {
 
 // handle is what a cluster can be called: its name while it lives, then its id, since another may have the name by then.
 func handle(c client.Cluster) string {
-	if c.Status == client.DESTROYED || !c.ReleasedAt.IsZero() {
+	if isGone(c) {
 		return c.ClusterID
 	}
 	return c.Name
+}
+
+// isGone says that nothing is left of a cluster.
+func isGone(c client.Cluster) bool {
+	return c.Status == client.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
 // endOf is when a cluster goes, or went.

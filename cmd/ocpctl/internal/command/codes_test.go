@@ -211,3 +211,14 @@ func TestTheTrailIsVerifiedOffline(t *testing.T) {
 	require.Equal(t, exit.Other, d.run("audit", "verify", "--file", "-", "--head", head))
 	require.Contains(t, d.out.String(), "cut")
 }
+
+func TestAClusterThatIsGoneIsDestroyedAndWaitedForWithoutAnError(t *testing.T) {
+	d := newDesk(t)
+	d.change("getCluster", map[string]any{"status": "DESTROYED", "phase": "released", "wish": "absent", "releasedAt": "2025-03-01T11:00:00Z"})
+	for _, line := range []string{"destroy team-a-smoke-01", "destroy team-a-smoke-01 --wait", "wait team-a-smoke-01 --for=destroyed"} {
+		require.Equal(t, exit.OK, d.run(strings.Fields(line)...), "%s: %s", line, d.err.String())
+		require.Contains(t, d.out.String()+d.err.String(), "gone since", line)
+		require.Contains(t, d.out.String()+d.err.String(), "2025-03-01 11:00", line)
+		require.NotContains(t, d.out.String()+d.err.String(), "will be", line)
+	}
+}

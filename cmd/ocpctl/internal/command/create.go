@@ -60,7 +60,7 @@ Asking again with the same --idempotency-key makes no second cluster; without on
 	}
 	a.wishFlags(c, &w)
 	waits.flags(c, "ready", createTime)
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of it, check by check, and what it would cost; ask for nothing")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of it, check by check, what it would cost and when it would be ready; ask for nothing")
 	c.Flags().StringVar(&key, "idempotency-key", "", "the `key` of this request; the same one again gets the same cluster")
 	return c
 }
@@ -150,6 +150,7 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
 		f.Add("price", fmt.Sprintf("%s an hour, %s until its end, by list prices", words.Dollars(int64(v.HourlyCents)), words.Dollars(v.TotalCents)))
+		a.forecast(f, s, v)
 		f.Write()
 		if s.Wide {
 			a.tags(s, v.Tags)
@@ -160,6 +161,17 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 		return exit.Silent(exit.Refused)
 	}
 	return err
+}
+
+// forecast adds when the cluster would begin and be ready.
+func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
+	if v.Place > 0 {
+		f.Paint("place in line", fmt.Sprint(v.Place), table.Warn)
+	}
+	f.Add("starts", words.When(v.StartsAt, s.Now))
+	if v.ReadyP50Seconds > 0 {
+		f.Add("ready after", fmt.Sprintf("%s for half of the earlier ones, %s for nine of ten", words.Long(seconds(v.ReadyP50Seconds)), words.Long(seconds(v.ReadyP90Seconds))))
+	}
 }
 
 // verdict shows how a request was judged, check by check.

@@ -45,7 +45,7 @@ In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub 
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the context's `name`; the server's host when left out")
 	f.StringVar(&auth, "auth", "", "the `way`: aws, github, token-file or token-command; what fits this machine when left out")
-	f.StringVar(&c.Audience, "audience", "", "the `audience` of the proof, where the server wants another than its own address")
+	f.StringVar(&c.Audience, "audience", "", "the `audience` of the proof; when left out, for aws the server's own address, for github what the server says at /.well-known/ocpctl")
 	f.StringVar(&c.TokenFile, "token-file", "", "the `file` of token-file")
 	f.StringVar(&c.TokenCommand, "token-command", "", "the `command` of token-command, a line for sh")
 	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; the SDK's own choice when left out")

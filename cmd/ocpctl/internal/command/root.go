@@ -23,7 +23,8 @@ const (
 
 const long = `ocpctl asks an ocpctl server for OpenShift clusters that end by themselves.
 
-Sign in once with ocpctl login; no secret is kept. A cluster is named by its name while it lives, or by its id.
+Sign in once with ocpctl login; no secret is kept. A cluster is named by its name or its id. A name means the live
+cluster with that name, or else the newest one that is gone.
 Every command takes -o json or -o yaml for programs, -o name for other commands, and -o wide for more columns.`
 
 // root is the whole command table; docs/cli.md is written from it.

@@ -20,7 +20,8 @@ func (a *app) destroy() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "destroy CLUSTER", Aliases: []string{"delete"}, Short: "Take a cluster down now",
-		Long: `Take a cluster down now. On a terminal it asks first; --yes answers. Asking again answers with the same job.
+		Long: `Take a cluster down now. On a terminal it asks first; --yes answers. Asking again answers with the same job. For a cluster that
+is gone already it says since when, and succeeds.
 
 With --wait it ends when nothing is left, as counted by the server and not by an exit code; with 8 when the teardown is
 blocked and somebody has to free something.`,
@@ -39,6 +40,9 @@ blocked and somebody has to free something.`,
 			return err
 		}
 		target := found.Value.Cluster
+		if isGone(target) {
+			yes = true // there is nothing to lose
+		}
 		question := fmt.Sprintf("Take down %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
 		if err := a.confirm(words.Line(question), yes); err != nil {
 			return err
@@ -56,6 +60,14 @@ blocked and somebody has to free something.`,
 func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[client.Accepted], c client.Cluster, goal follow.Goal, waits waiting) error {
 	told := answer.Value
 	people := func(s *table.Screen) {
+		if goal == follow.Destroyed && isGone(c) {
+			fmt.Fprintf(s.Out, "%s is %s already\n", s.Painted(words.Line(c.Name), table.Bold), goal)
+			f := s.Facts()
+			f.Add("gone since", words.When(c.ReleasedAt, s.Now))
+			f.Add("cluster", c.ClusterID)
+			f.Write()
+			return
+		}
 		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
 		f := s.Facts()
 		f.Add("that means", told.Words)
@@ -74,7 +86,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
 }
 
-// waitFor is what to call a cluster while one waits: one that goes loses its name before the waiting ends.
+// waitFor is what to call a cluster while one waits: the name of one that goes may be another cluster's before the waiting ends.
 func waitFor(c client.Cluster, goal follow.Goal) string {
 	if goal == follow.Destroyed {
 		return c.ClusterID

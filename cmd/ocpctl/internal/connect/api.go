@@ -55,7 +55,7 @@ func Open(c Context, o Options) (*API, error) {
 	case TokenCommand:
 		keep.get = fromCommand(c.TokenCommand, o.Stderr)
 	case GitHub:
-		keep.get = fromGitHub(c.audience(), o.Env, plain)
+		keep.get = fromGitHub(c.githubAudience, o.Env, plain)
 	case AWS:
 		keep.get = fromAWS(c, open)
 	default:
@@ -83,6 +83,7 @@ func tidy(_ context.Context, r *http.Request) error {
 	return nil
 }
 
+// audience is whom a proof of AWS is for. The server is not asked: who answers for it could pass the proof on to whom it names.
 func (c Context) audience() string { return first(c.Audience, c.Server) }
 
 // transport is HTTP's own with patience that ends: a server that takes a connection and says nothing.

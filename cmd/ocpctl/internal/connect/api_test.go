@@ -73,6 +73,54 @@ func TestEachWayToSignInBringsItsToken(t *testing.T) {
 	}
 }
 
+func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
+	const github, cluster = `{"issuer": "https://token.actions.githubusercontent.com", "audiences": ["%s"]}`, `{"issuer": "https://oidc.example.com", "audiences": ["%s"]}`
+	for name, c := range map[string]struct {
+		said, context string // said: %s is the server's own address
+		want          string
+		refused       string
+	}{
+		"its own address":                  {said: fmt.Sprintf(github, "%s"), want: "%s"},
+		"GitHub's among others":            {said: fmt.Sprintf(cluster, "ocpctl-ci") + "," + fmt.Sprintf(github, "ocpctl"), want: "ocpctl"},
+		"the only one of a stand-in":       {said: fmt.Sprintf(cluster, "ocpctl"), want: "ocpctl"},
+		"nothing":                          {said: "", want: "%s"},
+		"one that a person said":           {said: fmt.Sprintf(github, "sts.amazonaws.com"), context: "vault", want: "vault"},
+		"somebody else's":                  {said: fmt.Sprintf(github, "sts.amazonaws.com"), refused: `asks for a token for "sts.amazonaws.com"`},
+		"another server":                   {said: fmt.Sprintf(github, "https://other.example.com"), refused: "--audience https://other.example.com"},
+		"what only begins like one of us":  {said: fmt.Sprintf(github, "ocpctlx"), refused: "nor an audience of ocpctl"},
+		"different ones and none GitHub's": {said: fmt.Sprintf(cluster, "ocpctl-a") + "," + fmt.Sprintf(cluster, "ocpctl-b"), refused: "does not say which audience"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			actions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.URL.Query().Get("audience"))
+				fmt.Fprintf(w, `{"value": %q}`, stand.Token)
+			}))
+			t.Cleanup(actions.Close)
+			var server *httptest.Server
+			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/.well-known/ocpctl" {
+					require.Empty(t, r.Header.Get("Authorization"))
+					fmt.Fprintf(w, `{"issuers": [%s]}`, strings.ReplaceAll(c.said, "%s", server.URL))
+					return
+				}
+				fmt.Fprint(w, `{"id": "x"}`)
+			}))
+			t.Cleanup(server.Close)
+			api, _ := dial(t, connect.Context{Server: server.URL, Auth: connect.GitHub, Audience: c.context},
+				map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token"})
+			err := me(api)
+			if c.refused != "" {
+				require.ErrorContains(t, err, c.refused)
+				require.Empty(t, asked, "no token is fetched")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, []string{strings.ReplaceAll(c.want, "%s", server.URL)}, asked)
+		})
+	}
+}
+
 func TestAWSCredentialsAreExchangedAndStayHere(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "demo-very-secret")

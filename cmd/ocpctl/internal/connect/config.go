@@ -42,7 +42,7 @@ func Methods() []string {
 type Context struct {
 	Server       string `yaml:"server"`
 	Auth         Method `yaml:"auth"`
-	Audience     string `yaml:"audience,omitempty"`     // whom a proof is for; the server's address when empty
+	Audience     string `yaml:"audience,omitempty"`     // whom a proof is for; when empty, the server's address, for github what the server says
 	TokenFile    string `yaml:"tokenFile,omitempty"`    // of token-file
 	TokenCommand string `yaml:"tokenCommand,omitempty"` // of token-command: a line for sh
 	AWSProfile   string `yaml:"awsProfile,omitempty"`   // of aws; the SDK's own choice when empty

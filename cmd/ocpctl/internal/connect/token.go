@@ -123,8 +123,8 @@ func fromCommand(line string, stderr io.Writer) source {
 	}
 }
 
-// fromGitHub asks GitHub Actions for the job's own token.
-func fromGitHub(audience string, env func(string) string, client *http.Client) source {
+// fromGitHub asks GitHub Actions for the job's own token, for whom audience says.
+func fromGitHub(audience func(context.Context, *http.Client) (string, error), env func(string) string, client *http.Client) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
@@ -134,8 +134,12 @@ func fromGitHub(audience string, env func(string) string, client *http.Client) s
 		if err != nil {
 			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is no address")
 		}
+		whom, err := audience(ctx, client)
+		if err != nil {
+			return token{}, err
+		}
 		query := u.Query()
-		query.Set("audience", audience)
+		query.Set("audience", whom)
 		u.RawQuery = query.Encode()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {

@@ -1,0 +1,60 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Expected says where in line a cluster would stand, when it may begin and how long it takes until it is ready.
+func Expected(f lifecycle.Forecast) string {
+	var words []string
+	if f.Place > 0 {
+		place := fmt.Sprintf("It would be number %d in line", f.Place)
+		if f.StartsAt.IsZero() {
+			words = append(words, place+"; when its turn comes is not known.")
+		} else {
+			words = append(words, place+" and may begin at about "+f.StartsAt.UTC().Format("2006-01-02 15:04 UTC")+".")
+		}
+	}
+	if f.ReadyP50 > 0 {
+		words = append(words, fmt.Sprintf("Half of the earlier ones of its profile were ready within %s of their start, nine of ten within %s.",
+			policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))))
+	}
+	return strings.Join(words, " ")
+}
+
+// rounded is a duration as people say it: whole minutes from ten minutes on, else whole seconds.
+func rounded(d time.Duration) time.Duration {
+	if d >= 10*time.Minute {
+		return d.Round(time.Minute)
+	}
+	return max(time.Second, d.Round(time.Second))
+}
+
+// Preview answers a create that was only tried: what would become of it if it were asked for now. A refusal has the words of a
+// real one, see Refusal.
+func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
+	var b strings.Builder
+	g := v.Grant
+	fmt.Fprintf(&b, "%s, this was a dry run, so nothing was created. %s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
+		mention(actor), code(g.Name), code(g.Profile), code(g.Version), code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
+	if v.Approval != nil {
+		why := *v.Approval
+		why.Why = nil
+		fmt.Fprintf(&b, "\nNothing would run before it is approved. %s\n\n%s", plain(why.Words()), reasons(v.Asks()))
+	}
+	if full := v.Full(); len(full) > 0 {
+		fmt.Fprintf(&b, "\nIt would wait for its turn:\n\n%s", reasons(full))
+	}
+	if expected := Expected(f); expected != "" {
+		fmt.Fprintf(&b, "\n%s\n", expected)
+	}
+	if warnings := v.Warnings(); len(warnings) > 0 {
+		fmt.Fprintf(&b, "\nWorth knowing:\n\n%s", reasons(warnings))
+	}
+	return fit(b.String())
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// errRehearsed ends a rehearsal: the transaction is rolled back.
+var errRehearsed = errors.New("this was a rehearsal")
+
+// Rehearse does what Judge does, behind the same locks and with the same statements, looks at how the cluster would go on, and
+// rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken among them. The
+// forecast of a wish that is refused is empty. a.Once and a.Key are ignored: a rehearsal is never the answer to a request that
+// is sent again.
+func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgement, error)) (lifecycle.Forecast, error) {
+	a.Once, a.Key = nil, ""
+	var out lifecycle.Forecast
+	select {
+	case s.judging <- struct{}{}:
+		defer func() { <-s.judging }()
+	case <-ctx.Done():
+		return out, fmt.Errorf("rehearse a wish of %s: %w", a.Principal, ctx.Err())
+	}
+	err := s.write(ctx, func(c *change) error {
+		judged, err := c.judge(ctx, a, judge, nil)
+		if err != nil {
+			return err
+		}
+		if !judged.Refused {
+			if out, err = c.forecast(ctx, judged.Row); err != nil {
+				return err
+			}
+		}
+		return errRehearsed
+	})
+	if !errors.Is(err, errRehearsed) {
+		return lifecycle.Forecast{}, fmt.Errorf("rehearse a wish of %s: %w", a.Principal, err)
+	}
+	return out, nil
+}
+
+// forecast looks at how a cluster goes on that this change accepted.
+func (c *change) forecast(ctx context.Context, row Row) (lifecycle.Forecast, error) {
+	var out lifecycle.Forecast
+	if !row.NeedsTurn && !row.NeedsApproval {
+		out.StartsAt = c.now
+	}
+	if row.NeedsTurn {
+		turn, err := c.foreseenTurn(ctx, row.ID)
+		if err != nil {
+			return lifecycle.Forecast{}, err
+		}
+		out.Place = turn.Place
+		if !row.NeedsApproval {
+			out.StartsAt = turn.ETA
+		}
+	}
+	var took []float64
+	err := c.QueryRow(ctx, expectedOf, pgx.NamedArgs{"kind": lifecycle.Create, "cluster": row.ID}).Scan(&took)
+	if err != nil {
+		return lifecycle.Forecast{}, fmt.Errorf("read how long others took: %w", err)
+	}
+	if len(took) == 2 {
+		out.ReadyP50, out.ReadyP90 = time.Duration(took[0]*float64(time.Second)), time.Duration(took[1]*float64(time.Second))
+	}
+	return out, nil
+}
+
+// foreseenTurn is the place that the next pass over all who wait would give a cluster. It changes nothing and waits for no pass.
+func (c *change) foreseenTurn(ctx context.Context, cluster string) (lifecycle.Turn, error) {
+	line, err := c.readLine(ctx)
+	if err != nil {
+		return lifecycle.Turn{}, err
+	}
+	held, err := c.holders(ctx)
+	if err != nil {
+		return lifecycle.Turn{}, err
+	}
+	waiters := make([]lifecycle.Waiter, len(line))
+	for i, w := range line {
+		waiters[i] = w.waiter()
+	}
+	_, places := lifecycle.Take(waiters, held)
+	return places[cluster], nil
+}
