@@ -1,0 +1,53 @@
+package hooks
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func (i *inbox) only() store.Row {
+	i.Helper()
+	rows, _, err := i.store.List(i.Context(), store.Filter{})
+	require.NoError(i, err)
+	require.Len(i, rows, 1)
+	return rows[0]
+}
+
+// heldUp is a pull request with a cluster, and with a comment that waits for GitHub, which is away.
+func heldUp(t *testing.T) *inbox {
+	i := newInbox(t)
+	require.NoError(t, i.receive("pull_request", "d0", payload(t, "pull_request", "labeled", pull(0, label))))
+	i.github.say(errors.New("GitHub is down"))
+	extend := github.Comment{ID: 77, Author: "will", Body: "/ocp extend 1h", CreatedAt: time.Now()}
+	i.happen("d1", github.Event{Name: "issue_comment", Action: "created", Sender: "will", PR: pull(0, label), Comment: extend})
+	return i
+}
+
+func TestADestroyEndsItsClusterBehindACommentThatWaitsForGitHub(t *testing.T) {
+	i := heldUp(t)
+	destroy := github.Comment{ID: 78, Author: "will", Body: "/ocp destroy", CreatedAt: time.Now().Add(time.Minute)}
+	last := i.happen("d2", github.Event{Name: "issue_comment", Action: "created", Sender: "will", PR: pull(0, label), Comment: destroy})
+	require.ErrorContains(t, i.worker.Work(t.Context(), last), "GitHub is down", "both comments get their answers later")
+	require.Equal(t, []string{"d0"}, i.done())
+	require.Equal(t, lifecycle.Absent, i.only().Wish)
+
+	i.github.say(nil)
+	require.NoError(t, i.worker.Work(t.Context(), last))
+	require.Equal(t, []string{"d0", "d1", "d2"}, i.done())
+	require.Contains(t, i.notes()[2], "already going")
+}
+
+func TestALabelThatIsTakenOffWaitsForNothingThatWaitsForGitHub(t *testing.T) {
+	i := heldUp(t)
+	last := i.happen("d2", github.Event{Name: "pull_request", Action: "unlabeled", Sender: "will", PR: pull(time.Minute), Label: label})
+	require.ErrorContains(t, i.worker.Work(t.Context(), last), "GitHub is down")
+	require.Equal(t, []string{"d0", "d2"}, i.done())
+	require.False(t, i.only().Ends.LabelRemoved.IsZero())
+}
