@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house/github"
@@ -50,4 +51,27 @@ func TestALabelThatIsTakenOffWaitsForNothingThatWaitsForGitHub(t *testing.T) {
 	require.ErrorContains(t, i.worker.Work(t.Context(), last), "GitHub is down")
 	require.Equal(t, []string{"d0", "d2"}, i.done())
 	require.False(t, i.only().Ends.LabelRemoved.IsZero())
+}
+
+// What can only end clusters asks GitHub with the last of the limit; other decisions wait before that.
+func TestWhatEndsClustersAsksGitHubWithTheLastOfTheLimit(t *testing.T) {
+	l := newLife(t)
+	number, other := l.open(), l.open()
+	l.label(number, label)
+	l.settle()
+	l.github.SetLimits(github.DocumentedLimits())
+	l.github.Spend(200, 30*time.Minute)
+
+	require.NoError(t, l.github.Label(other, label, "maya"))
+	l.arrive()
+	var snoozed *rivertype.JobSnoozeError
+	require.ErrorAs(t, l.work(l.undone()[0]), &snoozed, "of 5,000 calls 200 are left")
+	require.Greater(t, snoozed.Duration, 25*time.Minute)
+	_, err := l.github.Comment(number, "/ocp destroy", "maya")
+	require.NoError(t, err)
+	l.arrive()
+	require.NoError(t, l.work(l.undone()[1]))
+	require.Equal(t, lifecycle.Absent, l.clusters(number)[0].Wish)
+	require.NotContains(t, l.clusters(number)[0].WishWhy, "gave no answer")
+	require.Empty(t, l.clusters(other))
 }

@@ -172,19 +172,7 @@ func overtakes(d store.Delivery) bool {
 		return false
 	}
 	e, err := read(d.Body)
-	return err == nil && (e.Action == actionClosed || e.Action == app.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0)
-}
-
-// endEarly does what a comment that has to wait decides for itself: the clusters that it asks to destroy get their end.
-func (w *InboxWorker) endEarly(ctx context.Context, d store.Delivery) error {
-	if d.Source != SourceGitHub || d.Event != onComment {
-		return nil
-	}
-	e, err := decode(d.Event, d.Body)
-	if err != nil || sound(e) != nil {
-		return nil // it is given up in its turn
-	}
-	return w.desk.EndEarly(ctx, said(e))
+	return err == nil && (e.Action == actionClosed || unlabeled(e))
 }
 
 // formerly is what the repository was called of which a delivery is as a whole, or is still; empty: it is of none.
@@ -214,6 +202,9 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	}
 	if err != nil {
 		return fmt.Errorf("load delivery %d: %w", row, err)
+	}
+	if endsOnly(delivery) {
+		ctx = github.ToEnd(ctx)
 	}
 	note, err := w.handle(ctx, delivery)
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)

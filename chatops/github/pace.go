@@ -45,6 +45,9 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	if err != nil {
 		return err
 	}
+	if wait := in.limits.slow(); wait > 0 {
+		return RateLimited{RetryAfter: atLeastASecond(wait)}
+	}
 	began := time.Now()
 	patience := time.NewTimer(c.cfg.Patience)
 	defer patience.Stop()

@@ -30,6 +30,17 @@ func (s *Server) SetLimits(l Limits) {
 	s.meter.limits = l
 }
 
+// Spend uses the primary limits up until so many calls are left of each. They are whole again after the given time, but for a
+// second.
+func (s *Server) Spend(left int, reset time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start := s.now().Add(reset - time.Hour).Truncate(time.Second)
+	for _, resource := range []string{"core", "graphql"} {
+		s.meter.hours[resource] = &hour{start: start, used: max(0, s.meter.limits.PerHour-left)}
+	}
+}
+
 // Call is a call of the API by the App, as itself or in its installation.
 type Call struct {
 	At      time.Time
