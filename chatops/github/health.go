@@ -51,18 +51,33 @@ type health struct {
 	next     time.Time // no call before, while GitHub is away
 }
 
-// refused is the error for a call that is not made; nil: it is to be made.
+// away is the error for a call that would not be made now; nil: it would.
+func (h *health) away() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.waits(h.now())
+}
+
+// waits is away. Called with h.mu held.
+func (h *health) waits(now time.Time) error {
+	if wait := h.next.Sub(now); h.failures >= awayAfter && h.first >= 0 && wait > 0 {
+		return Unavailable{RetryAfter: atLeastASecond(wait), Err: h.err}
+	}
+	return nil
+}
+
+// refused is the error for a call that is not made; nil: it is to be made. Of those that find out whether GitHub answers again
+// one is made at a time.
 func (h *health) refused() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failures < awayAfter || h.first < 0 {
-		return nil
-	}
 	now := h.now()
-	if wait := h.next.Sub(now); wait > 0 {
-		return Unavailable{RetryAfter: atLeastASecond(wait), Err: h.err}
+	if err := h.waits(now); err != nil {
+		return err
 	}
-	h.next = now.Add(h.probe()) // this call finds out; the others wait for what comes of it
+	if h.failures >= awayAfter && h.first >= 0 {
+		h.next = now.Add(h.probe())
+	}
 	return nil
 }
 

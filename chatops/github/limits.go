@@ -48,6 +48,14 @@ type limits struct {
 	answers  *bool                // what others were told of it: whether GitHub answers; nil: nothing
 }
 
+// writable is the error for a write that would not be made now.
+func (l *limits) writable(ctx context.Context) error {
+	if err := l.may(rest, rankOf(ctx)); err != nil {
+		return err
+	}
+	return l.health.away()
+}
+
 // held says how long no call may be made.
 func (l *limits) held(budget string) time.Duration {
 	l.mu.Lock()
@@ -158,7 +166,11 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		budget = graphQL
 	}
 	write := budget == rest && req.Method != http.MethodGet
-	if err := g.may(req.Context(), budget); err != nil {
+	err := g.may(budget, rankOf(req.Context()))
+	if err == nil {
+		err = g.health.refused()
+	}
+	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // nothing was read of it
 		}
@@ -194,15 +206,12 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// may is the error for a call that must not be made now.
-func (g gate) may(ctx context.Context, budget string) error {
-	if wait := g.held(budget); wait > 0 {
+// may is the error for a call of a rank that the limits keep from being made now.
+func (l *limits) may(budget string, r rank) error {
+	if wait := max(l.held(budget), l.kept(budget, r)); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait)}
 	}
-	if wait := g.kept(budget, rankOf(ctx)); wait > 0 {
-		return RateLimited{RetryAfter: atLeastASecond(wait)}
-	}
-	return g.health.refused()
+	return nil
 }
 
 // away hands on that GitHub did not answer. What it did say is kept where it is not yet taken for an outage.

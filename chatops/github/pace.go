@@ -68,6 +68,10 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	}()
 	return c.call(ctx, id, func(client *gh.Client) error {
 		return fn(client, func() error {
+			// Leave that is taken for a call that is then not made would be missing when GitHub answers again.
+			if err := in.limits.writable(ctx); err != nil {
+				return err
+			}
 			wrote = true
 			return c.leave(ctx, id, in, c.cfg.Patience-time.Since(began))
 		})
