@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 
+	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -74,4 +75,42 @@ func TestWhatEndsClustersAsksGitHubWithTheLastOfTheLimit(t *testing.T) {
 	require.Equal(t, lifecycle.Absent, l.clusters(number)[0].Wish)
 	require.NotContains(t, l.clusters(number)[0].WishWhy, "gave no answer")
 	require.Empty(t, l.clusters(other))
+}
+
+// What piled up while GitHub was away is worked by the newest state: what was asked for and taken back meanwhile never begins.
+func TestABacklogIsWorkedByTheNewestState(t *testing.T) {
+	l := newLife(t)
+	there, taken := l.open(), l.open()
+	l.label(there, label)
+	l.settle()
+	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1})
+	require.NoError(t, err)
+	l.worker = l.workerOn(t, client)
+	l.github.FailNext(100_000, github.APIFault{Status: 502, Message: "Server Error"})
+	l.label(taken, label)
+	l.tick(time.Second)
+	l.unlabel(taken, label)
+	l.tick(time.Second)
+	l.label(there, "ocp/"+second)
+	l.tick(time.Second)
+	require.NoError(t, l.github.Close(there, "will"))
+	l.arrive()
+	var snoozed *rivertype.JobSnoozeError
+	for _, row := range append(l.undone(), l.undone()...) {
+		if errors.As(l.work(row), &snoozed) {
+			require.LessOrEqual(t, snoozed.Duration, 20*time.Second, "it is tried within a minute of GitHub's return")
+		}
+	}
+	require.NotNil(t, snoozed)
+	require.False(t, l.one(there, first).Ends.PRClosed.IsZero(), "the close did not wait")
+
+	l.github.Recover()
+	require.Eventually(t, func() bool {
+		for _, row := range l.undone() {
+			_ = l.work(row)
+		}
+		return len(l.undone()) == 0
+	}, 60*time.Second, 50*time.Millisecond)
+	require.Empty(t, l.clusters(taken))
+	require.Len(t, l.clusters(there), 1, "no cluster began for a pull request that is closed")
 }
