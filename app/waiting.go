@@ -35,7 +35,7 @@ func waiting(row store.Row, w store.Waiting) store.Condition {
 	var words []string
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"
-		words = append(words, fmt.Sprintf("GitHub takes no calls until %s.", when(w.HeldUntil)))
+		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", when(w.HeldUntil)))
 	} else {
 		c.Reason = "Unavailable"
 		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", when(w.AwaySince)))

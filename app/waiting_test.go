@@ -49,5 +49,5 @@ func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 	held := h.upToDate()
 	require.Len(t, held, 1)
 	require.Equal(t, "RateLimited", held[0].Reason)
-	require.Contains(t, held[0].Message, "GitHub takes no calls until "+time.Now().UTC().Add(20*time.Minute).Format("2006-01-02 15"))
+	require.Contains(t, held[0].Message, "is used up, or nearly, until "+time.Now().UTC().Add(20*time.Minute).Format("2006-01-02 15"))
 }

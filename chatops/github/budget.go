@@ -68,23 +68,28 @@ func (b Budget) gap(percent int, now time.Time) time.Duration {
 	return b.ResetsAt.Sub(now) / time.Duration(left)
 }
 
-// note keeps the budget that an answer reports, and says whether it is time to hand it on.
-func (l *limits) note(b Budget) (report bool) {
+// note keeps the budget that an answer reports, and says whether it is time to hand it on, and for how long writes wait from now
+// on because only the reserve is left; zero: they do not, or that was said.
+func (l *limits) note(b Budget) (report bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	before, known := l.budgets[b.Resource]
 	l.budgets[b.Resource] = b
-	crossed := known && (before.Remaining > before.reserve(l.reserve)) != (b.Remaining > b.reserve(l.reserve))
+	low := b.Remaining <= b.reserve(l.reserve)
+	if low && b.Resource == rest && !b.ResetsAt.Equal(l.kept) && b.ResetsAt.After(now) {
+		l.kept, wait = b.ResetsAt, min(b.ResetsAt.Sub(now), longPause)
+	}
+	crossed := known && (before.Remaining <= before.reserve(l.reserve)) != low
 	if last, told := l.reported[b.Resource]; told && now.Sub(last) < budgetEvery && !crossed {
-		return false
+		return false, wait
 	}
 	l.reported[b.Resource] = now
-	return true
+	return true, wait
 }
 
-// kept says how long a call of a rank has to wait because what is left is reserved for higher ranks; zero: it may be made.
-func (l *limits) kept(resource string, r rank) time.Duration {
+// reserved says how long a call of a rank has to wait because what is left is reserved for higher ranks; zero: it may be made.
+func (l *limits) reserved(resource string, r rank) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()

@@ -107,6 +107,8 @@ func TestOfTheSecondaryLimitAReserveIsLeftToReads(t *testing.T) {
 func TestWhatIsLeftIsReportedNowAndThenAndWhenTheReserveIsReached(t *testing.T) {
 	left := 5000
 	c, at, told := spending(t, &left)
+	var holds []time.Duration
+	c.cfg.Limited = func(_ context.Context, _ int64, wait time.Duration) { holds = append(holds, wait) }
 	ask := func(n int) {
 		left = n
 		_, err := c.PullRequest(t.Context(), 7, shop, 41)
@@ -117,6 +119,8 @@ func TestWhatIsLeftIsReportedNowAndThenAndWhenTheReserveIsReached(t *testing.T) 
 	at.at = at.at.Add(10 * time.Second)
 	ask(4998)
 	ask(1000)
+	ask(999)
+	require.Equal(t, []time.Duration{30*time.Minute - 10*time.Second}, holds, "writes of all processes wait until the reset, which is said once")
 	var seen []int
 	for _, b := range *told {
 		require.Equal(t, 5000, b.Allowed)

@@ -52,7 +52,8 @@ type Config struct {
 	// zero with a negative pace: any number.
 	Points int
 
-	// Limited is told that GitHub wants no calls of an installation for that long. Nil: nobody else is told.
+	// Limited is told that an installation must not write for that long: GitHub said so, or only the reserve is left. Nil: nobody
+	// else is told.
 	Limited func(ctx context.Context, installation int64, wait time.Duration)
 	// Budget is told what is left of an installation's primary limit, at most every 10 s for each and when the reserve is
 	// reached. Nil: nobody is told.

@@ -44,6 +44,7 @@ type limits struct {
 	budgets  map[string]Budget    // as reported last, by resource
 	reported map[string]time.Time // when they were handed on
 	written  time.Time            // when the last write had its turn
+	kept     time.Time            // the reset until which others were told that the reserve is kept
 	spent    []point              // of the secondary limit, in the last minute
 	answers  *bool                // what others were told of it: whether GitHub answers; nil: nothing
 }
@@ -97,10 +98,18 @@ func (l *limits) reports(ctx context.Context, does bool) {
 	}
 }
 
-// learn notes the budget that an answer reports.
+// learn notes the budget that an answer reports. Where only the reserve is left, the other processes hear that writes wait.
 func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
-	if b, ok := budgetOf(resource, h); ok && l.note(b) && l.tell.Budget != nil {
+	b, ok := budgetOf(resource, h)
+	if !ok {
+		return
+	}
+	report, wait := l.note(b)
+	if report && l.tell.Budget != nil {
 		telling(ctx, func(ctx context.Context) { l.tell.Budget(ctx, l.installation, b) })
+	}
+	if wait > 0 && l.tell.Limited != nil && l.installation != 0 && resource == rest {
+		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
 	}
 }
 
@@ -208,7 +217,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // may is the error for a call of a rank that the limits keep from being made now.
 func (l *limits) may(budget string, r rank) error {
-	if wait := max(l.held(budget), l.kept(budget, r)); wait > 0 {
+	if wait := max(l.held(budget), l.reserved(budget, r)); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait)}
 	}
 	return nil

@@ -77,7 +77,7 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 
 // limited, budget and answers keep what GitHub says of its limits, for the other processes, the pages and the metrics.
 func (in inner) limited(ctx context.Context, installation int64, wait time.Duration) {
-	in.log.Warn("GitHub wants no calls for a while", "installation", installation, "wait", wait)
+	in.log.Warn("GitHub's rate limit holds writes back", "installation", installation, "wait", wait)
 	in.notKept(installation, in.store.HoldPace(ctx, installation, wait))
 }
 
