@@ -24,7 +24,7 @@ const (
 	// budgetEvery is the least time between two reports of the same budget.
 	budgetEvery = 10 * time.Second
 	// slowest is the longest time that a write waits for its turn before it asks again.
-	slowest = 10 * time.Second
+	slowest = time.Minute
 
 	// GitHub takes so many points a minute, and counts one for a read and five for a write.
 	defaultPoints = 900
@@ -104,17 +104,25 @@ func (l *limits) reserved(resource string, r rank) time.Duration {
 }
 
 // slow says how long a write has to wait so that what is left above the reserve lasts until the reset. Zero: it is its turn,
-// and the next one's comes a gap later.
+// and the next one's comes a gap later. Those that wait are told to come one after another: hundreds would else ask all the time.
 func (l *limits) slow() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	gap := l.budgets[rest].gap(l.reserve, now)
-	if wait := l.written.Add(gap).Sub(now); gap > 0 && wait > 0 {
-		return max(wait, min(gap, slowest))
+	if gap == 0 || !now.Before(l.written.Add(gap)) {
+		l.written = now
+		return 0
 	}
-	l.written = now
-	return 0
+	if l.slot.Before(l.written) {
+		l.slot = l.written
+	}
+	if latest := now.Add(slowest); l.slot.Add(gap).Before(latest) {
+		l.slot = l.slot.Add(gap)
+	} else {
+		l.slot = latest
+	}
+	return l.slot.Sub(now)
 }
 
 // point is what one call counted of the secondary limit.

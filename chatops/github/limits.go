@@ -44,6 +44,7 @@ type limits struct {
 	budgets  map[string]Budget    // as reported last, by resource
 	reported map[string]time.Time // when they were handed on
 	written  time.Time            // when the last write had its turn
+	slot     time.Time            // for when the last one that waits was told to come
 	kept     time.Time            // the reset until which others were told that the reserve is kept
 	spent    []point              // of the secondary limit, in the last minute
 	answers  *bool                // what others were told of it: whether GitHub answers; nil: nothing

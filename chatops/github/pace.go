@@ -46,7 +46,7 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 		return err
 	}
 	if wait := in.limits.slow(); wait > 0 {
-		return RateLimited{RetryAfter: atLeastASecond(wait)}
+		return RateLimited{RetryAfter: atLeastASecond(wait), Spread: true}
 	}
 	began := time.Now()
 	patience := time.NewTimer(c.cfg.Patience)
