@@ -62,11 +62,13 @@ func (d *Desk) CheckAction(ctx context.Context, e CheckEvent) (note string, err 
 	if err != nil {
 		return "", err
 	}
-	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID})
-	if err != nil {
+	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
+	if c.request, err = d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+		if click.Verb == chatops.VerbDestroy && unanswered(err) {
+			err = errors.Join(err, d.endByMemory(ctx, c, row))
+		}
 		return "", err
 	}
-	c := command{event: event, pr: pr, request: request, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
 	return d.once(ctx, c, func(c command) (string, string, error) { return d.clicked(ctx, c, row) })
 }
 

@@ -50,11 +50,11 @@ func (d *Desk) Comment(ctx context.Context, e CommentEvent) (note string, err er
 	}
 	pr, err := d.pullRequest(ctx, e, slices.ContainsFunc(lines, present))
 	if err != nil {
-		return "", err
+		return "", d.endUnanswered(ctx, e, err)
 	}
 	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Author, e.AuthorID})
 	if err != nil {
-		return "", err
+		return "", d.endUnanswered(ctx, e, err)
 	}
 	d.answering(e, request, len(lines)+2)
 	var notes []string

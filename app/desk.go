@@ -18,9 +18,13 @@ var ErrUnreadable = errors.New("it cannot be read")
 // ErrNoPullRequest says that GitHub answered and has no such pull request for us.
 var ErrNoPullRequest = errors.New("no such pull request")
 
+// ErrRefused says that GitHub answered and will refuse the same question until a person changes something, for example the App's
+// installation.
+var ErrRefused = errors.New("GitHub refuses to answer")
+
 // GitHub is what the desk asks GitHub at the moment it decides.
 type GitHub interface {
-	// Permission is the login's permission on the repository: admin, maintain, write, triage, read or none.
+	// Permission is the login's permission on the repository: admin, maintain, write, triage, read or none. ErrRefused: see there.
 	Permission(ctx context.Context, installation int64, repo, login string) (string, error)
 	// PullRequest is the pull request as it stands now, or ErrNoPullRequest.
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error)

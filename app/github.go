@@ -24,19 +24,14 @@ func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
 // linkCounts is how long an account elsewhere counts as its owner's after they signed in last.
 const linkCounts = 7 * 24 * time.Hour
 
-// onGitHub is who acts on a pull request: a login with what GitHub says of it. Of GitHub's teams those are asked for that the
-// catalogue names.
-func (d *Desk) onGitHub(ctx context.Context, by actor, door policy.Door, permission string, pr store.PullRequest, team string) (policy.Principal, error) {
-	values := map[string][]string{"login": {by.login}, "permission": {permission}, "repository": {pr.Repo}}
+// onGitHub is who acts on a pull request: a login with what GitHub says of it.
+func (d *Desk) onGitHub(ctx context.Context, by actor, door policy.Door, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
+	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
 	if team != "" {
 		values["owner"] = []string{team}
 	}
-	if named := profiles.GitHubTeams(d.book().Identities); len(named) > 0 {
-		teams, err := d.github.Teams(ctx, pr.Installation, by.login, named)
-		if err != nil {
-			return policy.Principal{}, fmt.Errorf("ask for the teams of %s: %w", by.login, err)
-		}
-		values["team"] = teams
+	if len(said.Teams) > 0 {
+		values["team"] = said.Teams
 	}
 	return d.elsewhere(ctx, policy.Claims{Source: profiles.SourceGitHub, Subject: by.login, Name: by.login, Values: values}, by.number(), door)
 }

@@ -225,17 +225,22 @@ func unlabel(pr store.PullRequest, label, cause string) store.Effect {
 
 // request is what every wish from a pull request has in common; the actor's permission is asked now, not believed.
 func (d *Desk) request(ctx context.Context, door policy.Door, pr store.PullRequest, by actor) (policy.Request, error) {
-	permission, err := d.github.Permission(ctx, pr.Installation, pr.Repo, by.login)
+	said, err := d.standing(ctx, pr, by)
 	if err != nil {
-		return policy.Request{}, fmt.Errorf("ask permission of %s on %s: %w", by.login, pr.Repo, err)
+		return policy.Request{}, err
 	}
+	return d.requestOf(ctx, door, pr, by, said)
+}
+
+// requestOf is request by what GitHub said of the person.
+func (d *Desk) requestOf(ctx context.Context, door policy.Door, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
 	own := d.ownership(pr.Repo)
-	who, err := d.onGitHub(ctx, by, door, permission, pr, own.Team)
+	who, err := d.onGitHub(ctx, by, door, said, pr, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Door: door, Permission: permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
+		Principal: who, Door: door, Permission: said.Permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,

@@ -97,8 +97,8 @@ func (e PullRequestEvent) asks() bool {
 
 // ourselves says whether a label was set or taken off by us.
 func (d *Desk) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
-	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) {
-		return false, nil
+	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !isBot(strings.ToLower(e.Actor)) {
+		return false, nil // only a bot can be the App, so GitHub need not be asked what the App is called
 	}
 	login, err := d.github.OwnLogin(ctx)
 	if err != nil {

@@ -61,7 +61,7 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines in
 	if out.Verifications, err = d.store.Verifications(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
 	}
-	if out.Conditions, err = d.store.Conditions(ctx, row.ID); err != nil {
+	if out.Conditions, err = d.conditions(ctx, row); err != nil {
 		return Details{}, fmt.Errorf("read conditions: %w", err)
 	}
 	if out.Timeline, err = d.store.Timeline(ctx, row.ID); err != nil {

@@ -14,7 +14,7 @@ const (
 	// nearTurn is how far off a turn may be for a worker to wait for it at the wire, in line with others.
 	nearTurn = 5 * time.Second
 	// farthestTurn is how long words sleep at most before they look again whether it is their turn.
-	farthestTurn = time.Minute
+	farthestTurn = 30 * time.Second
 	// progressPaces is how many paces lie at least between two edits of one place that tell of progress alone.
 	progressPaces = 10
 )

@@ -166,7 +166,8 @@ func refused(err error) bool {
 // waits logs why words wait, but for those that wait for their turn, which is no news.
 func (c *Controller) waits(err error, wait time.Duration, about ...any) {
 	var turn later
-	if !errors.As(err, &turn) {
+	var limited github.RateLimited
+	if !errors.As(err, &turn) && !(errors.As(err, &limited) && limited.Spread) {
 		c.Log.Warn("words wait", append(about, "wait", wait, "err", err)...)
 	}
 }

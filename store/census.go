@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -14,6 +15,8 @@ type Census struct {
 	Findings map[lifecycle.FindingKind]int64
 	Room     map[string]int64 // reservations by state, as far as they count: granted, waiting
 	Again    map[string]int64 // webhooks GitHub was asked to send again, by state: came, awaited, given_up
+	Budgets  []GitHubBudget
+	Away     map[int64]time.Duration // for how long GitHub has not answered, by installation
 }
 
 type group struct {
@@ -68,6 +71,12 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	for _, g := range room {
 		out.Room[g.Name] = g.N
 	}
-	out.Again, err = s.redeliveries(ctx)
+	if out.Again, err = s.redeliveries(ctx); err != nil {
+		return Census{}, err
+	}
+	if out.Budgets, err = s.GitHubBudgets(ctx); err != nil {
+		return Census{}, err
+	}
+	out.Away, err = s.GitHubAway(ctx)
 	return out, err
 }

@@ -28,6 +28,9 @@ var passing = []struct{ what, sql string }{
 	{"finished effects", `DELETE FROM effects WHERE id IN (SELECT id FROM effects WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
 	{"redeliveries", `DELETE FROM redeliveries WHERE guid IN (SELECT guid FROM redeliveries WHERE asked_at < @before ORDER BY asked_at LIMIT @batch)`},
 	{"marks", `DELETE FROM marks WHERE name IN (SELECT name FROM marks WHERE set_at < @before LIMIT @batch)`},
+	{"permissions seen long ago", `
+		DELETE FROM seen_permissions WHERE (installation, repo, account) IN (
+			SELECT installation, repo, account FROM seen_permissions WHERE seen_at < @now::timestamptz - interval '1 day' ORDER BY seen_at LIMIT @batch)`},
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestTheListIsPagedAndFiltered(t *testing.T) {
@@ -166,10 +168,16 @@ func TestProbesAndMetricsTellTheState(t *testing.T) {
 	}
 	var page ClusterPage
 	h.get("/api/v1/clusters", &page)
+	require.NoError(t, h.store.SeeBudget(t.Context(), store.GitHubBudget{Installation: 5001, Resource: "core", Allowed: 5000, Remaining: 40, ResetsAt: time.Now().Add(time.Hour)}))
+	require.NoError(t, h.store.SeeBudget(t.Context(), store.GitHubBudget{Installation: 5001, Resource: "graphql", Allowed: 5000, Remaining: 40, ResetsAt: time.Now()}))
+	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, false))
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)
+	require.Regexp(t, `ocpctl_github_away_seconds\{installation="5001"\} [0-9.e-]*[1-9]`, string(body))
 	for _, want := range []string{
 		`ocpctl_clusters{status="PENDING"} 1`, `ocpctl_clusters{status="READY"} 0`, `ocpctl_jobs{status="PENDING",type="CREATE"} 1`,
 		`ocpctl_findings{kind="stuck"} 0`, `ocpctl_redeliveries{state="given_up"} 0`,
+		`ocpctl_github_calls_remaining{installation="5001",resource="core"} 40`, `ocpctl_github_calls_allowed{installation="5001",resource="core"} 5000`,
+		`ocpctl_github_calls_remaining{installation="5001",resource="graphql"} 5000`,
 		`ocpctl_http_request_duration_seconds_count{code="200",method="GET",route="GET /api/v1/clusters"} 1`,
 	} {
 		require.Contains(t, string(body), want)

@@ -97,6 +97,9 @@ var (
 	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Room in cloud accounts: installs and clusters it is set aside for, and clusters that wait in line.", []string{"state"}, nil)
 	againDesc    = prometheus.NewDesc("ocpctl_redeliveries", "Webhooks that GitHub was asked to send again: came, awaited, given_up.", []string{"state"}, nil)
 	findingsDesc = prometheus.NewDesc("ocpctl_findings", "What is not as it should be and waits for a person, by kind.", []string{"kind"}, nil)
+	leftDesc     = prometheus.NewDesc("ocpctl_github_calls_remaining", "What is left of GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
+	allowedDesc  = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit in an hour.", []string{"installation", "resource"}, nil)
+	awayDesc     = prometheus.NewDesc("ocpctl_github_away_seconds", "For how long GitHub has not answered; 0: it answers.", []string{"installation"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -106,6 +109,9 @@ func (c census) Describe(out chan<- *prometheus.Desc) {
 	out <- findingsDesc
 	out <- roomDesc
 	out <- againDesc
+	out <- leftDesc
+	out <- allowedDesc
+	out <- awayDesc
 }
 
 // Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
@@ -128,6 +134,14 @@ func (c census) Collect(out chan<- prometheus.Metric) {
 	}
 	for state, n := range counts.Again {
 		out <- prometheus.MustNewConstMetric(againDesc, prometheus.GaugeValue, float64(n), state)
+	}
+	for _, b := range counts.Budgets {
+		installation := strconv.FormatInt(b.Installation, 10)
+		out <- prometheus.MustNewConstMetric(leftDesc, prometheus.GaugeValue, float64(b.Remaining), installation, b.Resource)
+		out <- prometheus.MustNewConstMetric(allowedDesc, prometheus.GaugeValue, float64(b.Allowed), installation, b.Resource)
+	}
+	for installation, away := range counts.Away {
+		out <- prometheus.MustNewConstMetric(awayDesc, prometheus.GaugeValue, away.Seconds(), strconv.FormatInt(installation, 10))
 	}
 	for kind, n := range counts.Findings {
 		out <- prometheus.MustNewConstMetric(findingsDesc, prometheus.GaugeValue, float64(n), string(kind))

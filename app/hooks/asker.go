@@ -33,7 +33,18 @@ func NewAsker(client *github.Client, only ...int64) Asker {
 // Permission implements app.GitHub.
 func (a Asker) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
 	key := about(installation, strings.ToLower(repo), strings.ToLower(login))
-	return a.permissions.ask(key, func() (string, error) { return a.client.Permission(ctx, installation, repo, login) })
+	return a.permissions.ask(key, func() (string, error) {
+		permission, err := a.client.Permission(ctx, installation, repo, login)
+		return permission, refusal(err)
+	})
+}
+
+// refusal marks an error that GitHub answers with until a person changes something.
+func refusal(err error) error {
+	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) {
+		return fmt.Errorf("%w: %w", app.ErrRefused, err)
+	}
+	return err
 }
 
 // PullRequest implements app.GitHub. GitHub leads from a repository's names of before to the present one, which it tells.
@@ -43,7 +54,7 @@ func (a Asker) PullRequest(ctx context.Context, installation int64, repo string,
 		return store.PullRequest{}, fmt.Errorf("%w: %w", app.ErrNoPullRequest, err)
 	}
 	if err != nil {
-		return store.PullRequest{}, err
+		return store.PullRequest{}, refusal(err)
 	}
 	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
 }
@@ -66,7 +77,8 @@ func (a Asker) Teams(ctx context.Context, installation int64, login string, team
 	for _, team := range teams {
 		org, slug, _ := strings.Cut(team, "/")
 		member, err := a.members.ask(about(installation, strings.ToLower(team), strings.ToLower(login)), func() (bool, error) {
-			return a.client.TeamMember(ctx, installation, org, slug, login)
+			member, err := a.client.TeamMember(ctx, installation, org, slug, login)
+			return member, refusal(err)
 		})
 		if err != nil {
 			return nil, err

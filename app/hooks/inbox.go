@@ -27,6 +27,7 @@ type desk interface {
 	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
 	Comment(ctx context.Context, e app.CommentEvent) (note string, err error)
 	CommentGivenUp(ctx context.Context, e app.CommentEvent) error
+	EndEarly(ctx context.Context, e app.CommentEvent) error
 	CheckAction(ctx context.Context, e app.CheckEvent) (note string, err error)
 	Dispatch(ctx context.Context, e app.DispatchEvent) (note string, err error)
 	RepositoryMoved(ctx context.Context, e app.RepositoryEvent) (note string, err error)
@@ -89,7 +90,7 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 		}
 		if first {
 			if failed = w.around(ctx, delivery); failed != nil && !overtakes(delivery) {
-				return failed
+				return errors.Join(failed, w.endEarly(ctx, delivery))
 			}
 		}
 		ran, err := w.store.Alone(ctx, "inbox "+delivery.Topic, func(ctx context.Context) error { return w.upTo(ctx, delivery) })
@@ -153,15 +154,15 @@ func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
 		}
 		if err := w.Process(before, row); err != nil {
 			if overtakes(last) {
-				err = errors.Join(err, w.Process(ctx, last.Row))
+				return errors.Join(err, w.Process(ctx, last.Row))
 			}
-			return err
+			return errors.Join(err, w.endEarly(ctx, last))
 		}
 	}
 	return nil
 }
 
-// overtakes says whether a delivery waits for none that cannot be worked yet: a close, and what happened to a repository as a
+// overtakes says whether a delivery waits for none that cannot be worked yet: a close, a label of ours that was taken off, and what happened to a repository as a
 // whole, after which much cannot be worked any more. What it overtakes is older, so it changes nothing afterwards.
 func overtakes(d store.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
@@ -171,7 +172,7 @@ func overtakes(d store.Delivery) bool {
 		return false
 	}
 	e, err := read(d.Body)
-	return err == nil && e.Action == actionClosed
+	return err == nil && (e.Action == actionClosed || unlabeled(e))
 }
 
 // formerly is what the repository was called of which a delivery is as a whole, or is still; empty: it is of none.
@@ -201,6 +202,9 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	}
 	if err != nil {
 		return fmt.Errorf("load delivery %d: %w", row, err)
+	}
+	if endsOnly(delivery) {
+		ctx = github.ToEnd(ctx)
 	}
 	note, err := w.handle(ctx, delivery)
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)

@@ -76,7 +76,7 @@ func newLife(t testing.TB) *life {
 	l.door = door.URL
 	l.github.SetWebhook(door.URL+"/webhooks/github", testSecret)
 
-	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1})
+	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)
 	l.worker = l.workerOn(t, client)
 	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))

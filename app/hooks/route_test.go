@@ -37,6 +37,7 @@ func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why, 
 }
 func (d *idle) Comment(_ context.Context, e app.CommentEvent) (string, error) { return d.take(e) }
 func (d *idle) CommentGivenUp(context.Context, app.CommentEvent) error        { return nil }
+func (d *idle) EndEarly(context.Context, app.CommentEvent) error              { return nil }
 
 func (d *idle) CheckAction(_ context.Context, e app.CheckEvent) (string, error) { return d.take(e) }
 

@@ -106,6 +106,11 @@ func detailOf(found app.Details) detailView {
 	if card.Status == lifecycle.Creating && !strings.Contains(card.Why, card.FailMessage) {
 		v.LastTry = card.FailMessage
 	}
+	for _, c := range found.Conditions {
+		if c.Type == app.GitHubUpToDate {
+			v.GitHubWaits = c.Message
+		}
+	}
 	for _, text := range card.Blockers {
 		var b blocker
 		b.Words, b.Command, b.Remark = chatops.Blocker(text)

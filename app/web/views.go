@@ -65,6 +65,7 @@ type detailView struct {
 	LastTry      string   // what went wrong with it, while another follows
 	CreateLog    []string // last lines of the create, once another job is the newest
 	InTheWay     []blocker
+	GitHubWaits  string // what of it waits for GitHub; empty: nothing
 
 	Line, ETA                string // place in line; when it should be done
 	Whose, Todo, TodoRunbook string // while something is wrong: whose turn it is, what to do, the page that tells how

@@ -55,6 +55,13 @@ func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
 	}
 }
 
+func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
+	d := details(func(*store.Row) {})
+	require.NotContains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong>")
+	d.Conditions = []store.Condition{{Type: app.GitHubUpToDate, Status: "False", Message: "GitHub takes no calls until 2025-03-01 12:30:00 UTC."}}
+	require.Contains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong> GitHub takes no calls until 2025-03-01 12:30:00 UTC.")
+}
+
 func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 	html := show(t, func(r *store.Row) {
 		r.Status, r.Phase, r.Wish, r.WishWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"

@@ -39,14 +39,28 @@ type Config struct {
 	Pace        time.Duration     // least time between two changing calls of one installation; zero: 1 s, negative: none
 	Patience    time.Duration     // longest wait in line before RateLimited is answered; zero: 10 s
 	Settling    time.Duration     // how long a 404 of what may have been made just now is asked again; zero: 5 s, negative: not at all
+	Probe       time.Duration     // until a GitHub that is away is first asked again; zero: 1 s, negative: it never counts as away
 	Transport   http.RoundTripper // nil: http.DefaultTransport
 	Now         func() time.Time  // nil: time.Now
 
 	// Leave asks whether an installation may write now, for all processes together: zero is yes, else ask again after
 	// the wait. Nil: the pace above, in this process alone.
 	Leave func(ctx context.Context, installation int64) (wait time.Duration, err error)
-	// Limited is told that GitHub wants no calls of an installation for that long. Nil: nobody else is told.
+	// Reserve is the part of each limit, in percent, that is kept for calls on which decisions rest; zero: 20, negative: nothing.
+	Reserve int
+	// Points are what GitHub takes of an installation in a minute, one for a read and five for a write; zero: 900, negative, or
+	// zero with a negative pace: any number.
+	Points int
+
+	// Limited is told that an installation must not write for that long: GitHub said so, or only the reserve is left. Nil: nobody
+	// else is told.
 	Limited func(ctx context.Context, installation int64, wait time.Duration)
+	// Budget is told what is left of an installation's primary limit, at most every 10 s for each and when the reserve is
+	// reached. Nil: nobody is told.
+	Budget func(ctx context.Context, installation int64, b Budget)
+	// Answers is told whether GitHub answers calls of an installation, whenever that changes and once after the start. Nil:
+	// nobody is told.
+	Answers func(ctx context.Context, installation int64, answers bool)
 }
 
 // Client speaks for the App in every installation. It is safe for concurrent use.
@@ -55,6 +69,7 @@ type Client struct {
 	base  *url.URL
 	app   *gh.Client // as the App itself, by its JWT
 	files fileCache
+	state *health
 
 	mu            sync.Mutex
 	login         string // the App's own login, once asked
@@ -76,7 +91,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("read the GitHub App's private key: %w", err)
 	}
 	transport.BaseURL = strings.TrimSuffix(base.String(), "/")
-	c := &Client{cfg: cfg, base: base, installations: map[int64]*installation{}}
+	c := &Client{cfg: cfg, base: base, installations: map[int64]*installation{}, state: &health{now: cfg.Now, first: cfg.Probe}}
 	c.app = c.client(transport, c.limits(0))
 	return c, nil
 }
@@ -97,6 +112,17 @@ func (c Config) withDefaults() Config {
 	if c.Settling == 0 {
 		c.Settling = defaultSettling
 	}
+	if c.Probe == 0 {
+		c.Probe = firstProbe
+	}
+	if c.Reserve == 0 {
+		c.Reserve = defaultReserve
+	}
+	c.Reserve = max(c.Reserve, 0)
+	if c.Points == 0 && c.Pace > 0 {
+		c.Points = defaultPoints
+	}
+	c.Points = max(c.Points, 0)
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
 	}
@@ -143,7 +169,10 @@ func (c *Client) installation(id int64) (*installation, error) {
 }
 
 func (c *Client) limits(id int64) *limits {
-	return &limits{installation: id, now: c.cfg.Now, tell: c.cfg.Limited, until: map[string]time.Time{}}
+	return &limits{
+		installation: id, now: c.cfg.Now, reserve: c.cfg.Reserve, perMinute: c.cfg.Points, health: c.state, tell: c.cfg,
+		until: map[string]time.Time{}, budgets: map[string]Budget{}, reported: map[string]time.Time{},
+	}
 }
 
 // forInstallation makes a client whose transport fetches the installation's token and renews it.
@@ -213,7 +242,7 @@ func (c *Client) OwnLogin(ctx context.Context) (string, error) {
 	if login != "" {
 		return login, nil
 	}
-	app, _, err := c.app.Apps.Get(ctx, "")
+	app, _, err := c.app.Apps.Get(toDecide(ctx), "")
 	if err != nil {
 		return "", explain("ask GitHub who we are", err)
 	}

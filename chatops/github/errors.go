@@ -27,7 +27,10 @@ var (
 )
 
 // RateLimited says that GitHub, or our own pace, wants this call later. Nothing was changed.
-type RateLimited struct{ RetryAfter time.Duration }
+type RateLimited struct {
+	RetryAfter time.Duration
+	Spread     bool // GitHub refused nothing: what is left of its limit is spread over the time until the reset
+}
 
 // Error implements error.
 func (e RateLimited) Error() string {

@@ -42,6 +42,7 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", doing, err)
 	}
+	ctx = toDecide(ctx)
 	var out File
 	err = c.committed(ctx, func() error {
 		return c.call(ctx, installation, func(client *gh.Client) error {

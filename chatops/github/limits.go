@@ -33,11 +33,29 @@ const (
 type limits struct {
 	installation int64 // 0: the App itself
 	now          func() time.Time
-	tell         func(ctx context.Context, installation int64, wait time.Duration) // may be nil
+	reserve      int // percent of what GitHub allows that is kept for decisions
+	perMinute    int // points of the secondary limit; 0: they are not counted
+	health       *health
+	tell         Config // whose functions are told of limits
 
-	mu     sync.Mutex
-	until  map[string]time.Time // by budget
-	missed [2]int               // limits met in a row that named no time: by reads, by writes
+	mu       sync.Mutex
+	until    map[string]time.Time // by budget
+	missed   [2]int               // limits met in a row that named no time: by reads, by writes
+	budgets  map[string]Budget    // as reported last, by resource
+	reported map[string]time.Time // when they were handed on
+	written  time.Time            // when the last write had its turn
+	slot     time.Time            // for when the last one that waits was told to come
+	kept     time.Time            // the reset until which others were told that the reserve is kept
+	spent    []point              // of the secondary limit, in the last minute
+	answers  *bool                // what others were told of it: whether GitHub answers; nil: nothing
+}
+
+// writable is the error for a write that would not be made now.
+func (l *limits) writable(ctx context.Context) error {
+	if err := l.may(rest, rankOf(ctx)); err != nil {
+		return err
+	}
+	return l.health.away()
 }
 
 // held says how long no call may be made.
@@ -57,12 +75,43 @@ func (l *limits) met(ctx context.Context, budget string, write bool, h http.Head
 	wait = min(atLeastASecond(wait), longPause)
 	l.holdUntil(reach, l.now().Add(wait))
 	// What is written goes through REST alone, and the App itself writes nothing.
-	if l.tell != nil && l.installation != 0 && reach != graphQL {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
-		defer cancel()
-		l.tell(ctx, l.installation, wait)
+	if l.tell.Limited != nil && l.installation != 0 && reach != graphQL {
+		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
 	}
 	return wait
+}
+
+// telling hands something on, whatever becomes of the call that it was learnt by.
+func telling(ctx context.Context, tell func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	tell(ctx)
+}
+
+// reports hands on whether GitHub answers, where that is news.
+func (l *limits) reports(ctx context.Context, does bool) {
+	l.mu.Lock()
+	news := l.answers == nil || *l.answers != does
+	l.answers = &does
+	l.mu.Unlock()
+	if news && l.tell.Answers != nil {
+		telling(ctx, func(ctx context.Context) { l.tell.Answers(ctx, l.installation, does) })
+	}
+}
+
+// learn notes the budget that an answer reports. Where only the reserve is left, the other processes hear that writes wait.
+func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
+	b, ok := budgetOf(resource, h)
+	if !ok {
+		return
+	}
+	report, wait := l.note(b)
+	if report && l.tell.Budget != nil {
+		telling(ctx, func(ctx context.Context) { l.tell.Budget(ctx, l.installation, b) })
+	}
+	if wait > 0 && l.tell.Limited != nil && l.installation != 0 && resource == rest {
+		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
+	}
 }
 
 // holdUntil lets no call of a budget through before the end, or before a later one that is known.
@@ -127,18 +176,31 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		budget = graphQL
 	}
 	write := budget == rest && req.Method != http.MethodGet
-	if wait := g.held(budget); wait > 0 {
+	err := g.may(budget, rankOf(req.Context()))
+	if err == nil {
+		err = g.health.refused()
+	}
+	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close() // nothing was read of it
 		}
-		return nil, RateLimited{RetryAfter: atLeastASecond(wait)}
+		return nil, err
 	}
+	g.spend(write)
 	answer, err := g.next.RoundTrip(req)
+	if away := noAnswer(req.Context(), answer, err); away != nil {
+		return g.away(req.Context(), answer, away)
+	}
 	heard := answer
 	if err != nil {
 		if heard = tokenAnswer(err); heard == nil {
 			return nil, err
 		}
+	}
+	g.health.well()
+	g.reports(req.Context(), true)
+	if answer != nil { // that for a token is of the App's own limit
+		g.learn(req.Context(), budget, heard.Header)
 	}
 	if heard.StatusCode < http.StatusBadRequest {
 		g.fine(write)
@@ -152,6 +214,31 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, RateLimited{RetryAfter: g.met(req.Context(), budget, write, heard.Header)}
 	}
 	return answer, err
+}
+
+// may is the error for a call of a rank that the limits keep from being made now.
+func (l *limits) may(budget string, r rank) error {
+	if wait := max(l.held(budget), l.reserved(budget, r)); wait > 0 {
+		return RateLimited{RetryAfter: atLeastASecond(wait)}
+	}
+	return nil
+}
+
+// away hands on that GitHub did not answer. What it did say is kept where it is not yet taken for an outage.
+func (g gate) away(ctx context.Context, answer *http.Response, why error) (*http.Response, error) {
+	err := g.health.failed(why)
+	var down Unavailable
+	if !errors.As(err, &down) {
+		if answer != nil {
+			return answer, nil
+		}
+		return nil, err
+	}
+	if answer != nil {
+		_ = answer.Body.Close()
+	}
+	g.reports(ctx, false)
+	return nil, err
 }
 
 // tokenAnswer is what GitHub answered when a token was asked for, where that is what went wrong.

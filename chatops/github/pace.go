@@ -45,6 +45,9 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	if err != nil {
 		return err
 	}
+	if wait := in.limits.slow(); wait > 0 {
+		return RateLimited{RetryAfter: atLeastASecond(wait), Spread: true}
+	}
 	began := time.Now()
 	patience := time.NewTimer(c.cfg.Patience)
 	defer patience.Stop()
@@ -65,6 +68,10 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	}()
 	return c.call(ctx, id, func(client *gh.Client) error {
 		return fn(client, func() error {
+			// Leave that is taken for a call that is then not made would be missing when GitHub answers again.
+			if err := in.limits.writable(ctx); err != nil {
+				return err
+			}
 			wrote = true
 			return c.leave(ctx, id, in, c.cfg.Patience-time.Since(began))
 		})

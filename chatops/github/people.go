@@ -20,6 +20,7 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 	if _, _, err := split(org + "/" + slug); err != nil {
 		return false, fmt.Errorf("%s: want org/team-slug", doing)
 	}
+	ctx = toDecide(ctx)
 	var member bool
 	err := c.call(ctx, installation, func(client *gh.Client) error {
 		got, answer, err := client.Teams.GetTeamMembershipBySlug(ctx, org, slug, url.PathEscape(login))
@@ -39,7 +40,7 @@ func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	got, _, err := c.app.Apps.FindRepositoryInstallation(ctx, owner, name)
+	got, _, err := c.app.Apps.FindRepositoryInstallation(toDecide(ctx), owner, name)
 	if err != nil {
 		return 0, explain(doing, err)
 	}
@@ -66,6 +67,7 @@ func (c *Client) Repository(ctx context.Context, installation int64, repo string
 	if err != nil {
 		return Repository{}, fmt.Errorf("%s: %w", doing, err)
 	}
+	ctx = toDecide(ctx)
 	var out Repository
 	err = c.call(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.Repositories.Get(ctx, owner, name)

@@ -41,6 +41,7 @@ func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) 
 	if len(refs) > maxPulls {
 		return nil, fmt.Errorf("%s: want at most %d", doing, maxPulls)
 	}
+	ctx = toDecide(ctx)
 	ask := pullsQuery(refs)
 	var got pullsAnswer
 	err := c.call(ctx, installation, func(client *gh.Client) error {

@@ -54,6 +54,7 @@ func (c *Client) PullRequest(ctx context.Context, installation int64, repo strin
 	if err != nil {
 		return PullRequest{}, fmt.Errorf("%s: %w", doing, err)
 	}
+	ctx = toDecide(ctx)
 	var out PullRequest
 	err = c.settled(ctx, func() error {
 		return c.call(ctx, installation, func(client *gh.Client) error {
@@ -83,6 +84,7 @@ func (c *Client) Permission(ctx context.Context, installation int64, repo, login
 	if !loginName.MatchString(login) {
 		return "none", nil
 	}
+	ctx = toDecide(ctx)
 	permission := "none"
 	err = c.call(ctx, installation, func(client *gh.Client) error {
 		level, answer, err := client.Repositories.GetPermissionLevel(ctx, owner, name, login)

@@ -228,6 +228,9 @@ func (g githubConfig) check() []error {
 				m.field, m.most, m.real, g.APIURL))
 		}
 	}
+	if p := g.ReservePercent; p != nil && (*p < 0 || *p > 90) {
+		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or leave it out for 20", *p))
+	}
 	if g.PerHour < g.PerMinute {
 		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute %d; give at least as many for an hour as for a minute", g.PerHour, g.PerMinute))
 	}

@@ -64,6 +64,8 @@ type githubConfig struct {
 	PerMinute        int           `yaml:"per_minute"` // and the most of them, for all processes together
 	PerHour          int           `yaml:"per_hour"`
 
+	ReservePercent *int `yaml:"reserve_percent"` // of each limit, kept for reads that decide; nil: 20
+
 	Installations []int64       `yaml:"installations"`  // of the App that are listened to; empty: all
 	HookAddresses []string      `yaml:"hook_addresses"` // networks that webhooks are taken from; empty: all
 	Look          time.Duration `yaml:"look"`           // how often a wanted cluster's pull request is looked at unasked
@@ -79,10 +81,27 @@ type githubConfig struct {
 const (
 	githubPerMinute = 80
 	githubPerHour   = 500
+	githubPoints    = 900 // a minute; a read is one, a write five
 )
 
 func (g githubConfig) pace() store.Pace {
 	return store.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
+}
+
+// reserve is the reserve as the wire takes it, for which zero is the default.
+func (g githubConfig) reserve() int {
+	switch {
+	case g.ReservePercent == nil:
+		return 0
+	case *g.ReservePercent == 0:
+		return -1
+	}
+	return *g.ReservePercent
+}
+
+// points are what may be spent of GitHub's points in a minute: a server that takes more writes takes more of them, too.
+func (g githubConfig) points() int {
+	return githubPoints * max(g.PerMinute, githubPerMinute) / githubPerMinute
 }
 
 // slackConfig is the Slack app; without a signing secret nobody comes from there.

@@ -235,6 +235,16 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 	}
 }
 
+func TestTheReserveReachesTheWireAsItIsGiven(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
+		noStandIns(t)
+		cfg, err := load(t, everything, replaced(sound, "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', "+text+"}"))
+		require.NoError(t, err)
+		require.Equal(t, want, cfg.GitHub.reserve(), text)
+		require.Equal(t, 900, cfg.GitHub.points())
+	}
+}
+
 func TestAPaceThatIsNoneIsRefusedInWords(t *testing.T) {
 	const app = "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', "
 	for name, c := range map[string]struct{ rest, want string }{
@@ -246,6 +256,9 @@ func TestAPaceThatIsNoneIsRefusedInWords(t *testing.T) {
 		"a server of one's own":    {"api_url: 'https://github.example.com/api/v3/', per_minute: 600, per_hour: 5000}", ""},
 		"an hour below its minute": {"per_minute: 60, per_hour: 30}", "github.per_hour is 30 and github.per_minute 60; give at least as many for an hour as for a minute"},
 		"no number":                {"per_minute: fast}", "fast cannot be read as int"},
+		"no reserve":               {"reserve_percent: 0}", ""},
+		"a greater reserve":        {"reserve_percent: 90}", ""},
+		"nothing but a reserve":    {"reserve_percent: 100}", "github.reserve_percent is 100; give a number from 0 to 90, or leave it out for 20"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noStandIns(t)

@@ -71,13 +71,33 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
 			return in.store.TakePace(ctx, installation, cfg.GitHub.pace())
 		},
-		Limited: func(ctx context.Context, installation int64, wait time.Duration) {
-			in.log.Warn("GitHub wants no calls for a while", "installation", installation, "wait", wait)
-			if err := in.store.HoldPace(ctx, installation, wait); err != nil {
-				in.log.Error("other processes were not told of it", "installation", installation, "err", err)
-			}
-		},
+		Reserve: cfg.GitHub.reserve(), Points: cfg.GitHub.points(), Limited: in.limited, Budget: in.budget, Answers: in.answers,
 	})
+}
+
+// limited, budget and answers keep what GitHub says of its limits, for the other processes, the pages and the metrics.
+func (in inner) limited(ctx context.Context, installation int64, wait time.Duration) {
+	in.log.Warn("GitHub's rate limit holds writes back", "installation", installation, "wait", wait)
+	in.notKept(installation, in.store.HoldPace(ctx, installation, wait))
+}
+
+func (in inner) budget(ctx context.Context, installation int64, b github.Budget) {
+	in.notKept(installation, in.store.SeeBudget(ctx, store.GitHubBudget{
+		Installation: installation, Resource: b.Resource, Allowed: b.Allowed, Remaining: b.Remaining, ResetsAt: b.ResetsAt,
+	}))
+}
+
+func (in inner) answers(ctx context.Context, installation int64, answers bool) {
+	if !answers {
+		in.log.Warn("GitHub does not answer", "installation", installation)
+	}
+	in.notKept(installation, in.store.GitHubAnswers(ctx, installation, answers))
+}
+
+func (in inner) notKept(installation int64, err error) {
+	if err != nil {
+		in.log.Error("what GitHub said of its limits was not kept", "installation", installation, "err", err)
+	}
 }
 
 func wireSlack(ctx context.Context, cfg config) (*slack.Client, error) {

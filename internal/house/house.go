@@ -39,7 +39,7 @@ const (
 type Config struct {
 	Dir      string // state; made when missing, continued when there
 	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of eleven consecutive ports; 0: free ones
+	BasePort int    // first of twelve consecutive ports; 0: free ones
 	Fast     bool   // PostgreSQL does not wait for the disk, stand-ins keep nothing over a restart: tests only
 
 	Hour      time.Duration // how long an hour of a TTL lasts
@@ -71,17 +71,18 @@ type Secrets struct {
 // House is a running house.
 type House struct {
 	Config
-	Ports  Ports
-	PG     *postgres.Server
-	S3     *s3.Server
-	S3Cut  *Cut // between everybody and S3
-	Status *Cut // between runners and the Status API
-	AWS    *aws.Server
-	GitHub *github.Server
-	Slack  *slack.Server
-	OIDC   *oidc.Issuer
-	SAML   *saml.Provider
-	server *process
+	Ports     Ports
+	PG        *postgres.Server
+	S3        *s3.Server
+	S3Cut     *Cut // between everybody and S3
+	Status    *Cut // between runners and the Status API
+	GitHubCut *Cut // between everybody and GitHub; its webhooks go another way
+	AWS       *aws.Server
+	GitHub    *github.Server
+	Slack     *slack.Server
+	OIDC      *oidc.Issuer
+	SAML      *saml.Provider
+	server    *process
 }
 
 // Start brings up the stand-ins and the server, in the order they need each other. On an error it stops what it started.
@@ -225,11 +226,16 @@ func (h *House) startSAML(ctx context.Context) (err error) {
 	return err
 }
 
+// startGitHub puts a line that can be cut between everybody and the stand-in.
 func (h *House) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
-		Addr: addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
+	if err != nil {
+		return err
+	}
+	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
 	return err
 }
 
@@ -250,6 +256,9 @@ func (h *House) Stop() error {
 	}
 	if h.Status != nil {
 		errs = append(errs, h.Status.Stop())
+	}
+	if h.GitHubCut != nil {
+		errs = append(errs, h.GitHubCut.Stop())
 	}
 	if h.GitHub != nil {
 		errs = append(errs, h.GitHub.Stop())

@@ -32,7 +32,19 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// A few cells of every strike; make chaos does them all.
+// What is let go while GitHub is away, or its limit is used up, converges, and what is not wanted is on its way out before GitHub
+// answers again.
+func TestClustersConvergeWithoutGitHub(t *testing.T) {
+	for _, strike := range []string{"github-away", "github-limited"} {
+		t.Run(strike, func(t *testing.T) {
+			t.Parallel()
+			o := trial.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
+			require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
+		})
+	}
+}
+
+// A few cells of every strike but those of GitHub, which are above; make chaos does them all.
 func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
 	t.Parallel()
 	o := trial.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}

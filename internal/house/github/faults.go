@@ -52,6 +52,9 @@ func (s *Server) FailNext(n int, f APIFault) {
 	s.setFaults(func(all *faults) { all.api = append(all.api, slices.Repeat([]APIFault{f}, n)...) })
 }
 
+// Recover ends all faults that were asked for with FailNext.
+func (s *Server) Recover() { s.setFaults(func(all *faults) { all.api = nil }) }
+
 // RevokeTokens makes every installation token issued so far worthless.
 func (s *Server) RevokeTokens() {
 	s.look(func(w *world) { clear(w.Tokens) })

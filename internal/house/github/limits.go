@@ -30,6 +30,44 @@ func (s *Server) SetLimits(l Limits) {
 	s.meter.limits = l
 }
 
+// Spend uses the primary limits up until so many calls are left of each. They are whole again after the given time, but for a
+// second. undo makes what was used before count again, and what is used until then.
+func (s *Server) Spend(left int, reset time.Duration) (undo func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, since := s.meter.hours, s.now()
+	s.meter.hours = map[string]*hour{}
+	start := s.now().Add(reset - time.Hour).Truncate(time.Second)
+	for _, resource := range []string{"core", "graphql"} {
+		s.meter.hours[resource] = &hour{start: start, used: max(0, s.meter.limits.PerHour-left)}
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.meter.hours = before
+		for _, c := range slices.Backward(s.meter.calls) {
+			if c.At.Before(since) {
+				break
+			}
+			s.meter.use(resourceOf(c.Path), 1, c.At)
+		}
+	}
+}
+
+// Left is what is left of the primary limit of REST calls.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.meter.limits.PerHour - s.meter.use("core", 0, s.now()).used
+}
+
+func resourceOf(path string) string {
+	if path == "/graphql" {
+		return "graphql"
+	}
+	return "core"
+}
+
 // Call is a call of the API by the App, as itself or in its installation.
 type Call struct {
 	At      time.Time
@@ -153,10 +191,7 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 			return
 		}
 		c, _ := s.caller(r)
-		resource := "core"
-		if r.URL.Path == "/graphql" {
-			resource = "graphql"
-		}
+		resource := resourceOf(r.URL.Path)
 		call := &Call{At: s.now(), Method: r.Method, Route: routeOf(mux, r), Path: r.URL.Path, Content: c.app && r.Method != http.MethodGet && resource == "core"}
 		s.mu.Lock()
 		limit, wait := s.meter.limits.PerHour, s.meter.tooMuch(call.At, call.Content)

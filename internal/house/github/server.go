@@ -23,6 +23,7 @@ import (
 // Config says where the stand-in listens, where its webhooks go and where it remembers.
 type Config struct {
 	Addr          string           // empty: a free port on the loopback
+	URL           string           // that leads here, without a final slash; empty: the address itself
 	WebhookURL    string           // empty: no webhooks until SetWebhook
 	WebhookSecret string           // signs them
 	StatePath     string           // JSON file; empty: nothing is kept
@@ -77,7 +78,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the stand-in GitHub: %w", err)
 	}
-	s.base = "http://" + listener.Addr().String()
+	if s.base = cfg.URL; s.base == "" {
+		s.base = "http://" + listener.Addr().String()
+	}
 	s.serve(ctx, listener)
 	return s, nil
 }

@@ -74,13 +74,25 @@ func (b *board) of(pr int) (cluster, bool) {
 	return c, ok
 }
 
-// await waits until the pull request's cluster is as the condition says.
+// spentBelow is how much of GitHub's limit is left when nothing that starts a cluster is decided any more: a quarter of the
+// reserve of a fifth.
+const spentBelow = 5000 / 20
+
+// await waits until the pull request's cluster is as the condition says. Time in which GitHub takes no calls does not count.
 func (t *Trial) await(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool) error {
+	return t.awaitWhile(ctx, pr, what, within, as, func() bool { return t.GitHub.Left() > spentBelow })
+}
+
+// awaitWhile is await by a clock that stands while it does not count.
+func (t *Trial) awaitWhile(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
 	deadline := time.Now().Add(within)
 	for {
 		c, ok := t.board.of(pr)
 		if ok && as(c) {
 			return nil
+		}
+		if !counts() {
+			deadline = deadline.Add(glance)
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("not %s within %s: %s", what, within, c.words(pr))

@@ -180,7 +180,11 @@ func (t *Trial) strikeAll(ctx context.Context, cells []*cell) error {
 		c.struck = standing[c]
 		c.missed = c.err == nil && !c.struck
 	}
-	err := errors.Join(letGo(cells), sleep(ctx, s.lasts))
+	err := letGo(cells)
+	if s.meanwhile != nil {
+		err = errors.Join(err, s.meanwhile(ctx, t, cells))
+	}
+	err = errors.Join(err, sleep(ctx, s.lasts))
 	if e := s.end(ctx, t); e != nil {
 		err = errors.Join(err, fmt.Errorf("end of %s: %w", s.words, e))
 	}

@@ -30,6 +30,9 @@ type strike struct {
 	begin func(ctx context.Context, t *Trial) error
 	end   func(ctx context.Context, t *Trial) error
 	lasts time.Duration // between the two, with the clusters let go
+
+	// meanwhile happens after the clusters were let go, and takes its time beside lasts; nil: nothing.
+	meanwhile func(ctx context.Context, t *Trial, cells []*cell) error
 }
 
 const outage = 1200 * time.Millisecond // shorter than retryBase
@@ -44,6 +47,8 @@ func strikes() []strike {
 		{key: "status-cut", words: "Status API away", begin: cutStatus, end: mendStatus, lasts: outage},
 		{key: "status-cut-long", words: "away past the lease", begin: cutStatus, end: mendStatus, lasts: lease + leaseGrace + time.Second},
 		{key: "keys-expired", words: "keys expired", begin: expireKeys, end: renewKeys, lasts: outage},
+		{key: "github-away", words: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
+		{key: "github-limited", words: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
 	}
 }
 

@@ -35,8 +35,9 @@ type Trial struct {
 	pool   *pgxpool.Pool
 	board  *board
 	trace  *trace
-	status *gate // calls of runners to the Status API
-	s3     *gate // calls of everybody to S3
+	status *gate  // calls of runners to the Status API
+	s3     *gate  // calls of everybody to S3
+	refill func() // gives back what was spent of GitHub's limit
 	stop   context.CancelFunc
 }
 

@@ -1,0 +1,120 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// typed is a comment on pull request 41 by an account that GitHub numbers, written a minute from now, after every cluster was
+// accepted.
+func typed(login string, account int64, body string) app.CommentEvent {
+	return app.CommentEvent{
+		Installation: 5001, Repo: repo, Number: 41, ID: 900 + account, Author: login, AuthorID: account, Action: "created", Body: body,
+		At: time.Now().Add(time.Minute),
+	}
+}
+
+// seenThenAway has GitHub report a person's permission, and then go away.
+func (h *house) seenThenAway(login string, account int64) {
+	h.Helper()
+	h.labeled("will", label)
+	_, err := h.desk.Comment(h.Context(), typed(login, account, "/ocp status"))
+	require.NoError(h, err)
+	h.github.down.Store(true)
+}
+
+func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *testing.T) {
+	h := newHouse(t)
+	h.seenThenAway("maya", 7)
+	destroy := typed("maya", 7, "/ocp destroy\n/ocp status")
+	for range 2 { // it is tried again while GitHub is away
+		_, err := h.desk.Comment(t.Context(), destroy)
+		require.ErrorIs(t, err, errDown, "its answer waits for GitHub")
+	}
+	row := h.only()
+	require.Equal(t, lifecycle.Absent, row.Wish)
+	require.Contains(t, row.WishWhy, "GitHub gave no answer, and their permission maintain was seen at")
+
+	h.github.down.Store(false)
+	note, err := h.desk.Comment(t.Context(), destroy)
+	require.NoError(t, err)
+	require.Contains(t, note, "already going")
+	require.Len(t, h.query(`SELECT id FROM jobs WHERE job_type = 'DESTROY'`), 1)
+}
+
+func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
+	for name, given := range map[string]struct {
+		event app.CommentEvent
+		aged  string // what is done to what is remembered
+	}{
+		"somebody whose permission was never seen": {event: typed("will", 8, "/ocp destroy")},
+		"another account of the same name":         {event: typed("maya", 9, "/ocp destroy")},
+		"the account under another name":           {event: typed("rita", 7, "/ocp destroy")},
+		"a permission seen two hours ago": {
+			event: typed("maya", 7, "/ocp destroy"), aged: `UPDATE seen_permissions SET seen_at = seen_at - interval '2 hours' RETURNING login`,
+		},
+		"a permission that is not enough": {
+			event: typed("maya", 7, "/ocp destroy"), aged: `UPDATE seen_permissions SET permission = 'read' RETURNING login`,
+		},
+		"another command": {event: typed("maya", 7, "/ocp extend 4h")},
+		"a comment that is older than the cluster": {event: func() app.CommentEvent {
+			e := typed("maya", 7, "/ocp destroy")
+			e.At = time.Now().Add(-time.Hour)
+			return e
+		}()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.seenThenAway("maya", 7)
+			if given.aged != "" {
+				require.Len(t, h.query(given.aged), 1)
+			}
+			before := h.only()
+			_, err := h.desk.Comment(t.Context(), given.event)
+			require.ErrorIs(t, err, errDown)
+			require.Equal(t, before.Ends, h.only().Ends)
+			require.Equal(t, lifecycle.Present, h.only().Wish)
+		})
+	}
+}
+
+func TestThePermissionThatGitHubReportedLastReplacesTheOneBefore(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	for _, permission := range []string{"write", "read"} {
+		h.github.permission["maya"] = permission
+		e := typed("maya", 7, "/ocp status")
+		e.ID = int64(len(permission))
+		_, err := h.desk.Comment(t.Context(), e)
+		require.NoError(t, err)
+	}
+	h.github.down.Store(true)
+	_, err := h.desk.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
+	require.ErrorIs(t, err, errDown)
+	require.Equal(t, lifecycle.Present, h.only().Wish)
+}
+
+func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
+	h := newHouse(t)
+	h.seenThenAway("maya", 7)
+	click := app.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
+	_, err := h.desk.CheckAction(t.Context(), click)
+	require.ErrorIs(t, err, errDown)
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+}
+
+func TestACommentThatIsHeldUpEndsItsClusterAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.labeled("will", label)
+	require.NoError(t, h.desk.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
+	require.Equal(t, lifecycle.Present, h.only().Wish, "GitHub answers, and they may not")
+	require.NoError(t, h.desk.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
+	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.NotContains(t, h.only().WishWhy, "gave no answer")
+}

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is worked out when it is read.
+const GitHubUpToDate = "GitHubUpToDate"
+
+// placeNames are what the places on a pull request are called.
+var placeNames = map[string]string{
+	store.KindComment: "its comment", store.KindCheck: "its check", store.KindDeployment: "its deployment", store.KindLabel: "its label",
+}
+
+// conditions are the observed truths about a cluster, and that its pull request waits for GitHub where it does.
+func (d *Desk) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
+	out, err := d.store.Conditions(ctx, row.ID)
+	if err != nil || row.PR == nil {
+		return out, err
+	}
+	waits, err := d.store.WaitsForGitHub(ctx, row.ID)
+	if err != nil || waits.Since.IsZero() {
+		return out, err
+	}
+	return append(out, waiting(row, waits)), nil
+}
+
+// waiting is the condition in words: what waits, since when, and for how long still.
+func waiting(row store.Row, w store.Waiting) store.Condition {
+	c := store.Condition{Type: GitHubUpToDate, Status: "False", At: w.Since}
+	var words []string
+	if w.AwaySince.IsZero() {
+		c.Reason = "RateLimited"
+		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", when(w.HeldUntil)))
+	} else {
+		c.Reason = "Unavailable"
+		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", when(w.AwaySince)))
+	}
+	if len(w.Places) > 0 {
+		var names []string
+		for _, place := range w.Places {
+			names = append(names, placeNames[place])
+		}
+		words = append(words, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", row.PR.Repo, row.PR.Number, strings.Join(names, ", ")))
+	}
+	if w.Deliveries > 0 {
+		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", row.PR.Repo, row.PR.Number, w.Deliveries, when(w.Since)))
+	}
+	c.Message = strings.Join(append(words, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
+	return c
+}

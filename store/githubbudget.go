@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// GitHubBudget is what GitHub reported as left of an installation's primary rate limit.
+type GitHubBudget struct {
+	Installation int64  // 0: the App itself
+	Resource     string // core or graphql
+	Allowed      int    // calls an hour
+	Remaining    int
+	ResetsAt     time.Time
+}
+
+// SeeBudget keeps what GitHub just reported.
+func (s *Store) SeeBudget(ctx context.Context, b GitHubBudget) error {
+	_, err := s.pool.Exec(ctx, `
+		INSERT INTO github_budgets (installation, resource, allowed, remaining, resets_at, seen_at)
+		VALUES (@installation, @resource, @allowed, @remaining, @resets, `+paceClock+`)
+		ON CONFLICT (installation, resource) DO UPDATE
+			SET allowed = excluded.allowed, remaining = excluded.remaining, resets_at = excluded.resets_at, seen_at = excluded.seen_at`,
+		pgx.NamedArgs{
+			"installation": b.Installation, "resource": b.Resource, "allowed": b.Allowed, "remaining": b.Remaining, "resets": b.ResetsAt, "fixed": s.fixed(),
+		})
+	if err != nil {
+		return fmt.Errorf("keep the budget of installation %d: %w", b.Installation, plain(err))
+	}
+	return nil
+}
+
+// GitHubBudgets returns what is left of each installation's limits. A limit that was reset since it was reported is whole.
+func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
+	out, err := all[GitHubBudget](ctx, s.pool, `
+		SELECT installation, resource, allowed, resets_at, CASE WHEN resets_at <= `+paceClock+` THEN allowed ELSE remaining END AS remaining
+		FROM github_budgets ORDER BY installation, resource`, pgx.NamedArgs{"fixed": s.fixed()})
+	if err != nil {
+		return nil, fmt.Errorf("read the budgets of GitHub's limits: %w", err)
+	}
+	return out, nil
+}
+
+// GitHubAnswers keeps whether GitHub answers calls of an installation. Of several reports that it does not, the first counts.
+func (s *Store) GitHubAnswers(ctx context.Context, installation int64, answers bool) error {
+	sql := `
+		INSERT INTO paces AS p (installation, away_since) VALUES (@installation, ` + paceClock + `)
+		ON CONFLICT (installation) DO UPDATE SET away_since = coalesce(p.away_since, excluded.away_since)`
+	if answers {
+		sql = `UPDATE paces SET away_since = NULL WHERE installation = @installation AND away_since IS NOT NULL`
+	}
+	if _, err := s.pool.Exec(ctx, sql, pgx.NamedArgs{"installation": installation, "fixed": s.fixed()}); err != nil {
+		return fmt.Errorf("keep whether GitHub answers for installation %d: %w", installation, plain(err))
+	}
+	return nil
+}
+
+// GitHubAway returns for how long GitHub has not answered calls of an installation; zero: it answers.
+func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error) {
+	type record struct {
+		Installation int64
+		Away         time.Duration
+	}
+	rows, err := all[record](ctx, s.pool, `
+		SELECT installation, coalesce(`+paceClock+` - away_since, interval '0') AS away FROM paces`, pgx.NamedArgs{"fixed": s.fixed()})
+	if err != nil {
+		return nil, fmt.Errorf("read since when GitHub is away: %w", err)
+	}
+	out := map[int64]time.Duration{}
+	for _, r := range rows {
+		out[r.Installation] = r.Away
+	}
+	return out, nil
+}
+
+// Waiting is what a cluster's pull request waits for GitHub with. The zero value: with nothing.
+type Waiting struct {
+	Places     []string  // kinds of those that show an older state
+	Deliveries int       // webhooks of the pull request that wait
+	Since      time.Time // the oldest of it
+	AwaySince  time.Time // GitHub has not answered since; zero: it answers
+	HeldUntil  time.Time // GitHub takes no calls until then; zero: it does
+}
+
+// waitsAfter is how old something is before it counts as waiting.
+const waitsAfter = 10 * time.Second
+
+// WaitsForGitHub returns what a cluster's pull request waits for GitHub with, while GitHub does not answer or takes no calls.
+func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (Waiting, error) {
+	type record struct {
+		Places              []string
+		Deliveries          int
+		Now                 time.Time
+		Since               *time.Time
+		AwaySince, HeldTill *time.Time
+	}
+	got, err := all[record](ctx, s.pool, `
+		WITH clock AS (SELECT `+paceClock+` AS now),
+		cluster AS (SELECT id, installation, repo || '#' || pr_number AS topic, updated_at FROM clusters WHERE id = @cluster AND repo IS NOT NULL),
+		behind AS (SELECT kind FROM subscribers WHERE cluster_id = @cluster AND shown_version < wanted_version AND NOT muted),
+		events AS (SELECT received_at FROM deliveries, clock, cluster WHERE state = 'received' AND deliveries.topic = cluster.topic AND received_at < clock.now - @after::interval)
+		SELECT clock.now, coalesce((SELECT array_agg(kind ORDER BY kind) FROM behind), '{}') AS places, (SELECT count(*) FROM events) AS deliveries,
+			least((SELECT min(received_at) FROM events), CASE WHEN EXISTS (SELECT FROM behind) THEN cluster.updated_at END) AS since,
+			p.away_since, CASE WHEN p.held_until > clock.now THEN p.held_until END AS held_till
+		FROM clock, cluster JOIN paces p ON p.installation = cluster.installation
+		WHERE p.away_since IS NOT NULL OR p.held_until > clock.now`,
+		pgx.NamedArgs{"cluster": cluster, "after": waitsAfter, "fixed": s.fixed()})
+	if err != nil {
+		return Waiting{}, fmt.Errorf("look what of %s waits for GitHub: %w", cluster, err)
+	}
+	if len(got) == 0 || got[0].Since == nil {
+		return Waiting{}, nil
+	}
+	out := Waiting{Places: got[0].Places, Deliveries: got[0].Deliveries, Since: *got[0].Since}
+	if at := got[0].AwaySince; at != nil {
+		out.AwaySince = *at
+	}
+	if at := got[0].HeldTill; at != nil {
+		out.HeldUntil = *at
+	}
+	return out, nil
+}
