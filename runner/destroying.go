@@ -113,7 +113,7 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	}
 	run, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	refusals := installer.NewRefusals(a.cfg.Timings.StuckTimes)
+	refusals := installer.NewRefusals(a.cfg.Timings.StuckTimes, a.cfg.Timings.BlockedTimes)
 	exit, err := a.tool.Run(run, installer.Command{
 		Args: []string{"destroy", "cluster", "--dir", work, "--log-level=debug"}, Deadline: deadline, OnLine: func(line string) {
 			a.line(line)

@@ -79,6 +79,7 @@ type Timings struct {
 	ScalePoll     time.Duration // the longest between two counts of them: 10 s
 	Addons        time.Duration // how long all add-ons together may take: 30 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
+	BlockedTimes  int           // the same for a resource that AWS refuses to delete with DependencyViolation: 60, ten seconds apart
 }
 
 func (t Timings) orDefault() Timings {
@@ -99,7 +100,7 @@ func (t Timings) orDefault() Timings {
 	for _, each := range []struct {
 		field *int
 		value int
-	}{{&t.UncleanPasses, 5}, {&t.FatalTimes, 5}, {&t.StuckTimes, 30}} {
+	}{{&t.UncleanPasses, 5}, {&t.FatalTimes, 5}, {&t.StuckTimes, 30}, {&t.BlockedTimes, 60}} {
 		if *each.field == 0 {
 			*each.field = each.value
 		}

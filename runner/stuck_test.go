@@ -37,6 +37,25 @@ func TestADestroyerThatLoopsIsStoppedAndWhatItLoopsOnIsNamed(t *testing.T) {
 	require.Len(t, w.swept, 3, "the rest is removed all the same")
 }
 
+func TestADestroyerBlockedByAForeignInterfaceIsStoppedAndTheInterfaceIsNamed(t *testing.T) {
+	const vpc = "arn:aws:ec2:us-east-1:123456789012:vpc/vpc-1"
+	w := newTeardown(t, "shop-00001")
+	w.cfg.Timings.StuckTimes, w.cfg.Timings.BlockedTimes = 2, 5
+	w.on("destroy", `trap 'note asked; exit 8' TERM; while :; do echo "level=debug msg=deleting `+vpc+`: DependencyViolation: The vpc 'vpc-1' has dependencies and cannot be deleted." >&2; sleep 0.01; done`)
+	w.verify = func(_ int, t cloud.Target) contract.Pass {
+		p := cleanPass(t)
+		p.Clean, p.Leftovers = false, []contract.Leftover{{Type: "network-interface", ID: "eni-foreign", Free: "its owner"}}
+		return p
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.did("installer: asked"))
+	require.Equal(t, contract.Result{
+		Outcome: "failed", Reason: "LeftoversFound", Whose: contract.WhoseUser, Retryable: true,
+		Message: "openshift-install was stopped early: it cannot remove " + vpc + " (DependencyViolation: The vpc 'vpc-1' has dependencies and cannot be deleted.); still there: network-interface eni-foreign: its owner",
+		Next:    "find what uses " + vpc + " among what is still there, and have its owner delete it; the teardown is tried again by itself",
+	}, w.result())
+}
+
 func TestADestroyerThatRemovesOtherThingsIsNotStopped(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.cfg.Timings.StuckTimes = 3

@@ -116,6 +116,9 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		f.Whose = contract.WhoseUser
 		f.Message = "openshift-install was stopped early: it cannot remove " + a.refused() + "; " + f.Message
 		f.Next = "whoever made " + a.stuckOn[0].ARN + " deletes it, or takes the cluster's tags (kubernetes.io/cluster/…) off it; the teardown goes on by itself"
+		if a.stuckOn[0].Blocked {
+			f.Next = "find what uses " + a.stuckOn[0].ARN + " among what is still there, and have its owner delete it; the teardown is tried again by itself"
+		}
 	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, unanswered):
 		f.Whose = contract.WhoseOurs
 		f.Next = "an administrator of this installation lets the runner's credentials ask what was refused; nothing may be left at all, but nobody can say so"

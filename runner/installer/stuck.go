@@ -12,21 +12,30 @@ import (
 type Refused struct {
 	ARN   string // or, where the destroyer named none, its words
 	Words string // why, as the destroyer says it
-	times int
+	// Blocked says that AWS refused the removal with DependencyViolation: another resource uses this one.
+	Blocked bool
+	times   int
 }
 
 // Refusals looks for resources the destroyer finds by the cluster's tag and knows no way to remove. It asks for each of
-// them every ten seconds, for ever, and says so at debug level alone (openshift.md §2). It belongs to one goroutine.
+// them every ten seconds, for ever, and says so at debug level alone (openshift.md §2). It also counts the removals that
+// AWS refuses with DependencyViolation. It belongs to one goroutine.
 type Refusals struct {
-	times int
-	seen  map[string]Refused
+	times        int
+	blockedTimes int
+	seen         map[string]Refused
 }
 
-// NewRefusals returns a Refusals that speaks once the same resource was refused that many times while nothing was removed.
-func NewRefusals(times int) *Refusals { return &Refusals{times: times, seen: map[string]Refused{}} }
+// NewRefusals returns a Refusals that reports a stuck destroyer once it refused the same resource `times` times, or AWS
+// answered DependencyViolation for the same resource `blockedTimes` times, while nothing else was removed. The second limit
+// is higher because load balancers and NAT gateways release their network interfaces minutes after they are deleted.
+func NewRefusals(times, blockedTimes int) *Refusals {
+	return &Refusals{times: times, blockedTimes: blockedTimes, seen: map[string]Refused{}}
+}
 
 var (
 	refusal = regexp.MustCompile(`(?i)unrecognized (?:ARN|EC2|IAM|elastic|load|route ?53|S3|EFS|resource)[^(]*`)
+	blocked = regexp.MustCompile(`DependencyViolation: [^"\\(]*`) // ends before "\n\tstatus code", which differs each time
 	namedBy = regexp.MustCompile(`arn:aws[\w-]*:[^\s"',()\\]+`)
 	removal = regexp.MustCompile(`msg="?(?:Deleted|Terminating|Terminated|Released|Disassociated|Detached|Emptied|Revoked)\b`)
 )
@@ -37,19 +46,24 @@ func (r *Refusals) Line(line string) bool {
 		clear(r.seen) // what was just removed may have stood in the way
 		return false
 	}
-	words := refusal.FindString(line)
+	words, limit := refusal.FindString(line), r.times
+	inUse := false
+	if words == "" {
+		words, limit, inUse = blocked.FindString(line), r.blockedTimes, true
+	}
 	if words == "" {
 		return false
 	}
 	words = strings.TrimRight(words, ` "`)
 	arn := strings.TrimRight(cmp.Or(namedBy.FindString(line), words), ":.")
 	one := r.seen[arn]
-	one = Refused{ARN: arn, Words: words, times: one.times + 1}
+	one = Refused{ARN: arn, Words: words, Blocked: inUse, times: one.times + 1}
 	r.seen[arn] = one
-	return one.times >= r.times
+	return one.times >= limit
 }
 
-// All lists what is refused, in the order of the ARNs.
+// All lists what is refused, in the order of the ARNs. A DependencyViolation below its limit is left out: most of them pass.
 func (r *Refusals) All() []Refused {
-	return slices.SortedFunc(maps.Values(r.seen), func(a, b Refused) int { return strings.Compare(a.ARN, b.ARN) })
+	sorted := slices.SortedFunc(maps.Values(r.seen), func(a, b Refused) int { return strings.Compare(a.ARN, b.ARN) })
+	return slices.DeleteFunc(sorted, func(one Refused) bool { return one.Blocked && one.times < r.blockedTimes })
 }
