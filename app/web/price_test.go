@@ -127,7 +127,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	view.about(row, "")
 	words := fmt.Sprintf("about %s an hour, %s until its end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
 	require.Equal(t, words, view.Cost)
-	require.Equal(t, words, verdictView{verdict.Verdict}.Price())
+	require.Equal(t, words, verdictView{Verdict: verdict.Verdict}.Price())
 	return l
 }
 
