@@ -125,6 +125,7 @@ type Catalogue struct {
 	Quotas     []Quota
 	Policies   []Policy
 	Identities []Identity
+	People     []Person // ordered by name
 	Addons     []Addon // ordered by name
 	Hash       string  // SHA-256 over the files, first 12 hex digits: kept with every verdict
 }
