@@ -126,8 +126,8 @@ type Catalogue struct {
 	Policies   []Policy
 	Identities []Identity
 	People     []Person // ordered by name
-	Addons     []Addon // ordered by name
-	Hash       string  // SHA-256 over the files, first 12 hex digits: kept with every verdict
+	Addons     []Addon  // ordered by name
+	Hash       string   // SHA-256 over the files, first 12 hex digits: kept with every verdict
 }
 
 // Get looks a profile up by its exact name.
