@@ -19,7 +19,7 @@ func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed
 	if deed, err = reasoned(deed, false); err != nil {
 		return store.Row{}, "", err
 	}
-	job, err = d.store.Destroy(ctx, row.ID, deed.by(p))
+	job, err = d.store.Destroy(ctx, row.ID, d.by(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))
 	return row, job, err
 }
@@ -73,7 +73,7 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 		}
 		return Change{}, refusedBy(span, check)
 	}
-	before, _, capped, err := d.store.Extend(ctx, row.ID, by, deed.by(p))
+	before, _, capped, err := d.store.Extend(ctx, row.ID, by, d.by(deed, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -114,7 +114,7 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 	if capped {
 		until = row.Ends.Max
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, until, deed.by(p))
+	_, _, _, err = d.store.Hold(ctx, row.ID, until, d.by(deed, p))
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -135,7 +135,7 @@ func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, 
 	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
 		return Change{}, err
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, deed.by(p))
+	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, d.by(deed, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -177,7 +177,7 @@ func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replic
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	job, err = d.store.Scale(ctx, row.ID, replicas, deed.by(p))
+	job, err = d.store.Scale(ctx, row.ID, replicas, d.by(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
 	return row, job, err
 }

@@ -85,7 +85,7 @@ func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves
 		return Approval{}, err
 	}
 	deed.Version = 0
-	now, err := do(deed.by(p))
+	now, err := do(d.by(deed, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)

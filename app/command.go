@@ -56,7 +56,7 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 			row.Name, quoted(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
-	err = d.store.ExtendOnce(ctx, row.ID, by, c.deed("").by(c.request.Principal), c.cause,
+	err = d.store.ExtendOnce(ctx, row.ID, by, d.by(c.deed(""), c.request.Principal), c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
 			return c.reply(chatops.Said(extended(c.event.Author, row, before, after, capped), c.event.Author))
 		})
@@ -108,7 +108,7 @@ func (d *Desk) destroy(ctx context.Context, c command, row store.Row) (reply, no
 	if c.Reason != "" {
 		why = "@" + c.event.Author + ": " + c.Reason
 	}
-	err = d.store.DestroyOnce(ctx, row.ID, c.deed(why).by(c.request.Principal), c.cause, func(job string) store.Reply {
+	err = d.store.DestroyOnce(ctx, row.ID, d.by(c.deed(why), c.request.Principal), c.cause, func(job string) store.Reply {
 		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
 			c.event.Author, row.Name, job))
 	})

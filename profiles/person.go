@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Person links the identities of one human being. Quotas, lists, reports and approvals count the person, whichever
@@ -126,4 +127,45 @@ func (l *loader) agreePeople() {
 // where is the file and line of one of the object's fields.
 func (e entry[T]) where(field string) string {
 	return fmt.Sprintf("%s:%d", e.from.file, cmp.Or(e.from.lines[e.path(field)], 1))
+}
+
+// NameOf is how people are shown a principal: by the display name of the catalogue's person, else by UnlinkedName. What
+// somebody calls themselves at sign-in is never shown in its place: it could be anybody's name.
+func (c Catalogue) NameOf(id string) string {
+	if p, known := c.PersonOf(id); known {
+		return p.DisplayName
+	}
+	return UnlinkedName(id)
+}
+
+// sourceWords are the sources as people write them.
+var sourceWords = map[Source]string{
+	SourceSAML: "SAML", SourceOIDC: "OIDC", SourceAWS: "AWS", SourceGitHub: "GitHub", SourceSlack: "Slack",
+}
+
+// UnlinkedName shows a principal that belongs to no person of the catalogue: its own part of the id with the source in
+// parentheses, which no display name can end in. What is no principal id stays as it is.
+func UnlinkedName(id string) string {
+	source, subject, found := strings.Cut(id, ":")
+	words, known := sourceWords[Source(source)]
+	if !found || !known || subject == "" {
+		return id
+	}
+	switch Source(source) {
+	case SourceOIDC:
+		if _, sub, ok := strings.Cut(subject, "#"); ok {
+			subject = sub
+		}
+	case SourceAWS:
+		if at := strings.LastIndexByte(subject, ':'); at >= 0 && at < len(subject)-1 {
+			subject = subject[at+1:]
+		}
+	}
+	printable := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, subject)
+	return printable + " (" + words + ")"
 }

@@ -66,3 +66,19 @@ func TestASpellingOfTwoPeopleMeansNobody(t *testing.T) {
 	require.NotContains(t, all, "m")
 	require.Equal(t, "mira", all["mira k"].Name)
 }
+
+func TestNobodyIsShownByTheAddressOfAnIssuer(t *testing.T) {
+	c, err := people(t, mayas)
+	require.NoError(t, err)
+	for id, want := range map[string]string{
+		"github:Maya-W": "Maya Weber", "oidc:https://id.acme.example#maya": "Maya Weber",
+		"oidc:https://other.example#maya": "maya (OIDC)", "github:rob": "rob (GitHub)", "saml:rob@acme.example": "rob@acme.example (SAML)",
+		"oidc:https://other.example#Maya Weber":                   "Maya Weber (OIDC)",
+		"oidc:https://other.example#Maya\u202e Weber\n":           "Maya Weber (OIDC)",
+		"aws:arn:aws:iam::123456789012:role/backend":              "role/backend (AWS)",
+		"oidc:https://ci.example#repo:acme/shop:ref:refs/heads/x": "repo:acme/shop:ref:refs/heads/x (OIDC)",
+		"lifecycle": "lifecycle", "": "",
+	} {
+		require.Equal(t, want, c.NameOf(id), id)
+	}
+}

@@ -149,14 +149,14 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 		if err := c.closeBallot(ctx, b, ApprovalRefused, d); err != nil || b.Kind != ApproveCreate {
 			return err
 		}
-		d.Why = "refused by " + d.Actor + ": " + d.why()
+		d.Why = "refused by " + d.name() + ": " + d.why()
 		_, err := c.destroy(ctx, b.cluster, d)
 		return err
 	case votes < b.Needs:
 		return c.did(d, "approval_voted", b.Cluster, act{Approval: b.ID, Before: b.Votes, After: votes})
 	}
 	if d.Why == "" {
-		d.Why = "approved by " + d.Actor
+		d.Why = "approved by " + d.name()
 	}
 	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
 		return err
