@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -100,6 +101,6 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 func TestAStoredDocumentThatCannotBeReadIsAnErrorWithItsName(t *testing.T) {
 	d := full()
 	d.Verifications[0].Queries = json.RawMessage(`{`)
-	_, err := detail(d)
+	_, err := detail(d, profiles.UnlinkedName)
 	require.ErrorContains(t, err, "queries of pass 1 of attempt 3")
 }
