@@ -16,8 +16,8 @@ import (
 
 func TestPeopleAreCalledByTheirNames(t *testing.T) {
 	for id, want := range map[string]string{
-		"github:maya": "maya", "oidc:http://127.0.0.1:8087#maya": "maya", store.Lifecycle: "", "someone": "someone",
-		"saml:maya@acme.example": "maya@acme.example", "aws:arn:aws:iam::123456789012:role/ci": "arn:aws:iam::123456789012:role/ci",
+		"github:maya": "maya (GitHub)", "oidc:http://127.0.0.1:8087#maya": "maya (OIDC)", store.Lifecycle: "", "someone": "someone",
+		"saml:maya@acme.example": "maya@acme.example (SAML)", "aws:arn:aws:iam::123456789012:role/ci": "role/ci (AWS)",
 	} {
 		require.Equal(t, want, actor(nil)(id))
 	}
