@@ -23,7 +23,7 @@ func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed
 	if isGone(row) {
 		return row, row.JobID, nil
 	}
-	job, err = d.store.Destroy(ctx, row.ID, deed.by(p))
+	job, err = d.store.Destroy(ctx, row.ID, d.by(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))
 	return row, job, err
 }
@@ -78,7 +78,7 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 		return Change{}, refusedBy(span, check)
 	}
 	var warned string
-	said := deed.by(p)
+	said := d.by(deed, p)
 	said.Afford = d.afford(p, row, "extended", &warned)
 	before, _, capped, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
@@ -122,7 +122,7 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 		until = row.Ends.Max
 	}
 	var warned string
-	said := deed.by(p)
+	said := d.by(deed, p)
 	said.Afford = d.afford(p, row, "held so long", &warned)
 	_, _, _, err = d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
@@ -145,7 +145,7 @@ func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, 
 	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
 		return Change{}, err
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, deed.by(p))
+	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, d.by(deed, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -187,7 +187,7 @@ func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replic
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	said := deed.by(p)
+	said := d.by(deed, p)
 	said.Afford = d.afford(p, row, "scaled so far", nil)
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))

@@ -50,7 +50,7 @@ func (d *Desk) refreshFor(ctx context.Context, p policy.Principal, ref, cause st
 	if why := unrefreshable(row); why != "" {
 		return store.Row{}, "", fail(Conflict, "%s", why)
 	}
-	job, err = d.store.WantRefresh(ctx, row.ID, cause, deed.by(p))
+	job, err = d.store.WantRefresh(ctx, row.ID, cause, d.by(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its add-ons cannot be refreshed.", row.Name))
 	return row, job, err
 }

@@ -62,7 +62,11 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 	if len(p.Seats) == 0 {
 		return Approval{}, seatless()
 	}
-	if err != nil || !p.May(policy.ActSee, a.Team) && a.RequestedBy != p.ID {
+	mine, lookErr := d.same(ctx, p, a.RequestedBy)
+	if lookErr != nil {
+		return Approval{}, lookErr
+	}
+	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
 		return Approval{}, fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
 	}
 	return d.seenBy(p, a), nil
@@ -85,7 +89,7 @@ func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves
 		return Approval{}, err
 	}
 	deed.Version = 0
-	now, err := do(deed.by(p))
+	now, err := do(d.by(deed, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)

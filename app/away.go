@@ -114,7 +114,7 @@ func (d *Desk) endByMemory(ctx context.Context, c command, row store.Row) error 
 	if !policy.May(c.request, string(c.Verb)).Allowed || mayChange(c.request, row, policy.ActDestroy) != nil {
 		return nil
 	}
-	if _, err := d.store.Destroy(ctx, row.ID, c.deed(why).by(c.request.Principal)); err != nil {
+	if _, err := d.store.Destroy(ctx, row.ID, d.by(c.deed(why), c.request.Principal)); err != nil {
 		return fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
 	d.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)

@@ -178,7 +178,7 @@ func (d *Desk) ReloadCatalogue(ctx context.Context, p policy.Principal, deed Dee
 	}
 	now := d.catalogueState()
 	meta := map[string]string{"why": "the catalogue was read again", "before": before, "after": now.Hash}
-	if err := d.store.Audit(ctx, deed.by(p), "catalogue.reloaded", "", meta); err != nil {
+	if err := d.store.Audit(ctx, d.by(deed, p), "catalogue.reloaded", "", meta); err != nil {
 		return CatalogueState{}, fmt.Errorf("write down the reload: %w", err)
 	}
 	return now, nil

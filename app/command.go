@@ -65,7 +65,7 @@ func (d *Desk) extend(ctx context.Context, c command, row store.Row) (reply, not
 	}
 	by := d.policy.Scale(c.TTL)
 	var warned string
-	deed := c.deed("").by(c.request.Principal)
+	deed := d.by(c.deed(""), c.request.Principal)
 	deed.Afford = d.afford(c.request.Principal, row, "extended", &warned)
 	err = d.store.ExtendOnce(ctx, row.ID, by, deed, c.cause,
 		func(before, after lifecycle.Ends, capped bool) store.Reply {
@@ -125,7 +125,7 @@ func (d *Desk) destroy(ctx context.Context, c command, row store.Row) (reply, no
 	if c.Reason != "" {
 		why = "@" + c.event.Author + ": " + c.Reason
 	}
-	err = d.store.DestroyOnce(ctx, row.ID, c.deed(why).by(c.request.Principal), c.cause, func(job string) store.Reply {
+	err = d.store.DestroyOnce(ctx, row.ID, d.by(c.deed(why), c.request.Principal), c.cause, func(job string) store.Reply {
 		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
 			c.event.Author, row.Name, job))
 	})

@@ -59,7 +59,11 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 	if err != nil {
 		return Preview{}, fmt.Errorf("read the clock: %w", err)
 	}
-	w, wrong := d.prepare(p, a, d.book(), now)
+	inForce := d.book()
+	if err := d.keepPeople(ctx, inForce); err != nil {
+		return Preview{}, err
+	}
+	w, wrong := d.prepare(p, a, inForce, now)
 	if err := ctx.Err(); err != nil { // nobody waits for the answer any more
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
@@ -118,6 +122,7 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 	if unreadable(a.Wrong) { // nothing was read that could be judged
 		return wish{book: b}, a.Wrong
 	}
+	p = named(p, b.Catalogue)
 	r, endless := a.Request.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(a.Wrong, endless, wrong)

@@ -29,8 +29,8 @@ func (d Deed) once(p policy.Principal) string {
 }
 
 // by is the deed as the store keeps it.
-func (d Deed) by(p policy.Principal) store.Deed {
-	return store.Deed{Actor: p.ID, Door: string(d.Door), Why: d.Why, Version: d.Version}
+func (d *Desk) by(deed Deed, p policy.Principal) store.Deed {
+	return store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version}
 }
 
 // Change is what came of a deed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -99,6 +100,7 @@ type Desk struct {
 	log       *slog.Logger
 	since     time.Time
 	strangers *strangers
+	people    atomic.Pointer[string] // hash of the catalogue whose people the store knows
 }
 
 // New wires a desk.

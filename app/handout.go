@@ -24,7 +24,7 @@ func (d *Desk) Kubeconfig(ctx context.Context, p policy.Principal, ref string, d
 	if err := reachable(row); err != nil {
 		return nil, err
 	}
-	return d.handOut(ctx, row, artifacts.Kubeconfig, deed.by(p))
+	return d.handOut(ctx, row, artifacts.Kubeconfig, d.by(deed, p))
 }
 
 // handOut reads one of a cluster's credentials, artifacts.Kubeconfig or artifacts.Kubeadmin, after the reading was written
@@ -70,7 +70,7 @@ func (d *Desk) opened(ctx context.Context, p policy.Principal, ref string, act p
 		return store.Row{}, fmt.Errorf("look for what was refused: %w", err)
 	}
 	for _, each := range rows {
-		if err := d.store.AuditRefusal(ctx, deed.by(p), action, each.ID, "not permitted to open the cluster"); err != nil {
+		if err := d.store.AuditRefusal(ctx, d.by(deed, p), action, each.ID, "not permitted to open the cluster"); err != nil {
 			return store.Row{}, fmt.Errorf("write down the refusal: %w", err)
 		}
 	}

@@ -33,7 +33,7 @@ func (d *Desk) EnsureLabels(ctx context.Context, p policy.Principal, repo string
 	}
 	state, err := d.store.AskEffect(ctx, store.Effect{
 		Cause: "labels:" + deed.once(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
-	}, deed.by(p), "labels_asked")
+	}, d.by(deed, p), "labels_asked")
 	if err != nil {
 		return "", fmt.Errorf("have labels made: %w", err)
 	}

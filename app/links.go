@@ -40,7 +40,7 @@ func (d *Desk) KubeconfigLink(ctx context.Context, p policy.Principal, ref strin
 	if err := reachable(row); err != nil {
 		return Link{}, err
 	}
-	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, deed.by(p))
+	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.by(deed, p))
 }
 
 // BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
@@ -56,7 +56,7 @@ func (d *Desk) BreakGlass(ctx context.Context, p policy.Principal, ref string, d
 	if err := reachable(row); err != nil {
 		return Approval{}, err
 	}
-	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, deed.by(p))
+	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.by(deed, p))
 	if errors.Is(err, store.ErrConflict) {
 		return Approval{}, fail(Conflict, "The kubeadmin password of %s cannot be asked for now: somebody else's request waits, or none is kept. "+
 			"The list of approvals shows what waits.", row.Name)
@@ -76,7 +76,7 @@ func (d *Desk) KubeadminLink(ctx context.Context, p policy.Principal, ref string
 	if err := reachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, deed.by(p))
+	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.by(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, fail(Conflict, "No approval of yours to look at the kubeadmin password of %s counts. Ask for one with break-glass, and wait "+
 			"until another platform admin approved it.", row.Name)
@@ -172,10 +172,10 @@ func (d *Desk) Redeem(ctx context.Context, p policy.Principal, handle string, de
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
 	if used.Kind == store.LinkKubeconfig {
-		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, deed.by(p))
+		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, d.by(deed, p))
 		return out, err
 	}
-	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, deed.by(p))
+	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, d.by(deed, p))
 	out.Password = secret.New(strings.TrimSpace(string(raw)))
 	return out, err
 }
@@ -199,7 +199,7 @@ func (d *Desk) Unlink(ctx context.Context, p policy.Principal, account string, d
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
 		owner = ""
 	}
-	err := d.store.Unlink(ctx, account, owner, deed.by(p))
+	err := d.store.Unlink(ctx, account, owner, d.by(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return fail(NotFound, "There is no account %s of yours. Those that are stand beside your name.", account)
 	}

@@ -84,7 +84,7 @@ func (d *Desk) Delivery(ctx context.Context, p policy.Principal, id string, deed
 	if err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := d.store.Audit(ctx, deed.by(p), "delivery.read", "", map[string]string{"why": "its body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := d.store.Audit(ctx, d.by(deed, p), "delivery.read", "", map[string]string{"why": "its body was read", "delivery": info.Source + " " + info.ID}); err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("write down the reading: %w", err)
 	}
 	return info, body, nil
@@ -107,7 +107,7 @@ func (d *Desk) Replay(ctx context.Context, p policy.Principal, id string, deed D
 	if err != nil {
 		return store.DeliveryInfo{}, noDelivery(id)
 	}
-	info, err := d.store.Replay(ctx, row, deed.by(p))
+	info, err := d.store.Replay(ctx, row, d.by(deed, p))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.DeliveryInfo{}, noDelivery(id)

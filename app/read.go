@@ -151,7 +151,7 @@ func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed
 	if err := reachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, deed.by(p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
+	if err := d.store.Audit(ctx, d.by(deed, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil

@@ -45,7 +45,7 @@ func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share 
 	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: "It cannot be shared so.", Fields: wrong}
 	}
-	err = d.store.Share(ctx, row.ID, share, deed.by(p))
+	err = d.store.Share(ctx, row.ID, share, d.by(deed, p))
 	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is going, so it is shared no more.", row.Name)); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (d *Desk) Unshare(ctx context.Context, p policy.Principal, ref, kind, grant
 	if own := kind == sharePrincipal && grantee == p.ID; !own && !p.May(policy.ActShare, row.Team) {
 		return nil, denied(p, policy.ActShare, row)
 	}
-	err = d.store.Unshare(ctx, row.ID, kind, grantee, deed.by(p))
+	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.by(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
 	}

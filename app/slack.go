@@ -125,15 +125,15 @@ func (d *Desk) approvalsBySlack(ctx context.Context, c slackCommand) (string, er
 	}
 	list := make([]chatops.Waiting, 0, len(page))
 	for _, a := range page {
-		list = append(list, waitingWords(a))
+		list = append(list, d.waitingWords(a))
 	}
 	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: d.ui}), nil
 }
 
 // waitingWords is an approval as the words want it.
-func waitingWords(a Approval) chatops.Waiting {
+func (d *Desk) waitingWords(a Approval) chatops.Waiting {
 	return chatops.Waiting{
-		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: a.RequestedBy, Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: d.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
 		Votes: approvers(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
 	}
 }
@@ -148,7 +148,7 @@ func (d *Desk) voteBySlack(ctx context.Context, c slackCommand) error {
 	approves := c.Verb == chatops.VerbApprove
 	_, err = d.vote(ctx, c.who, id, approves, Deed{Door: policy.DoorSlack, Why: c.Why}, func(by store.Deed) (store.Approval, error) {
 		return d.store.VoteOnce(ctx, id, approves, by, c.cause, func(now store.Approval) store.Reply {
-			words := chatops.SlackVoted(waitingWords(Approval{Approval: now}), approves, now.State != store.ApprovalPending)
+			words := chatops.SlackVoted(d.waitingWords(Approval{Approval: now}), approves, now.State != store.ApprovalPending)
 			return c.reply(words)
 		})
 	})

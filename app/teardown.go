@@ -18,7 +18,7 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed
 	if deed, err = reasoned(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, deed.by(p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
+	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, d.by(deed, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
 		"(destroy_blocked), and that nobody wants any more, can be abandoned. Destroy it first, and look again once it is blocked.",
 		row.Name, row.Status, row.Phase))
 }
@@ -37,6 +37,6 @@ func (d *Desk) retryTeardown(ctx context.Context, p policy.Principal, ref string
 	if deed, err = reasoned(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, do(row.ID, deed.by(p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
+	return d.after(ctx, row, do(row.ID, d.by(deed, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
 		"Destroy it first.", row.Name, row.Status, row.Phase))
 }

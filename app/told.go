@@ -15,8 +15,10 @@ import (
 // Who did it stands beside; where nothing more is known it is empty.
 func Told(e store.Event) string {
 	why := e.Why
-	if why == e.Actor+" asked for it" || why == "approved by "+e.Actor {
-		why = ""
+	for _, who := range []string{e.Actor, e.Name} {
+		if why == who+" asked for it" || why == "approved by "+who {
+			why = ""
+		}
 	}
 	changed := changedTo(e.Action, e.Meta, why)
 	if changed == "" || why == "" || strings.HasPrefix(changed, why) {

@@ -48,7 +48,7 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 		}
 		return limits, nil
 	}
-	err = d.store.Transfer(ctx, row.ID, team, owner, deed.by(p), judge)
+	err = d.store.Transfer(ctx, row.ID, team, owner, d.by(deed, p), judge)
 	var full *Error
 	if errors.As(err, &full) {
 		return Change{}, full

@@ -59,6 +59,10 @@ func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
 	if w.book.Hash == "" {
 		w.book = d.book()
 	}
+	if err := d.keepPeople(ctx, w.book); err != nil {
+		return Created{}, err
+	}
+	w.request.Principal = named(w.request.Principal, w.book.Catalogue)
 	ask, err := d.ask(w)
 	if err != nil {
 		return Created{}, err
@@ -134,7 +138,7 @@ func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
 func used(u store.Usage) policy.Usage {
 	return policy.Usage{
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
-		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere),
+		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
 	}
 }
 

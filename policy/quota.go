@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,12 +48,18 @@ func (j judging) bounds() []bound {
 		if j.stranger && q.Scope == profiles.ScopeTeam {
 			continue // the team's check refuses; what the team has is not told
 		}
-		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !profiles.FitsAny(q.Match, b.key)) {
+		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !j.matches(q, b.key)) {
 			continue
 		}
 		out = append(out, b)
 	}
 	return out
+}
+
+// matches says whether the quota is for whoever the key names; a person is meant by any of their identities.
+func (j judging) matches(q profiles.Quota, key string) bool {
+	return profiles.FitsAny(q.Match, key) ||
+		q.Scope == profiles.ScopePerson && slices.ContainsFunc(j.usage.Identities, func(id string) bool { return profiles.FitsAny(q.Match, id) })
 }
 
 // limits are the bound's counts, for who waits: of what there is at once, not of a month's hours.

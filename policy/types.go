@@ -146,6 +146,8 @@ type Usage struct {
 	Team       Counts `json:"team"`
 	Repository Counts `json:"repository"`
 	Everywhere Counts `json:"everywhere"`
+
+	Identities []string `json:"-"` // the person's principals, all counted together; empty: the one who asks alone
 }
 
 // Grant is what was allowed, with every default filled in.

@@ -98,14 +98,16 @@ func used(t *rapid.T, name string) Usage {
 		return Counts{Live: rapid.IntRange(0, 6).Draw(t, "live"), Creating: rapid.IntRange(0, 4).Draw(t, "creating"), Waiting: rapid.IntRange(0, 2).Draw(t, "waiting"),
 			NodeHours: float64(rapid.IntRange(0, 500).Draw(t, "node hours")), SpentCents: rapid.Int64Range(0, 5_000).Draw(t, "spent"), CommittedCents: rapid.Int64Range(0, 5_000).Draw(t, "committed")}
 	})
-	return Usage{counts.Draw(t, name+" person"), counts.Draw(t, name+" team"), counts.Draw(t, name+" repository"), counts.Draw(t, name+" everywhere")}
+	return Usage{Person: counts.Draw(t, name+" person"), Team: counts.Draw(t, name+" team"), Repository: counts.Draw(t, name+" repository"), Everywhere: counts.Draw(t, name+" everywhere")}
 }
 
 func (u Usage) plus(more Usage) Usage {
 	add := func(a, b Counts) Counts {
 		return Counts{a.Live + b.Live, a.Creating + b.Creating, a.Waiting + b.Waiting, a.NodeHours + b.NodeHours, a.SpentCents + b.SpentCents, a.CommittedCents + b.CommittedCents}
 	}
-	return Usage{add(u.Person, more.Person), add(u.Team, more.Team), add(u.Repository, more.Repository), add(u.Everywhere, more.Everywhere)}
+	return Usage{
+		Person: add(u.Person, more.Person), Team: add(u.Team, more.Team), Repository: add(u.Repository, more.Repository), Everywhere: add(u.Everywhere, more.Everywhere),
+	}
 }
 
 func TestAVerdictHoldsTogether(t *testing.T) {

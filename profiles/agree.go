@@ -11,6 +11,7 @@ import (
 func (l *loader) agree() {
 	once(l.quotas, "quotas", func(q Quota) string { return q.Name })
 	once(l.identities, "identities", func(i Identity) string { return i.Name })
+	l.agreePeople()
 	for _, p := range l.profiles {
 		l.agreeAddons(p)
 	}

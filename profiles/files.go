@@ -13,7 +13,7 @@ import (
 )
 
 // folders are those of a catalogue, in the order in which they are read.
-var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "addons"}
+var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons"}
 
 // mostBytes is how large one file may be.
 const mostBytes = 1 << 20

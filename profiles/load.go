@@ -25,7 +25,7 @@ func EmbeddedFiles() fs.FS {
 // Embedded is the catalogue the program was built with.
 func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
 
-// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies, identities and add-ons, each a
+// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies, identities, people and add-ons, each a
 // folder of *.yaml files. What is wrong with their content comes back as Problems, all at once; a catalogue with a problem
 // is no catalogue. Rules are read and not compiled, which package policy/rules does.
 func Load(files fs.FS) (Catalogue, error) {
@@ -93,6 +93,7 @@ type loader struct {
 	quotas     []entry[Quota]
 	policies   []entry[Policy]
 	identities []entry[Identity]
+	people     []entry[Person]
 	addons     []entry[Addon]
 }
 
@@ -113,6 +114,8 @@ func (l *loader) read(file string, body []byte) {
 		l.quotas = append(l.quotas, readList(r, body, "quotas", "a quota", quotaFields)...)
 	case "identities":
 		l.identities = append(l.identities, readList(r, body, "identities", "an identity", identityFields)...)
+	case "people":
+		l.people = append(l.people, readList(r, body, "people", "a person", personFields)...)
 	}
 }
 
@@ -136,6 +139,7 @@ func (l *loader) catalogue() Catalogue {
 		Quotas:     sound(l.quotas, func(q Quota) string { return q.Name }),
 		Policies:   sound(l.policies, func(p Policy) string { return p.Name }),
 		Identities: sound(l.identities, func(i Identity) string { return i.Name }),
+		People:     sound(l.people, func(p Person) string { return p.Name }),
 		Addons:     sound(l.addons, func(a Addon) string { return a.Name }),
 	}
 }

@@ -125,8 +125,9 @@ type Catalogue struct {
 	Quotas     []Quota
 	Policies   []Policy
 	Identities []Identity
-	Addons     []Addon // ordered by name
-	Hash       string  // SHA-256 over the files, first 12 hex digits: kept with every verdict
+	People     []Person // ordered by name
+	Addons     []Addon  // ordered by name
+	Hash       string   // SHA-256 over the files, first 12 hex digits: kept with every verdict
 }
 
 // Get looks a profile up by its exact name.

@@ -42,6 +42,7 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("%w: %s is linked to another principal", ErrConflict, account)
 	}
+	c.nextTurns() // who is counted together changed
 	return c.did(d, "account_linked", "", act{After: map[string]string{"account": account, "principal": by.Principal}})
 }
 
@@ -71,6 +72,7 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d Deed) e
 		if err != nil {
 			return err
 		}
+		c.nextTurns()
 		return c.did(d, "account_unlinked", "", act{Before: map[string]string{"account": account, "principal": was.Principal}})
 	})
 	if err != nil {

@@ -97,7 +97,7 @@ func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []Approva
 	w.add(f.State == ApprovalPending, "a.state = 'pending'", "", nil) // has an index
 	w.add(f.Kind != "", "a.kind = @kind", "kind", f.Kind)
 	w.add(f.Cluster != "", "a.cluster_id = @cluster", "cluster", f.Cluster)
-	w.add(f.Teams != nil, "(a.team = ANY (@teams) OR a.requested_by = @principal)", "teams", f.Teams)
+	w.add(f.Teams != nil, "(a.team = ANY (@teams) OR principal_key(a.requested_by) = ANY (identities_of(@principal)))", "teams", f.Teams)
 	w.add(f.Cursor != "", "a.id < @cursor", "cursor", f.Cursor)
 	page, err = approvalsIn(ctx, s.pool, w.where()+` ORDER BY a.id DESC LIMIT @limit`, w.args)
 	if err != nil {

@@ -129,6 +129,7 @@ type VerificationRow struct {
 type Event struct {
 	At       time.Time
 	Actor    string
+	Name     string `db:"-"` // how people are shown the actor; filled in by whoever shows it
 	Action   string
 	From, To string // "STATUS/phase" of a decided move; empty otherwise
 	Why      string

@@ -36,7 +36,13 @@ const auditColumns = `
 // AuditPage returns a page of the trail and the cursor of the next one; empty when this is the last. ErrConflict: the cursor
 // is none.
 func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine, next string, err error) {
-	where, args, err := f.where()
+	var actors []string
+	if f.Actor != "" {
+		if actors, err = s.identitiesNamed(ctx, f.Actor); err != nil {
+			return nil, "", fmt.Errorf("read the audit trail: %w", err)
+		}
+	}
+	where, args, err := f.where(actors)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
@@ -57,9 +63,9 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 	return page, next, nil
 }
 
-func (f AuditFilter) where() (string, pgx.NamedArgs, error) {
+func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
 	w := conditions{args: pgx.NamedArgs{}}
-	w.add(f.Actor != "", "e.actor = @actor", "actor", f.Actor)
+	w.add(f.Actor != "", "principal_key(e.actor) = ANY (@actors)", "actors", actors)
 	w.add(f.Action != "", "e.action = @action", "action", f.Action)
 	w.add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
 	w.add(f.Door != "", "e.door = @door", "door", f.Door)

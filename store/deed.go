@@ -1,10 +1,14 @@
 package store
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Deed is who does something, through which door, and why: what the audit trail says of it.
 type Deed struct {
 	Actor   string // principal id, e.g. "saml:maya@acme.example"
+	Name    string // how people are shown the actor; empty: by the id
 	Door    string // where it came in, e.g. "api" or "pr_comment"
 	Why     string // in the actor's words; empty: the actor asked for it
 	Version int64  // of the row that the actor saw (If-Match); 0: whichever it is now
@@ -15,10 +19,13 @@ type Deed struct {
 // why is never empty.
 func (d Deed) why() string {
 	if d.Why == "" {
-		return d.Actor + " asked for it"
+		return d.name() + " asked for it"
 	}
 	return d.Why
 }
+
+// name is the actor in words that people read.
+func (d Deed) name() string { return cmp.Or(d.Name, d.Actor) }
 
 // meant is ErrStale when the row is no longer the one the actor saw.
 func (d Deed) meant(cur held) error {

@@ -77,11 +77,16 @@ func (c *change) wait(ctx context.Context, locks []string) error {
 type behind struct{ Clock time.Time }
 
 func (c *change) queueLocks(b *batch, locks []string) *behind {
-	b.do("wait for the locks", `SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS t (name)`, locks)
+	b.do("wait for the locks", `SELECT pg_advisory_xact_lock(hashtextextended(
+			CASE WHEN name LIKE $2 || '%' THEN $2 || person_of(substr(name, length($2) + 1)) ELSE name END, 0))
+		FROM unnest($1::text[]) AS t (name)`, locks, personLock)
 	var now behind
 	b.ask("ask the clock", into(&now), `SELECT coalesce($1::timestamptz, clock_timestamp()) AS clock`, c.store.fixed())
 	return &now
 }
+
+// personLock begins the name of a person's lock. What follows is one of their principals: all of them mean one lock.
+const personLock = "quota person "
 
 // locks are the names of a wish's locks, in one order everywhere: of the request's key, of the wish's key, then of those it
 // counts for.

@@ -26,7 +26,9 @@ type Counts struct {
 // Usage is what was counted at one moment.
 type Usage struct {
 	Person, Team, Repository, Everywhere Counts
-	At                                   time.Time // on the database's clock
+
+	Identities []string  // of the person, all counted together; GitHub logins and SAML names in lower case
+	At         time.Time // on the database's clock
 }
 
 // Once makes a request one that may be sent again.

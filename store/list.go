@@ -77,7 +77,7 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w := conditions{args: pgx.NamedArgs{"principal": f.Principal}}
 	w.add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
 	w.add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
-	w.add(f.Owner != "", "c.owner = @owner", "owner", f.Owner)
+	w.add(f.Owner != "", "(c.owner = @owner OR lower(c.owner) IN (SELECT o.spelling FROM person_spellings o JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(@owner)))", "owner", f.Owner)
 	w.add(f.Team != "", "c.team = @team", "team", f.Team)
 	w.add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+sharedWith+"))", "teams", f.Teams)
 	w.add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)

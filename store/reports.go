@@ -28,7 +28,7 @@ type ReportLine struct {
 
 // reportedBy are the columns of the groups.
 var reportedBy = map[string]string{
-	"team": "c.team", "owner": "c.owner", "costCenter": "c.cost_center", "profile": "c.profile", "environment": "c.environment",
+	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center", "profile": "c.profile", "environment": "c.environment",
 }
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted

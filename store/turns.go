@@ -106,11 +106,18 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 // readLine returns who waits, those that await approval too.
 func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	line, err := all[waiter](ctx, c, `
-		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
+		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.wish = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
+	}
+	for _, w := range line {
+		for i := range w.Limits {
+			if w.Limits[i].Scope == lifecycle.ScopePerson { // it was kept with the principal that asked
+				w.Limits[i].Key = w.Person
+			}
+		}
 	}
 	return line, nil
 }
@@ -119,7 +126,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 // whose end is not known nothing is said.
 func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
-		SELECT c.requested_by, c.team, coalesce(c.repo, ''), `+isCreating+`,
+		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+isCreating+`,
 			CASE WHEN c.wish = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END

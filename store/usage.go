@@ -30,7 +30,7 @@ func (c *change) usage(ctx context.Context, scope Scope) (Usage, error) {
 // tries is being created even where that is blocked: it goes on as soon as it is clean. Only what is still wanted will cost
 // anything until its end: the rest is being torn down.
 const (
-	isOurs      = `(@everywhere OR c.requested_by = @person OR c.team = @team OR c.repo = nullif(@repo, ''))`
+	isOurs      = `(@everywhere OR principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
 	isCreating  = `(c.wish = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 	isWaiting   = `(c.wish = 'present' AND c.needs_turn AND NOT c.needs_approval)`
@@ -40,7 +40,7 @@ const (
 // counting sums by whether a cluster is the person's, the team's and the repository's: what is not released, and what was
 // this month, whose meters stand still. Each half is read once, from an index that holds all of it.
 var counting = `
-	SELECT c.requested_by = @person AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
+	SELECT principal_key(c.requested_by) = ANY (@person::text[]) AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
 		count(*) FILTER (WHERE ` + isLive + `) AS live, count(*) FILTER (WHERE ` + isCreating + `) AS creating,
 		count(*) FILTER (WHERE ` + isWaiting + `) AS waiting,
 		sum(CASE WHEN c.meter_month = @month THEN c.month_node_hours ELSE 0 END + (c.meter_nodes * h.running + ` + nodesToCome + ` * h.to_come) / 3600000.0)::float8 AS node_hours,
@@ -51,7 +51,7 @@ var counting = `
 		CASE WHEN c.wish = 'present' THEN greatest(0, ` + millis("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
 	WHERE c.destroyed_at IS NULL AND ` + isOurs + ` GROUP BY 1, 2, 3
 	UNION ALL
-	SELECT c.requested_by = @person, c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
+	SELECT principal_key(c.requested_by) = ANY (@person::text[]), c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
 		0, 0, 0, sum(c.month_node_hours), sum(` + cents("c.month_amount") + `)::bigint, 0
 	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + isOurs + ` GROUP BY 1, 2, 3`
 
@@ -63,14 +63,18 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 		SpentCents, CommittedCents int64
 	}
 	month := monthOf(now)
+	identities, err := identitiesOfPerson(ctx, from, scope.Person)
+	if err != nil {
+		return Usage{}, err
+	}
 	lines, err := all[sums](ctx, from, counting, pgx.NamedArgs{
-		"person": scope.Person, "team": scope.Team, "repo": scope.Repo, "everywhere": scope.Everywhere,
+		"person": identities, "team": scope.Team, "repo": scope.Repo, "everywhere": scope.Everywhere,
 		"month": month, "now_ms": now.UnixMilli(), "month_ms": month.UnixMilli(),
 	})
 	if err != nil {
 		return Usage{}, fmt.Errorf("count what is used: %w", err)
 	}
-	u := Usage{At: now}
+	u := Usage{At: now, Identities: identities}
 	for _, of := range []struct {
 		to *Counts
 		in func(sums) bool

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -102,16 +101,11 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 
 // mayVote says what stands against a person's vote.
 func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
-	asker, err := c.person(ctx, b.RequestedBy)
+	own, err := c.onePerson(ctx, voter, b.RequestedBy)
 	if err != nil {
 		return err
 	}
-	type vote struct{ Principal string }
-	votes, err := all[vote](ctx, c, `
-		SELECT coalesce(a.principal, v.principal) AS principal FROM approval_votes v
-			LEFT JOIN accounts a ON a.account = v.principal -- linked since then, maybe
-		WHERE v.approval_id = $1`, b.ID)
-	voted := slices.ContainsFunc(votes, func(v vote) bool { return human(v.Principal) == human(voter) })
+	voted, err := c.voted(ctx, b.ID, voter)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
@@ -121,7 +115,7 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
 	case b.cluster.Wish == lifecycle.Absent:
 		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.WishWhy)
-	case human(voter) == human(asker) && !b.Self:
+	case own && !b.Self:
 		return ErrOwnApproval
 	case voted:
 		return fmt.Errorf("%w: %s voted already", ErrConflict, voter)
@@ -129,6 +123,20 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", ErrStale, b.Head, b.Latest)
 	}
 	return nil
+}
+
+// voted says whether the person voted before, by any identity that is linked to them by now.
+func (c *change) voted(ctx context.Context, approval, voter string) (bool, error) {
+	votes, err := all[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range votes {
+		if is, err := c.onePerson(ctx, v.Principal, voter); err != nil || is {
+			return is, err
+		}
+	}
+	return false, nil
 }
 
 func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d Deed) error {
@@ -141,14 +149,14 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 		if err := c.closeBallot(ctx, b, ApprovalRefused, d); err != nil || b.Kind != ApproveCreate {
 			return err
 		}
-		d.Why = "refused by " + d.Actor + ": " + d.why()
+		d.Why = "refused by " + d.name() + ": " + d.why()
 		_, err := c.destroy(ctx, b.cluster, d)
 		return err
 	case votes < b.Needs:
 		return c.did(d, "approval_voted", b.Cluster, act{Approval: b.ID, Before: b.Votes, After: votes})
 	}
 	if d.Why == "" {
-		d.Why = "approved by " + d.Actor
+		d.Why = "approved by " + d.name()
 	}
 	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
 		return err

@@ -97,7 +97,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why str
 		return
 	}
 	tag(w, changed.Row)
-	ok(w, Change{Cluster: cluster(changed.Row), Words: changed.Words, Capped: changed.Capped})
+	ok(w, Change{Cluster: cluster(changed.Row, s.Desk.NameOf), Words: changed.Words, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
@@ -164,5 +164,5 @@ func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
 		return
 	}
 	tag(w, row)
-	ok(w, cluster(row))
+	ok(w, cluster(row, s.Desk.NameOf))
 }

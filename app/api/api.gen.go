@@ -486,12 +486,15 @@ type Approval struct {
 	MayVote bool `json:"mayVote,omitempty,omitzero"`
 
 	// Needs Votes it takes.
-	Needs       int           `json:"needs"`
-	RequestedBy string        `json:"requestedBy"`
-	State       ApprovalState `json:"state"`
-	Team        string        `json:"team"`
-	Votes       []Vote        `json:"votes"`
-	Why         []string      `json:"why"`
+	Needs       int    `json:"needs"`
+	RequestedBy string `json:"requestedBy"`
+
+	// RequestedByName The display name of who asked.
+	RequestedByName string        `json:"requestedByName,omitempty,omitzero"`
+	State           ApprovalState `json:"state"`
+	Team            string        `json:"team"`
+	Votes           []Vote        `json:"votes"`
+	Why             []string      `json:"why"`
 }
 
 // ApprovalKind defines model for Approval.Kind.
@@ -549,8 +552,11 @@ type AttemptKind string
 
 // AuditEvent defines model for AuditEvent.
 type AuditEvent struct {
-	Action    string    `json:"action"`
-	Actor     string    `json:"actor"`
+	Action string `json:"action"`
+	Actor  string `json:"actor"`
+
+	// ActorName The display name of the actor.
+	ActorName string    `json:"actorName,omitempty,omitzero"`
 	At        time.Time `json:"at"`
 	ClusterID string    `json:"clusterId,omitempty,omitzero"`
 	Door      string    `json:"door,omitempty,omitzero"`
@@ -738,6 +744,9 @@ type Cluster struct {
 	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
 	RequestedBy string    `json:"requestedBy"`
 
+	// RequestedByName The display name of who asked.
+	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
+
 	// RetryAt When the next attempt is due.
 	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
 	Status     Status    `json:"status"`
@@ -899,9 +908,12 @@ type End struct {
 
 // Event defines model for Event.
 type Event struct {
-	Action string    `json:"action"`
-	Actor  string    `json:"actor"`
-	At     time.Time `json:"at"`
+	Action string `json:"action"`
+	Actor  string `json:"actor"`
+
+	// ActorName The display name of the actor.
+	ActorName string    `json:"actorName,omitempty,omitzero"`
+	At        time.Time `json:"at"`
 
 	// From Status and phase before a decided move.
 	From    string `json:"from,omitempty,omitzero"`
@@ -1439,11 +1451,14 @@ type Verdict struct {
 
 // Vote defines model for Vote.
 type Vote struct {
-	Approves  bool      `json:"approves"`
-	At        time.Time `json:"at"`
-	Door      string    `json:"door,omitempty,omitzero"`
-	Principal string    `json:"principal"`
-	Reason    string    `json:"reason,omitempty,omitzero"`
+	Approves bool      `json:"approves"`
+	At       time.Time `json:"at"`
+	Door     string    `json:"door,omitempty,omitzero"`
+
+	// Name The display name of the voter.
+	Name      string `json:"name,omitempty,omitzero"`
+	Principal string `json:"principal"`
+	Reason    string `json:"reason,omitempty,omitzero"`
 }
 
 // AuditAction defines model for AuditAction.

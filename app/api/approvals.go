@@ -29,7 +29,7 @@ func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params Li
 	}
 	page := ApprovalPage{Items: []Approval{}, NextCursor: next}
 	for _, a := range list {
-		page.Items = append(page.Items, approval(a))
+		page.Items = append(page.Items, approval(a, s.Desk.NameOf))
 	}
 	ok(w, page)
 }
@@ -65,17 +65,18 @@ func (s *server) approval(w http.ResponseWriter, r *http.Request, status int, a 
 		s.fail(w, r, err)
 		return
 	}
-	reply(w, jsonType, status, approval(a))
+	reply(w, jsonType, status, approval(a, s.Desk.NameOf))
 }
 
-func approval(a app.Approval) Approval {
+func approval(a app.Approval, name func(string) string) Approval {
 	out := Approval{
 		ApprovalID: a.ID, Kind: ApprovalKind(a.Kind), ClusterID: a.Cluster, ClusterName: a.ClusterName, Team: a.Team, RequestedBy: a.RequestedBy,
-		Why: a.Why, Head: a.Head, Needs: a.Needs, By: a.ByRole, State: ApprovalState(a.State), CreatedAt: a.CreatedAt.UTC(),
+		RequestedByName: name(a.RequestedBy),
+		Why:             a.Why, Head: a.Head, Needs: a.Needs, By: a.ByRole, State: ApprovalState(a.State), CreatedAt: a.CreatedAt.UTC(),
 		ExpiresAt: a.ExpiresAt.UTC(), DecidedAt: when(a.DecidedAt), DecidedWhy: a.DecidedWhy, Votes: []Vote{}, MayVote: a.MayVote,
 	}
 	for _, v := range a.Votes {
-		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Approves: v.Approves, Reason: v.Reason, Door: v.Door, At: v.At.UTC()})
+		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Name: name(v.Principal), Approves: v.Approves, Reason: v.Reason, Door: v.Door, At: v.At.UTC()})
 	}
 	return out
 }

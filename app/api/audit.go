@@ -25,14 +25,14 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 	}
 	page := AuditPage{Items: []AuditEvent{}, NextCursor: next}
 	for _, l := range lines {
-		page.Items = append(page.Items, auditEvent(l))
+		page.Items = append(page.Items, auditEvent(l, s.Desk.NameOf))
 	}
 	ok(w, page)
 }
 
-func auditEvent(l store.AuditLine) AuditEvent {
+func auditEvent(l store.AuditLine, name func(string) string) AuditEvent {
 	return AuditEvent{
-		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, Action: l.Action, Door: l.Door, ClusterID: l.Cluster,
+		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Door: l.Door, ClusterID: l.Cluster,
 		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
 	}
 }
@@ -66,7 +66,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		for _, l := range lines {
-			if out.Encode(auditEvent(l)) != nil {
+			if out.Encode(auditEvent(l, s.Desk.NameOf)) != nil {
 				return // the reader left
 			}
 		}

@@ -32,7 +32,7 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 	}
 	page := ClusterPage{Items: make([]Cluster, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
-		page.Items = append(page.Items, cluster(row))
+		page.Items = append(page.Items, cluster(row, s.Desk.NameOf))
 	}
 	ok(w, page)
 }
@@ -75,7 +75,7 @@ func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, err)
 		return
 	}
-	body, err := detail(found)
+	body, err := detail(found, s.Desk.NameOf)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -120,7 +120,7 @@ func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, Timeline{Items: events(found)})
+	ok(w, Timeline{Items: events(found, s.Desk.NameOf)})
 }
 
 // ExplainCluster implements GET /api/v1/clusters/{id}/explain.
@@ -130,7 +130,7 @@ func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, err)
 		return
 	}
-	out := Explanation{Cluster: cluster(found.Row), Why: found.Why, Ends: []End{}, Next: append([]string{}, found.Next...)}
+	out := Explanation{Cluster: cluster(found.Row, s.Desk.NameOf), Why: found.Why, Ends: []End{}, Next: append([]string{}, found.Next...)}
 	if found.Verdict != nil {
 		out.Verdict = verdict(*found.Verdict)
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // cluster is a row as the API shows it.
-func cluster(row store.Row) Cluster {
+func cluster(row store.Row, name func(string) string) Cluster {
 	c := Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
 		Wish: ClusterWish(row.Wish), WishWhy: row.WishWhy,
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
-		RequestedBy: row.RequestedBy, Door: row.Door, TTLSeconds: int64(row.TTL / time.Second),
+		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Door: row.Door, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: meter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
@@ -50,9 +50,9 @@ func due(row store.Row) time.Time {
 }
 
 // detail is everything of one cluster. The error names a stored document that cannot be read.
-func detail(d app.Details) (ClusterDetail, error) {
+func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
 	out := ClusterDetail{
-		Cluster: cluster(d.Row), Job: job(d.Job), Tags: d.Row.Tags,
+		Cluster: cluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
 		Conditions: []Condition{}, Attempts: []Attempt{}, Proof: []Pass{}, Timeline: []Event{},
 		NothingBegun: len(d.Attempts) == 0,
 	}
@@ -74,14 +74,14 @@ func detail(d app.Details) (ClusterDetail, error) {
 		}
 		out.Proof = append(out.Proof, one)
 	}
-	out.Timeline = events(d.Timeline)
+	out.Timeline = events(d.Timeline, name)
 	return out, nil
 }
 
-func events(all []store.Event) []Event {
+func events(all []store.Event, name func(string) string) []Event {
 	out := make([]Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, Action: e.Action, From: e.From, To: e.To, Message: app.Told(e)})
+		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: app.Told(e)})
 	}
 	return out
 }

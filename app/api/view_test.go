@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -85,14 +86,14 @@ func full() app.Details {
 }
 
 func TestTheDocumentsOfTheAPI(t *testing.T) {
-	body, err := detail(full())
+	body, err := detail(full(), profiles.UnlinkedName)
 	require.NoError(t, err)
 	golden(t, "cluster.json", body)
 
 	bare := store.Row{}
 	bare.ID, bare.Status, bare.Phase, bare.Wish, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
 	bare.Ends.Max = noon.Add(time.Hour)
-	golden(t, "clusters.json", ClusterPage{Items: []Cluster{cluster(bare)}, NextCursor: "clu_1"})
+	golden(t, "clusters.json", ClusterPage{Items: []Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
 	golden(t, "job.json", JobDetail{Job: job(full().Job), Log: []string{"level=info msg=\"Destroying\""}})
 	golden(t, "outputs.json", outputs(full().Row))
 }
@@ -100,6 +101,6 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 func TestAStoredDocumentThatCannotBeReadIsAnErrorWithItsName(t *testing.T) {
 	d := full()
 	d.Verifications[0].Queries = json.RawMessage(`{`)
-	_, err := detail(d)
+	_, err := detail(d, profiles.UnlinkedName)
 	require.ErrorContains(t, err, "queries of pass 1 of attempt 3")
 }

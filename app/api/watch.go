@@ -31,7 +31,7 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params Wa
 	defer cancel()
 	err := s.Desk.Watch(ctx, params.Cluster, app.View{
 		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
-		Show: func(row store.Row) error { return out.document("cluster", cluster(row)) },
+		Show: func(row store.Row) error { return out.document("cluster", cluster(row, s.Desk.NameOf)) },
 	})
 	s.ended(w, r, ctx, out, err)
 }

@@ -48,7 +48,7 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
 	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
 	require.Equal(t, "Approved. It begins now, or once it is its turn.", says(page))
-	require.Contains(t, page, `title="`+h.id("will")+`">will</span> agreed`)
+	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> agreed`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", nil)

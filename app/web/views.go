@@ -74,13 +74,15 @@ type detailView struct {
 // blocker is one thing in the way: what it is and who can free it, the command that does, and a remark.
 type blocker struct{ Words, Command, Remark string }
 
-func parse() views {
+// parse reads the templates. nameOf shows people a principal; nil: nobody is linked to a person.
+func parse(nameOf func(string) string) views {
+	shown := actor(nameOf)
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "password", "me", "limits",
 		"usage", "findings", "deliveries", "delivery", "audit",
 	} {
-		out[name] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates,
+		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"actor": shown}).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
 	}
 	return out
@@ -114,7 +116,6 @@ var functions = template.FuncMap{
 	"told":  app.Told,
 	"moved": moved,
 	"own":   own,
-	"actor": actor,
 	"cost":  cost,
 	"short": short,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },

@@ -67,7 +67,7 @@ func New(c Config) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = pageTime
 	}
-	p := &pages{Config: c, views: parse(), runbooks: runbooks()}
+	p := &pages{Config: c, views: parse(c.Desk.NameOf), runbooks: runbooks()}
 	static, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // the folder is embedded above

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -64,23 +65,18 @@ func stepsOf(row store.Row) []step {
 	return out
 }
 
-// actor shortens a principal to what people call it; the control plane's own decisions need no name.
-func actor(id string) string {
-	if id == store.Lifecycle {
-		return ""
+// actor is how people are shown a principal; the control plane's own decisions need no name.
+func actor(nameOf func(string) string) func(string) string {
+	if nameOf == nil {
+		nameOf = profiles.UnlinkedName
 	}
-	source, name, ok := strings.Cut(id, ":")
-	if !ok || !slices.Contains(sources, source) {
-		return id
+	return func(id string) string {
+		if id == store.Lifecycle {
+			return ""
+		}
+		return nameOf(id)
 	}
-	if _, sub, ok := strings.Cut(name, "#"); ok {
-		return sub
-	}
-	return name
 }
-
-// sources are what a principal's id begins with.
-var sources = []string{"saml", "oidc", "aws", "github", "slack"}
 
 // short is the beginning of a hash, enough to tell it from another.
 func short(hash string) string { return hash[:min(len(hash), 12)] }

@@ -17,10 +17,10 @@ import (
 
 func TestPeopleAreCalledByTheirNames(t *testing.T) {
 	for id, want := range map[string]string{
-		"github:maya": "maya", "oidc:http://127.0.0.1:8087#maya": "maya", store.Lifecycle: "", "someone": "someone",
-		"saml:maya@acme.example": "maya@acme.example", "aws:arn:aws:iam::123456789012:role/ci": "arn:aws:iam::123456789012:role/ci",
+		"github:maya": "maya (GitHub)", "oidc:http://127.0.0.1:8087#maya": "maya (OIDC)", store.Lifecycle: "", "someone": "someone",
+		"saml:maya@acme.example": "maya@acme.example (SAML)", "aws:arn:aws:iam::123456789012:role/ci": "role/ci (AWS)",
 	} {
-		require.Equal(t, want, actor(id))
+		require.Equal(t, want, actor(nil)(id))
 	}
 }
 
@@ -32,7 +32,7 @@ func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 		require.Equal(t, want, site(api), api)
 	}
 	d := details(func(r *store.Row) { r.PR = &store.PRRef{Repo: "acme/shop", Number: 41} })
-	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://api.github.com/"}, views: parse()}
+	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://api.github.com/"}, views: parse(nil)}
 	require.Contains(t, shown(t, p, "detail", detailView{Details: d}), `href="https://github.com/acme/shop/pull/41"`)
 }
 

@@ -29,10 +29,32 @@ func (s *server) serve(ctx context.Context) error {
 			return nil
 		})
 	}
+	if s.people != nil {
+		group.Go(func() error {
+			s.keepPeople(ctx)
+			return nil
+		})
+	}
 	if s.workers != nil {
 		group.Go(func() error { return s.work(ctx) })
 	}
 	return group.Wait()
+}
+
+// keepPeople has the store follow the people of the catalogue in force. One that could not be kept is tried again.
+func (s *server) keepPeople(ctx context.Context) {
+	ticks := time.NewTicker(s.reload)
+	defer ticks.Stop()
+	for {
+		if err := s.people(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("people of the catalogue not kept", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+	}
 }
 
 func (s *server) listen(ctx context.Context, h *http.Server) error {

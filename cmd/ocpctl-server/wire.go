@@ -25,8 +25,9 @@ const tokenLife = time.Hour
 type server struct {
 	log     *slog.Logger
 	store   *store.Store
-	book    *book.Live    // nil where nothing is judged
-	reload  time.Duration // how often the book is looked at
+	book    *book.Live                  // nil where nothing is judged
+	reload  time.Duration               // how often the book is looked at
+	people  func(context.Context) error // keeps whom the book links
 	public  *http.Server
 	private *http.Server
 	workers *river.Client[pgx.Tx]
@@ -77,7 +78,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if in.book, err = openBook(cfg, r, s.log); err != nil {
 		return err
 	}
-	s.book, s.reload = in.book, cfg.Catalogue.Reload
+	s.book, s.reload, s.people = in.book, cfg.Catalogue.Reload, in.desk(nil).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
 			return err

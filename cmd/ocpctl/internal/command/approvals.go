@@ -67,7 +67,7 @@ func (a *app) approvalTable(raw []byte, items []client.Approval) error {
 			if one.MayVote {
 				mine = "yes"
 			}
-			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, one.RequestedBy, approvalState(one),
+			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
 				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, words.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
 		t.Write("Nothing waits for a person's word.")
@@ -103,7 +103,7 @@ func (a *app) approval(res *http.Response, err error) error {
 		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "to make the cluster", client.ApprovalKindKubeadmin: "to see the kubeadmin password"}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("asked by", one.RequestedBy+", "+words.Away(one.CreatedAt, s.Now))
+		f.Add("asked by", orElse(one.RequestedByName, one.RequestedBy)+", "+words.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
 		f.Add("needs", fmt.Sprintf("%s by %s; %d given", words.Count(one.Needs, "vote"), words.Plain(one.By), agreed(one)))
 		f.Add("expires", words.When(one.ExpiresAt, s.Now))
@@ -115,7 +115,7 @@ func (a *app) approval(res *http.Response, err error) error {
 			s.Head("Votes")
 			t := s.Columns("WHO", "VOTE", "AT", "REASON")
 			for _, v := range one.Votes {
-				t.Row(v.Principal, map[bool]string{true: "agrees", false: "refuses"}[v.Approves], words.Stamp(v.At), v.Reason)
+				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "agrees", false: "refuses"}[v.Approves], words.Stamp(v.At), v.Reason)
 			}
 			t.Write("")
 		}

@@ -151,7 +151,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, below %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("asked for", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), c.RequestedBy, words.Plain(c.Door)))
+		f.Add("asked for", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Door)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("price", costs(c, s.Now))
 	}

@@ -119,7 +119,7 @@ func (a *app) events(s *table.Screen, all []client.Event) {
 		}
 		by := ""
 		if e.Actor != "lifecycle" && e.Actor != "" {
-			by = " (" + e.Actor + ")"
+			by = " (" + orElse(e.ActorName, e.Actor) + ")"
 		}
 		text := what + by
 		if e.Message != "" && e.Message != e.Action {

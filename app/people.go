@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// KeepPeople tells the store whom the catalogue in force links. It asks the store once for each catalogue; after an error
+// the next call tries again. Without a sound catalogue it changes nothing: who was one person stays one.
+func (d *Desk) KeepPeople(ctx context.Context) error { return d.keepPeople(ctx, d.book()) }
+
+func (d *Desk) keepPeople(ctx context.Context, b book.Book) error {
+	if kept := d.people.Load(); b.Hash == "" || kept != nil && *kept == b.Hash {
+		return nil
+	}
+	if err := d.store.KeepPeople(ctx, peopleOf(b.Catalogue)); err != nil {
+		return fmt.Errorf("link the identities of people: %w", err)
+	}
+	d.people.Store(&b.Hash)
+	return nil
+}
+
+// peopleOf are the catalogue's people as the store counts by them.
+func peopleOf(c profiles.Catalogue) []store.Person {
+	spelt := map[string][]string{}
+	all := profiles.Spellings(c.People)
+	for _, text := range slices.Sorted(maps.Keys(all)) {
+		spelt[all[text].Name] = append(spelt[all[text].Name], text)
+	}
+	out := make([]store.Person, 0, len(c.People))
+	for _, p := range c.People {
+		out = append(out, store.Person{ID: p.ID(), Name: p.DisplayName, Identities: p.Identities, Spellings: spelt[p.Name]})
+	}
+	return out
+}
+
+// NameOf is how people are shown a principal, at every door; the control plane's own decisions need no name.
+func (d *Desk) NameOf(id string) string { return d.book().NameOf(id) }
+
+// named is the principal under the display name of the catalogue's person, where there is one: clusters, tags and words of
+// policy bear it then, whichever identity asked.
+func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
+	if person, known := c.PersonOf(p.ID); known {
+		p.Name = person.DisplayName
+	}
+	return p
+}
+
+// same says whether a principal is the same person as another, by everything that is linked now.
+func (d *Desk) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
+	if p.ID == other {
+		return true, nil
+	}
+	ids, err := d.store.IdentitiesOf(ctx, p.ID)
+	if err != nil {
+		return false, fmt.Errorf("look for the identities of a person: %w", err)
+	}
+	return slices.Contains(ids, profiles.IdentityKey(other)), nil
+}

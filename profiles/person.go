@@ -1,0 +1,171 @@
+package profiles
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Person links the identities of one human being. Quotas, lists, reports and approvals count the person, whichever
+// identity they came with. A person gives no role: roles come from Identity alone.
+type Person struct {
+	Name        string   // stable key, e.g. maya
+	DisplayName string   // shown to people; also the value of the Owner tag
+	Identities  []string // principal ids, e.g. github:maya, saml:maya@acme.example, oidc:<issuer>#<subject>
+}
+
+// ID is how the person is referred to where a principal id may stand. No principal has it: none begins with "person:".
+func (p Person) ID() string { return "person:" + p.Name }
+
+// IdentityKey is the form in which two principal ids are compared. GitHub logins and SAML names ignore case; OIDC
+// subjects, ARNs and Slack ids do not.
+func IdentityKey(id string) string {
+	if strings.HasPrefix(id, string(SourceGitHub)+":") || strings.HasPrefix(id, string(SourceSAML)+":") {
+		return strings.ToLower(id)
+	}
+	return id
+}
+
+// PersonOf returns the person to whom the catalogue links the principal id.
+func (c Catalogue) PersonOf(id string) (Person, bool) {
+	key := IdentityKey(id)
+	for _, p := range c.People {
+		if slices.ContainsFunc(p.Identities, func(i string) bool { return IdentityKey(i) == key }) {
+			return p, true
+		}
+	}
+	return Person{}, false
+}
+
+// Spellings maps the lower-case texts by which an owner may be written to the person they mean: the name, the display
+// name and the identities, with and without their source. A text that could mean two people means nobody.
+func Spellings(people []Person) map[string]Person {
+	found, twice := map[string]Person{}, map[string]bool{}
+	add := func(text string, p Person) {
+		key := strings.ToLower(text)
+		if other, taken := found[key]; taken && other.Name != p.Name {
+			twice[key] = true
+		}
+		found[key] = p
+	}
+	for _, p := range people {
+		add(p.Name, p)
+		add(p.DisplayName, p)
+		add(p.ID(), p)
+		for _, id := range p.Identities {
+			add(id, p)
+			source, subject, _ := strings.Cut(id, ":")
+			if _, sub, found := strings.Cut(subject, "#"); found && source == string(SourceOIDC) {
+				subject = sub
+			}
+			add(subject, p)
+		}
+	}
+	maps.DeleteFunc(found, func(key string, _ Person) bool { return twice[key] })
+	return found
+}
+
+const principalAccept = `a principal id: github:<login>, saml:<name>, aws:arn:…, slack:<workspace>/<user> or oidc:<issuer>#<subject>`
+
+func principalForm(id string) bool {
+	source, subject, found := strings.Cut(id, ":")
+	if !found || subject == "" || !sourceOf(source) || strings.ContainsAny(id, "*") {
+		return false
+	}
+	if Source(source) == SourceOIDC {
+		issuer, sub, ok := strings.Cut(subject, "#")
+		return ok && sub != "" && (strings.HasPrefix(issuer, "https://") || strings.HasPrefix(issuer, "http://"))
+	}
+	return Source(source) != SourceAWS || strings.HasPrefix(subject, "arn:")
+}
+
+// displayForm refuses what could pass for the name of an identity that is linked to nobody: those end in a source in
+// parentheses.
+func displayForm(s string) bool { return filled(s) && tagValue(s) && !strings.ContainsAny(s, "()@:#") }
+
+// personFields is the whole shape of one person of a file.
+func personFields(r *reader, p *Person) []field {
+	return []field{
+		text("name", &p.Name, nameAccept, nameForm.MatchString),
+		text("displayName", &p.DisplayName, "a name that could be a tag's value, without ( ) @ : #", displayForm),
+		r.texts("identities", &p.Identities, principalAccept, principalForm),
+	}
+}
+
+// agreePeople sees that nobody is claimed twice and that no two people are shown by the same name.
+func (l *loader) agreePeople() {
+	once(l.people, "people", func(p Person) string { return p.Name })
+	claimed, shown := map[string]entry[Person]{}, map[string]entry[Person]{}
+	for _, e := range l.people {
+		for k, id := range e.value.Identities {
+			at := fmt.Sprintf("%s[%d]", e.path("identities"), k)
+			if other, taken := claimed[IdentityKey(id)]; taken && e.from.good(at) {
+				e.from.failAt(at, fmt.Sprintf("%q of %s, which %s (%s) claims too", id, e.value.Name, other.value.Name, other.where("identities")),
+					"each identity for one person")
+				continue
+			}
+			claimed[IdentityKey(id)] = e
+		}
+		at := e.path("displayName")
+		if !e.from.good(at) {
+			continue
+		}
+		for _, name := range []string{strings.ToLower(e.value.DisplayName), e.value.Name} {
+			if other, taken := shown[name]; taken && other.value.Name != e.value.Name {
+				e.from.failAt(at, fmt.Sprintf("%q of %s, which could be taken for %s (%s)", e.value.DisplayName, e.value.Name, other.value.Name, other.where("displayName")),
+					"a display name that belongs to one person")
+				break
+			}
+			shown[name] = e
+		}
+	}
+}
+
+// where is the file and line of one of the object's fields.
+func (e entry[T]) where(field string) string {
+	return fmt.Sprintf("%s:%d", e.from.file, cmp.Or(e.from.lines[e.path(field)], 1))
+}
+
+// NameOf is how people are shown a principal: by the display name of the catalogue's person, else by UnlinkedName. What
+// somebody calls themselves at sign-in is never shown in its place: it could be anybody's name.
+func (c Catalogue) NameOf(id string) string {
+	if p, known := c.PersonOf(id); known {
+		return p.DisplayName
+	}
+	return UnlinkedName(id)
+}
+
+// sourceWords are the sources as people write them.
+var sourceWords = map[Source]string{
+	SourceSAML: "SAML", SourceOIDC: "OIDC", SourceAWS: "AWS", SourceGitHub: "GitHub", SourceSlack: "Slack",
+}
+
+// UnlinkedName shows a principal that belongs to no person of the catalogue: its own part of the id with the source in
+// parentheses, which no display name can end in. What is no principal id stays as it is.
+func UnlinkedName(id string) string {
+	source, subject, found := strings.Cut(id, ":")
+	words, known := sourceWords[Source(source)]
+	if !found || !known || subject == "" {
+		return id
+	}
+	switch Source(source) {
+	case SourceOIDC:
+		if _, sub, ok := strings.Cut(subject, "#"); ok {
+			subject = sub
+		}
+	case SourceAWS:
+		if at := strings.LastIndexByte(subject, ':'); at >= 0 && at < len(subject)-1 {
+			subject = subject[at+1:]
+		}
+	}
+	printable := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, subject)
+	return printable + " (" + words + ")"
+}

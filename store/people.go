@@ -1,0 +1,136 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Person is one human being with several identities, as the catalogue links them.
+type Person struct {
+	ID         string   // "person:maya"
+	Name       string   // to show
+	Identities []string // principal ids, e.g. github:maya
+	Spellings  []string // how the person may be written as an owner, in lower case; each means this person alone
+}
+
+// peopleLock is the name of the lock under which the catalogue's people are replaced.
+const peopleLock = "people"
+
+// KeepPeople makes these the only people who are known. What was counted for their identities before counts for them from
+// now on, and identities that belong to nobody any more count for themselves. It writes nothing where nothing changed.
+func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
+	var identities, spellings []personRow
+	for _, p := range people {
+		for _, id := range p.Identities {
+			identities = append(identities, personRow{id, p.ID, p.Name})
+		}
+		for _, text := range p.Spellings {
+			spellings = append(spellings, personRow{text, p.ID, p.Name})
+		}
+	}
+	err := s.write(ctx, func(c *change) error {
+		if err := c.wait(ctx, []string{peopleLock}); err != nil {
+			return err
+		}
+		linked, err := c.replacePeople(ctx, "person_identities", "identity", "principal_key(t.key)", identities)
+		if err != nil {
+			return err
+		}
+		spelt, err := c.replacePeople(ctx, "person_spellings", "spelling", "t.key", spellings)
+		if err != nil || linked+spelt == 0 {
+			return err
+		}
+		c.nextTurns() // who is counted together changed
+		return c.did(Deed{Actor: Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", act{After: len(people)})
+	})
+	if err != nil {
+		return fmt.Errorf("keep the catalogue's people: %w", err)
+	}
+	return nil
+}
+
+// personRow is one identity or spelling of a person.
+type personRow struct{ Key, Person, Name string }
+
+// replacePeople makes a table hold these rows and no others, and returns how many it changed.
+func (c *change) replacePeople(ctx context.Context, table, key, keyed string, rows []personRow) (changed int64, err error) {
+	slices.SortFunc(rows, func(a, b personRow) int { return cmp.Compare(a.Key, b.Key) })
+	keys, persons, names := make([]string, len(rows)), make([]string, len(rows)), make([]string, len(rows))
+	for i, r := range rows {
+		keys[i], persons[i], names[i] = r.Key, r.Person, r.Name
+	}
+	for _, statement := range []string{
+		`DELETE FROM %[1]s WHERE %[2]s NOT IN (SELECT %[3]s FROM unnest(@keys::text[], @persons::text[], @names::text[]) AS t (key, person, name))`,
+		`INSERT INTO %[1]s AS old (%[2]s, person, name)
+			SELECT %[3]s, t.person, t.name FROM unnest(@keys::text[], @persons::text[], @names::text[]) AS t (key, person, name)
+			ON CONFLICT (%[2]s) DO UPDATE SET person = excluded.person, name = excluded.name
+			WHERE (old.person, old.name) IS DISTINCT FROM (excluded.person, excluded.name)`,
+	} {
+		tag, err := c.Exec(ctx, fmt.Sprintf(statement, table, key, keyed), pgx.NamedArgs{"keys": keys, "persons": persons, "names": names})
+		if err != nil {
+			return 0, fmt.Errorf("write %s: %w", table, err)
+		}
+		changed += tag.RowsAffected()
+	}
+	return changed, nil
+}
+
+// IdentitiesOf lists every identity of the person whom a principal counts for, its own included. GitHub logins and SAML
+// names come in lower case.
+func (s *Store) IdentitiesOf(ctx context.Context, principal string) ([]string, error) {
+	return identitiesOfPerson(ctx, s.pool, principal)
+}
+
+func identitiesOfPerson(ctx context.Context, from source, principal string) (ids []string, err error) {
+	found, err := one[struct{ IDs []string }](ctx, from, `SELECT identities_of($1) AS ids`, principal)
+	if err != nil {
+		return nil, fmt.Errorf("look for the identities of %s: %w", principal, err)
+	}
+	return found.IDs, nil
+}
+
+// NamesOf gives the display names of the principals that belong to a person of the catalogue, by principal. The others are
+// missing: what they call themselves could be anybody's name.
+func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
+	found, err := all[struct{ Principal, Name string }](ctx, s.pool, `
+		SELECT t.id AS principal, min(p.name) AS name FROM unnest($1::text[]) AS t (id)
+			JOIN person_identities p ON p.person = person_of(t.id) GROUP BY t.id`, principals)
+	if err != nil {
+		return nil, fmt.Errorf("look for the names of people: %w", err)
+	}
+	names := make(map[string]string, len(found))
+	for _, f := range found {
+		names[f.Principal] = f.Name
+	}
+	return names, nil
+}
+
+// identitiesNamed is IdentitiesOf for what somebody typed: a principal, or any spelling that means one person.
+func (s *Store) identitiesNamed(ctx context.Context, text string) ([]string, error) {
+	found, err := one[struct{ Person string }](ctx, s.pool, `
+		SELECT coalesce((SELECT person FROM person_spellings WHERE spelling = lower($1)), $1) AS person`, text)
+	if err != nil {
+		return nil, fmt.Errorf("look for the person %s: %w", text, err)
+	}
+	return s.IdentitiesOf(ctx, found.Person)
+}
+
+// onePerson says whether two principals mean one person, as far as the catalogue, linked accounts and the ids themselves
+// tell. It may take two people for one (see human), so it only ever keeps somebody from something.
+func (c *change) onePerson(ctx context.Context, a, b string) (bool, error) {
+	first, err := identitiesOfPerson(ctx, c, a)
+	if err != nil {
+		return false, err
+	}
+	second, err := identitiesOfPerson(ctx, c, b)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(first, func(id string) bool {
+		return slices.ContainsFunc(second, func(other string) bool { return human(id) == human(other) })
+	}), nil
+}
