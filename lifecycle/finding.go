@@ -53,6 +53,9 @@ const (
 	Overdue FindingKind = "overdue" // past its end and not going
 	Stuck   FindingKind = "stuck"   // nobody looks, or nothing moves
 	Blocked FindingKind = "blocked" // its teardown waits for a person
+
+	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
+	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
 )
 
 // Finding is something a person should know. It deletes nothing: deleting is a destroy attempt's work alone.

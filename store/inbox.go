@@ -19,7 +19,7 @@ const saveDelivery = `
 		ON CONFLICT (source, delivery_id) DO NOTHING RETURNING id
 	), ahead AS (
 		SELECT count(*) AS n FROM (
-			SELECT FROM deliveries WHERE state = 'received' AND topic = $4 AND installation = $7 AND tries = 0 AND $4 <> '' LIMIT 116) AS some
+			SELECT FROM deliveries WHERE state = 'received' AND topic = $4 AND installation = $7 AND tries = 0 AND $4 <> '' LIMIT 116) AS queued
 	)
 	INSERT INTO river_job (kind, queue, max_attempts, args, unique_key, unique_states, scheduled_at)
 	SELECT 'inbox', 'inbox', $6, jsonb_build_object('row', id),

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"github.com/ocpctl/ocpctl/app/api"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"context"
 	"fmt"
 	"log/slog"
@@ -77,6 +80,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if in.book, err = openBook(cfg, r, s.log); err != nil {
 		return err
 	}
+	in.jobErrors = api.NewJobErrors()
 	s.book, s.reload = in.book, cfg.Catalogue.Reload
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
@@ -97,6 +101,8 @@ type inner struct {
 	book   *book.Live
 	bucket *artifacts.Store
 	signer *token.Signer
+
+	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
 }
 
 // openBook reads the catalogue. One that is not sound stops only a process without the role worker: what has to be ended
