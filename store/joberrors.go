@@ -101,7 +101,7 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 		WITH ended AS (
 			SELECT kind, state, finalized_at, attempt, errors, args, coalesce((SELECT c.id FROM clusters c WHERE c.id = args ->> 'cluster'), '') AS cluster,
 				kind || coalesce(' ' || coalesce(args ->> 'cluster', args ->> 'subscriber', args ->> 'reply', args ->> 'effect'), '') AS identity
-			FROM river_job WHERE state IN ('discarded', 'completed') AND kind <> 'inbox' AND finalized_at > now() - interval '1 day'
+			FROM river_job WHERE state IN ('discarded', 'completed') AND kind <> 'inbox' AND finalized_at > $2
 		)
 		SELECT DISTINCT ON (identity) 'job_failed' AS kind, cluster, identity, finalized_at AS since,
 			'a ' || kind || ' job used up its ' || attempt || ' tries' AS why,
@@ -109,7 +109,7 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 		FROM ended d WHERE state = 'discarded'
 			AND NOT EXISTS (SELECT FROM ended c WHERE c.state = 'completed' AND c.identity = d.identity AND c.finalized_at > d.finalized_at)
 			AND NOT EXISTS (SELECT FROM findings f WHERE f.kind = 'job_failed' AND f.identity = d.identity AND f.resolved_at >= d.finalized_at)
-		ORDER BY identity, finalized_at DESC LIMIT $1`, mostWorkFindings)
+		ORDER BY identity, finalized_at DESC LIMIT $1`, mostWorkFindings, now.Add(-24*time.Hour))
 	if err != nil {
 		return nil, fmt.Errorf("look for jobs that used up their tries: %w", err)
 	}

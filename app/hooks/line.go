@@ -102,8 +102,10 @@ func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.D
 		}
 		var busy held
 		switch err := w.inOrder(tries, older.Row); {
-		case errors.As(err, &busy):
-			wait = max(wait, min(busy.wait, holds(older, now)))
+		case errors.As(err, &busy): // it is being worked, and nothing overtakes that
+			if left := min(busy.wait, holds(older, now)); left > 0 {
+				return 0, held{left}
+			}
 		case err != nil:
 			wait = max(wait, min(turn, holds(older, now)))
 		}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"github.com/ocpctl/ocpctl/app/api"
-	"github.com/prometheus/client_golang/prometheus"
-
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,9 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
