@@ -30,7 +30,7 @@ func (d *Desk) conditions(ctx context.Context, row store.Row) ([]store.Condition
 }
 
 // waiting is the condition in words: what waits, since when, and for how long still.
-func waiting(row store.Row, w store.Waiting) store.Condition {
+func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
 	c := store.Condition{Type: GitHubUpToDate, Status: "False", At: w.Since}
 	var words []string
 	if w.AwaySince.IsZero() {

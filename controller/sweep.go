@@ -18,7 +18,7 @@ const keptAfter = time.Hour
 
 // judged are the kinds of finding that a look at the rows alone can tell. Orphans need a look into the clouds; while
 // nobody took one, nothing is said of them, neither that they are there nor that they are gone.
-var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked}
+var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob}
 
 type sweepWorker struct {
 	river.WorkerDefaults[store.SweepArgs]
@@ -37,7 +37,11 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := lifecycle.Sweep(seen, known, c.Sweeps)
+	work, err := c.Store.WorkFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	found := append(lifecycle.Sweep(seen, known, c.Sweeps), work...)
 	fresh, err := c.Store.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

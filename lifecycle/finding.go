@@ -54,6 +54,9 @@ const (
 	Stuck   FindingKind = "stuck"   // nobody looks, or nothing moves
 	Blocked FindingKind = "blocked" // its teardown waits for a person
 	Remains FindingKind = "remains" // it is gone, and what the bucket has of it could not be deleted
+
+	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
+	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
 )
 
 // Finding is something a person should know. It deletes nothing: deleting is a destroy attempt's work alone.

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,4 +62,22 @@ func TestAServerThatGivesNothingForTheBucketStopsAnInstall(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{"failed", "ArtifactsUnavailable"}, []string{w.result().Outcome, w.result().Reason})
 	require.Contains(t, w.result().Message, "nothing was installed")
+}
+
+func TestABucketThatCannotBeWrittenIsReportedWithItsReason(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.granting(time.Hour)
+	w.cfg.Timings.Save = 300 * time.Millisecond
+	w.reply = func(what string, _ int) int {
+		if what == "bucket-credentials" {
+			return 500
+		}
+		return 0
+	}
+	require.NoError(t, w.run(t.Context()))
+	var steps []string
+	for _, r := range w.reports {
+		steps = append(steps, r.Step)
+	}
+	require.Contains(t, strings.Join(steps, "\n"), "storing the archive for the teardown failed and is tried again: ")
 }

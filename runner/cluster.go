@@ -75,6 +75,8 @@ func refused(words string) bool {
 
 // insist asks the cluster until it answers, for a while: its API moves between machines now and then.
 func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
+	const step = "asking the cluster's API"
+	defer a.say.Recovered(step)
 	until := time.Now().Add(a.cfg.Timings.Reach)
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
 		document, err := a.ask(ctx, args...)
@@ -94,6 +96,7 @@ func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
 				Next: "try again later; if it stays so, look whether its control plane runs, and whether the runner reaches its API",
 			}
 		}
+		a.say.Retrying(step, err)
 		a.cfg.Log.Warn("the cluster did not answer, trying again", "err", err.Error())
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err

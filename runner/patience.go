@@ -3,11 +3,24 @@ package runner
 import (
 	"context"
 	"time"
+
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
+
+// storing says for people what is kept in S3, where it is not the artifact store in general.
+var storing = map[string]string{
+	string(artifacts.Destroy): "storing the archive for the teardown", string(artifacts.Operate): "storing the archive with the credentials",
+	"restore": "reading the archive for the teardown", "kubeconfig": "reading the kubeconfig",
+}
 
 // persist repeats what needs S3 until it works or patience is over; it ends at once with the context's cause.
 // S3 that is away for a while is no reason to give an attempt up, as long as the lease is renewed meanwhile.
 func (a *attempt) persist(ctx context.Context, patience time.Duration, what string, try func(context.Context) error) error {
+	step := storing[what]
+	if step == "" {
+		step = "the artifact store"
+	}
+	defer a.say.Recovered(step)
 	until := time.Now().Add(patience)
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
 		err := try(ctx)
@@ -19,6 +32,7 @@ func (a *attempt) persist(ctx context.Context, patience time.Duration, what stri
 		case time.Now().After(until):
 			return err
 		}
+		a.say.Retrying(step, err)
 		a.cfg.Log.Warn("artifact store did not work, trying again", "what", what, "err", err.Error())
 		if err := sleep(ctx, wait); err != nil {
 			return err

@@ -32,6 +32,8 @@ type reporter struct {
 
 	mu      sync.Mutex
 	now     contract.Report   // phase, percent, step, account
+	step    string            // of the phase, without what is retried
+	retried map[string]string // what is tried again, with its reason
 	news    bool              // now was not sent yet
 	facts   []contract.Report // passes, exits, snapshots, add-ons, oldest first; each goes out with a report of its own
 	lines   bytes.Buffer
@@ -50,6 +52,7 @@ func startReporter(ctx context.Context, cfg Config, api *client, heartbeat time.
 	r := &reporter{
 		api: api, log: cfg.Log, redact: cfg.Redact, flush: cfg.Timings.Flush, heartbeat: heartbeat,
 		kick: make(chan struct{}, 1), done: make(chan struct{}), settled: make(chan struct{}),
+		retried: map[string]string{},
 	}
 	ctx, r.hush = context.WithCancel(context.WithoutCancel(ctx))
 	go r.run(ctx)
@@ -75,12 +78,12 @@ func (r *reporter) ended() bool {
 // Phase says that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
 	r.log.Info("phase begins", "phase", phase)
-	r.tell(func(now *contract.Report) { now.Phase, now.Percent, now.Step = phase, percent, step })
+	r.tell(func(now *contract.Report) { now.Phase, now.Percent, r.step = phase, percent, step })
 }
 
 // Step says how far the phase is. Percent never falls within an attempt.
 func (r *reporter) Step(percent int, step string) {
-	r.tell(func(now *contract.Report) { now.Percent, now.Step = max(percent, now.Percent), step })
+	r.tell(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
 }
 
 // Account says which account the credentials belong to.
@@ -92,6 +95,7 @@ func (r *reporter) tell(change func(*contract.Report)) {
 	r.mu.Lock()
 	before := r.now
 	change(&r.now)
+	r.now.Step = r.stepWords()
 	changed := before.Phase != r.now.Phase || before.Percent != r.now.Percent || before.Step != r.now.Step || before.Account != r.now.Account
 	r.news = r.news || changed
 	r.mu.Unlock()

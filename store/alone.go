@@ -6,25 +6,52 @@ import (
 	"time"
 )
 
-// Undone returns a topic's unworked deliveries up to and including a row, in order of arrival.
-func (s *Store) Undone(ctx context.Context, topic string, upTo int64) ([]int64, error) {
-	var rows []int64
-	err := s.pool.QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM deliveries WHERE state = 'received' AND topic = $1 AND id <= $2`,
-		topic, upTo).Scan(&rows)
+// Waiting is a delivery that is not worked yet, without its body.
+type Waiting struct {
+	Row          int64
+	Installation int64
+	Tries        int        // how often it was tried without success
+	ReceivedAt   time.Time  // when it came in
+	TryAt        *time.Time // when it is tried again; nil: it did not fail
+}
+
+const waitingColumns = `id AS row, installation, tries, received_at, try_at`
+
+// Undone returns a topic's unworked deliveries of one installation, in order of arrival. At most 200: who works them asks again.
+func (s *Store) Undone(ctx context.Context, topic string, installation int64) ([]Waiting, error) {
+	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
+		WHERE state = 'received' AND topic = $1 AND installation = $2 ORDER BY id LIMIT 200`, topic, installation)
 	if err != nil {
 		return nil, fmt.Errorf("look for undone deliveries of %s: %w", topic, err)
 	}
 	return rows, nil
 }
 
+// UndoneAbout returns the unworked deliveries of some topics that came in before a row, in order of arrival.
+func (s *Store) UndoneAbout(ctx context.Context, topics []string, before int64) ([]Waiting, error) {
+	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
+		WHERE state = 'received' AND topic = ANY ($1) AND id < $2 ORDER BY id`, topics, before)
+	if err != nil {
+		return nil, fmt.Errorf("look for undone deliveries of %v: %w", topics, err)
+	}
+	return rows, nil
+}
+
+// UndoneAfter returns the first unworked delivery of a topic that came in after a row; 0: there is none.
+func (s *Store) UndoneAfter(ctx context.Context, topic string, after int64) (first int64, err error) {
+	err = s.pool.QueryRow(ctx, `
+		SELECT coalesce(min(id), 0) FROM deliveries WHERE state = 'received' AND topic = $1 AND id > $2`, topic, after).Scan(&first)
+	if err != nil {
+		return 0, fmt.Errorf("look for later deliveries of %s: %w", topic, err)
+	}
+	return first, nil
+}
+
 // UndoneIn returns the unworked deliveries about a repository, by any of its names, that came in before a row: those of its pull
 // requests and commits too, in order of arrival.
-func (s *Store) UndoneIn(ctx context.Context, names []string, before int64) ([]int64, error) {
-	var rows []int64
-	err := s.pool.QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM deliveries
-		WHERE state = 'received' AND split_part(topic, '#', 1) = ANY ($1) AND id < $2`, names, before).Scan(&rows)
+func (s *Store) UndoneIn(ctx context.Context, names []string, before int64) ([]Waiting, error) {
+	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
+		WHERE state = 'received' AND split_part(topic, '#', 1) = ANY ($1) AND id < $2 ORDER BY id`, names, before)
 	if err != nil {
 		return nil, fmt.Errorf("look for undone deliveries in %v: %w", names, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestOneAtATimeRunsUnderAKey(t *testing.T) {
@@ -43,7 +45,14 @@ func TestAWorkerThatIsStoppedGivesItsKeyBack(t *testing.T) {
 	require.True(t, ran)
 }
 
-func TestUndoneAreTheEarlierOnesOfATopic(t *testing.T) {
+func rowsOf(waiting []store.Waiting) (rows []int64) {
+	for _, w := range waiting {
+		rows = append(rows, w.Row)
+	}
+	return rows
+}
+
+func TestUndoneAreTheUnworkedOnesOfATopicInOrder(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	var ids []int64
@@ -54,11 +63,11 @@ func TestUndoneAreTheEarlierOnesOfATopic(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, int64(count(t, s, `SELECT id FROM deliveries WHERE delivery_id = $1`, d.id)))
 	}
-	undone, err := s.Undone(t.Context(), "acme/shop#41", ids[2])
+	undone, err := s.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
-	require.Equal(t, []int64{ids[0], ids[2]}, undone)
+	require.Equal(t, []int64{ids[0], ids[2], ids[3]}, rowsOf(undone))
 	require.NoError(t, s.FinishDelivery(t.Context(), ids[0], "done"))
-	undone, err = s.Undone(t.Context(), "acme/shop#41", ids[2])
+	undone, err = s.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
-	require.Equal(t, []int64{ids[2]}, undone)
+	require.Equal(t, []int64{ids[2], ids[3]}, rowsOf(undone))
 }

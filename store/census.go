@@ -32,7 +32,8 @@ type JobCount struct {
 }
 
 // findingKinds are all there are: none of a kind is said too.
-var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.Remains}
+var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked,
+	lifecycle.Remains, lifecycle.FailingDelivery, lifecycle.FailedJob}
 
 // Census counts every cluster and job ever, and every open finding, grouped.
 func (s *Store) Census(ctx context.Context) (Census, error) {

@@ -33,6 +33,9 @@ type RiverConfig struct {
 	Queues   map[string]int // queue → jobs at once; nil: all four queues with their defaults
 	Periodic []*river.PeriodicJob
 	Logger   *slog.Logger // nil: River's own
+
+	Log     *slog.Logger      // where failed jobs are told of; nil: slog's default
+	OnError func(kind string) // counts a failed job; nil: nobody counts
 }
 
 // NewClient returns a River client that works the registered workers' jobs. Start and stop it; the pool stays the caller's.
@@ -48,6 +51,10 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 	for name, n := range c.Queues {
 		queues[name] = river.QueueConfig{MaxWorkers: n}
 	}
+	log := c.Log
+	if log == nil {
+		log = slog.Default()
+	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		ID:                          c.Instance,
 		Queues:                      queues,
@@ -61,6 +68,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 		CompletedJobRetentionPeriod: keepCompleted,
 		SoftStopTimeout:             softStop,
 		RetryPolicy:                 retryPolicy{},
+		ErrorHandler:                jobErrors{pool: pool, log: log, count: c.OnError},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the River client: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,25 +81,29 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 	return d.DeliveryInfo, d.Body, nil
 }
 
-// Replay has a delivery worked again as if it came now, and returns it as it stands. What answers a cause is not done twice.
-// ErrConflict: it is still being worked.
+// Replay has a delivery worked again at once, whatever its state, and returns it as it stands. What answers a cause is not
+// done twice.
 func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, error) {
 	var again DeliveryInfo
 	err := s.write(ctx, func(c *change) error {
 		was, err := one[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case was.State == DeliveryReceived:
-			return fmt.Errorf("%w: it is still being worked", ErrConflict)
 		}
 		// Where River has not yet written down the end of the run before, the job asked for here is taken for that one: the
 		// delivery is asked for again soon.
 		again, err = one[DeliveryInfo](ctx, c, `
-			UPDATE deliveries d SET state = 'received', finished_at = NULL, nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
-			pgx.NamedArgs{"row": row, "nudge": c.now.Add(nudgeSoon), "note": "again, for " + d.Actor + "; before: " + was.Note})
+			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, try_at = NULL,
+				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
+			pgx.NamedArgs{"row": row, "nudge": c.now.Add(nudgeSoon), "note": "again, for " + d.Actor + "; before: " + lastNote(was.Note)})
 		if err != nil {
 			return fmt.Errorf("put it back: %w", err)
+		}
+		// A job that waits for its next try is brought forward; where there is none, a new one is made.
+		if _, err := c.Exec(ctx, `
+			UPDATE river_job SET state = 'available', scheduled_at = clock_timestamp()
+			WHERE kind = 'inbox' AND args = jsonb_build_object('row', $1::bigint) AND state IN ('available', 'retryable', 'scheduled')`, row); err != nil {
+			return fmt.Errorf("bring its job forward: %w", err)
 		}
 		c.enqueue(InboxArgs{Row: row})
 		return c.did(d, "delivery_replayed", "", act{
@@ -110,4 +115,14 @@ func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, er
 		return DeliveryInfo{}, fmt.Errorf("replay delivery %d: %w", row, err)
 	}
 	return again, nil
+}
+
+// maxNote bounds what is kept of the note before, which holds the one before it.
+const maxNote = 2000
+
+func lastNote(note string) string {
+	if len(note) > maxNote {
+		return strings.ToValidUTF8(note[:maxNote], "") + "…"
+	}
+	return note
 }

@@ -76,8 +76,8 @@ func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error)
 	return out, nil
 }
 
-// Waiting is what a cluster's pull request waits for GitHub with. The zero value: with nothing.
-type Waiting struct {
+// GitHubBacklog is what a cluster's pull request waits for GitHub with. The zero value: with nothing.
+type GitHubBacklog struct {
 	Places     []string  // kinds of those that show an older state
 	Deliveries int       // webhooks of the pull request that wait
 	Since      time.Time // the oldest of it
@@ -89,7 +89,7 @@ type Waiting struct {
 const waitsAfter = 10 * time.Second
 
 // WaitsForGitHub returns what a cluster's pull request waits for GitHub with, while GitHub does not answer or takes no calls.
-func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (Waiting, error) {
+func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (GitHubBacklog, error) {
 	type record struct {
 		Places              []string
 		Deliveries          int
@@ -109,12 +109,12 @@ func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (Waiting, er
 		WHERE p.away_since IS NOT NULL OR p.held_until > clock.now`,
 		pgx.NamedArgs{"cluster": cluster, "after": waitsAfter, "fixed": s.fixed()})
 	if err != nil {
-		return Waiting{}, fmt.Errorf("look what of %s waits for GitHub: %w", cluster, err)
+		return GitHubBacklog{}, fmt.Errorf("look what of %s waits for GitHub: %w", cluster, err)
 	}
 	if len(got) == 0 || got[0].Since == nil {
-		return Waiting{}, nil
+		return GitHubBacklog{}, nil
 	}
-	out := Waiting{Places: got[0].Places, Deliveries: got[0].Deliveries, Since: *got[0].Since}
+	out := GitHubBacklog{Places: got[0].Places, Deliveries: got[0].Deliveries, Since: *got[0].Since}
 	if at := got[0].AwaySince; at != nil {
 		out.AwaySince = *at
 	}

@@ -68,6 +68,9 @@ type Delivery struct {
 	Topic      string // what it is about, e.g. "owner/name#41"; deliveries of one topic are worked in order of arrival; empty: of nothing
 	Body       []byte
 	ReceivedAt time.Time
+
+	Installation int64 // of the App, which it came from; 0: from none
+	Tries        int   // how often it was tried without success
 }
 
 // PullRequest is the newest state of a pull request that was seen.

@@ -51,6 +51,13 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 	return m
 }
 
+// NewJobErrors returns the counter of failed runs of queue jobs. What is retried counts at every failed try.
+func NewJobErrors() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each try counts.",
+	}, []string{"kind"})
+}
+
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/source"
@@ -42,6 +44,8 @@ type Config struct {
 	Stopping context.Context  // over when the server stops: streams end then; nil: never
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger
+
+	JobErrors prometheus.Collector // counts failed jobs of this process's workers; nil: none
 }
 
 // RunnerSettings are what every runner is told beside its cluster.
@@ -86,6 +90,9 @@ func New(c Config) http.Handler {
 		c.Pace = NewPace(Rate{}, c.Now)
 	}
 	s := &server{Config: c, document: readDocument(), metrics: newMetrics(c.Store, c.Log)}
+	if c.JobErrors != nil {
+		s.metrics.registry.MustRegister(c.JobErrors)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", s.ready)

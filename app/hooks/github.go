@@ -82,7 +82,7 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
 		return
 	}
-	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body})
+	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
 }
 
 // misfit refuses a signed body that is none of its event. If GitHub sent it so, the list of the App's deliveries shows it there.

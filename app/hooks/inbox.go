@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -60,110 +59,9 @@ func NewInboxWorker(s *store.Store, desk *app.Desk, appID int64, log *slog.Logge
 	return &InboxWorker{store: s, records: s, desk: desk, app: appID, log: log}
 }
 
-// Work implements river.Worker.
-func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs]) error {
-	err := w.inOrder(ctx, job.Args.Row)
-	var limited github.RateLimited
-	if errors.As(err, &limited) {
-		return river.JobSnooze(limited.RetryAfter)
-	}
-	return err
-}
-
-// turn is how long to wait between two looks whether a topic's other worker has come to an end.
-const turn = 20 * time.Millisecond
-
-// inOrder works a delivery after everything of its topic, and of its whole repository, that came in before it, and beside
-// nothing of its topic: two events of one second are told apart by nothing but their order of arrival.
-func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
-	var failed error
-	for first := true; ; first = false {
-		delivery, done, err := w.store.Delivery(ctx, row)
-		if errors.Is(err, store.ErrNotFound) || done {
-			return failed
-		}
-		if err != nil {
-			return fmt.Errorf("load delivery %d: %w", row, err)
-		}
-		if delivery.Topic == "" {
-			return w.Process(ctx, row)
-		}
-		if first {
-			if failed = w.around(ctx, delivery); failed != nil && !overtakes(delivery) {
-				return errors.Join(failed, w.endEarly(ctx, delivery))
-			}
-		}
-		ran, err := w.store.Alone(ctx, "inbox "+delivery.Topic, func(ctx context.Context) error { return w.upTo(ctx, delivery) })
-		if ran || err != nil {
-			return errors.Join(failed, err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(turn):
-		}
-	}
-}
-
-// around works what came in before a delivery, is of its repository and has another topic: for a pull request, what happened to
-// the repository as a whole; for that, all of its pull requests, under the name before too. It holds no lock meanwhile, so
-// nobody waits in a circle: each waits for older ones alone.
-func (w *InboxWorker) around(ctx context.Context, d store.Delivery) error {
-	var rows []int64
-	var err error
-	if repo, _, of := strings.Cut(d.Topic, "#"); of {
-		rows, err = w.store.Undone(ctx, repo, d.Row)
-	} else if was := formerly(d); was != "" {
-		rows, err = w.store.UndoneIn(ctx, []string{d.Topic, was}, d.Row)
-	}
-	if err != nil {
-		return err
-	}
-	ctx, cancel := sparing(ctx, d)
-	defer cancel()
-	var failed []error
-	for _, row := range rows {
-		failed = append(failed, w.inOrder(ctx, row))
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// sparing leaves a delivery half of the time there is, where what came in before it is only tried.
-func sparing(ctx context.Context, d store.Delivery) (context.Context, context.CancelFunc) {
-	end, ends := ctx.Deadline()
-	if !ends || !overtakes(d) {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, end.Add(-time.Until(end)/2))
-}
-
-// upTo works the topic's undone deliveries, oldest first, this one last.
-func (w *InboxWorker) upTo(ctx context.Context, last store.Delivery) error {
-	rows, err := w.store.Undone(ctx, last.Topic, last.Row)
-	if err != nil {
-		return err
-	}
-	before, cancel := sparing(ctx, last)
-	defer cancel()
-	for _, row := range rows {
-		if row == last.Row {
-			return w.Process(ctx, row)
-		}
-		if err := w.Process(before, row); err != nil {
-			if overtakes(last) {
-				return errors.Join(err, w.Process(ctx, last.Row))
-			}
-			return errors.Join(err, w.endEarly(ctx, last))
-		}
-	}
-	return nil
-}
-
-// overtakes says whether a delivery waits for none that cannot be worked yet: a close, a label of ours that was taken off, and what happened to a repository as a
-// whole, after which much cannot be worked any more. What it overtakes is older, so it changes nothing afterwards.
+// overtakes says whether a delivery waits for none that cannot be worked yet: a close, a label of ours that was taken off, and what
+// happened to a repository as a whole, after which much cannot be worked any more. What it overtakes is older, so it changes
+// nothing afterwards.
 func overtakes(d store.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
 		return true
@@ -194,7 +92,7 @@ func formerly(d store.Delivery) string {
 // errUnprocessable marks a delivery that no retry can help.
 var errUnprocessable = errors.New("cannot be processed")
 
-// Process handles one delivery, once. An error means: try again.
+// Process handles one delivery, once. An error means: try again. It stands in the delivery's note, too.
 func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	delivery, done, err := w.store.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
@@ -212,14 +110,32 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 		log.Info("delivery processed", "note", note)
 		return w.store.FinishDelivery(ctx, row, note)
 	}
-	if errors.Is(err, errUnprocessable) || app.KindOf(err) != "" || w.given(ctx, delivery) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the try may have used up its time
+	defer cancel()
+	if final(err) || w.given(ctx, delivery) {
 		log.Warn("delivery given up", "err", err)
 		if told := w.tellGivenUp(ctx, delivery); told != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, told)
 		}
 		return w.store.FailDelivery(ctx, row, err.Error())
 	}
-	return fmt.Errorf("process delivery %s: %w", delivery.ID, err)
+	var limited github.RateLimited
+	errors.As(err, &limited)
+	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.RetryDelivery(ctx, row, err.Error(), limited.RetryAfter))
+}
+
+// noteTimeout is how long it may take to note how a try went.
+const noteTimeout = 5 * time.Second
+
+// final says whether an error stays, however often it is tried: what cannot be read, what the desk refuses, and an
+// installation, repository or pull request that GitHub does not show to the App or refuses to it.
+func final(err error) bool {
+	var limited github.RateLimited
+	if errors.As(err, &limited) {
+		return false
+	}
+	refused := errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) || errors.Is(err, app.ErrNoPullRequest)
+	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
 }
 
 // tellGivenUp says so to whoever waits for an answer: the author of a comment. Everything else is told of again by a look.

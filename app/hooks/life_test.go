@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http/httptest"
 	"slices"
@@ -138,7 +139,13 @@ func (l *life) undone() (rows []int64) {
 
 func (l *life) work(row int64) error {
 	job := &river.Job[store.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: store.InboxArgs{Row: row}}
-	return l.worker.Work(l.Context(), job)
+	for {
+		err := l.worker.Work(l.Context(), job)
+		var snooze *river.JobSnoozeError
+		if !errors.As(err, &snooze) || snooze.Duration > turn { // while another worker has the topic, River runs the job again
+			return err
+		}
+	}
 }
 
 // settle lets everything in and works it, and what comes of it, until nothing is left. What fails is tried again.

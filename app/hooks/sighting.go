@@ -41,7 +41,7 @@ type sighting struct {
 
 // delivery makes one of a sighting. Its id is made of what was seen, so that the same seen twice is one delivery.
 func (s sighting) delivery() (store.Delivery, error) {
-	d := store.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To}
+	d := store.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
 	case s.Number != 0:

@@ -21,8 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/spf13/cobra"
 
-	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"

@@ -110,7 +110,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	rest := api.New(api.Config{
 		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
-		Grants: grants,
+		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,

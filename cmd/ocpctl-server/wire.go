@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -78,6 +80,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if in.book, err = openBook(cfg, r, s.log); err != nil {
 		return err
 	}
+	in.jobErrors = api.NewJobErrors()
 	s.book, s.reload, s.people = in.book, cfg.Catalogue.Reload, in.desk(nil).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
@@ -98,6 +101,8 @@ type inner struct {
 	book   *book.Live
 	bucket *artifacts.Store
 	signer *token.Signer
+
+	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
 }
 
 // openBook reads the catalogue. One that is not sound stops only a process without the role worker: what has to be ended

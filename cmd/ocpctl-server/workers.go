@@ -56,6 +56,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	return store.NewClient(ctx, in.store.Pool(), workers, store.RiverConfig{
 		Instance: instance, Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River counts jobs at INFO
+		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
 	})
 }
 

@@ -181,17 +181,23 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	Blocked FindingKind = "blocked"
-	Orphan  FindingKind = "orphan"
-	Overdue FindingKind = "overdue"
-	Remains FindingKind = "remains"
-	Stuck   FindingKind = "stuck"
+	Blocked         FindingKind = "blocked"
+	DeliveryFailing FindingKind = "delivery_failing"
+	JobFailed       FindingKind = "job_failed"
+	Orphan          FindingKind = "orphan"
+	Overdue         FindingKind = "overdue"
+	Remains         FindingKind = "remains"
+	Stuck           FindingKind = "stuck"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
 	case Blocked:
+		return true
+	case DeliveryFailing:
+		return true
+	case JobFailed:
 		return true
 	case Orphan:
 		return true
@@ -1653,7 +1659,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind orphan, overdue, stuck, blocked or remains.
+	// Kind orphan, overdue, stuck, blocked, remains, delivery_failing or job_failed.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Those too that were put right.

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// correlationTimeout bounds the look-up of a failed job's cluster and correlation id.
+const correlationTimeout = 2 * time.Second
+
+// jobErrors logs every failed job once and counts it. River itself logs errors of jobs at INFO only.
+type jobErrors struct {
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	count func(kind string) // nil: nobody counts
+}
+
+// HandleError implements river.ErrorHandler.
+func (e jobErrors) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	e.tell(ctx, job, err.Error())
+	return nil
+}
+
+// HandlePanic implements river.ErrorHandler.
+func (e jobErrors) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any, trace string) *river.ErrorHandlerResult {
+	e.tell(ctx, job, fmt.Sprintf("panic: %v\n%s", panicked, trace))
+	return nil
+}
+
+func (e jobErrors) tell(ctx context.Context, job *rivertype.JobRow, err string) {
+	if e.count != nil {
+		e.count(job.Kind)
+	}
+	cluster, correlation := e.about(ctx, job)
+	e.log.Warn("job failed", "kind", job.Kind, "key", string(job.EncodedArgs), "attempt", job.Attempt, "max_attempts", job.MaxAttempts,
+		"cluster", cluster, "correlation", correlation, "job", job.ID, "err", err)
+}
+
+// about looks up which cluster a job is about, and what caused it: the delivery, the reply's or change's cause, or the request
+// that the cluster was accepted for. What cannot be looked up is empty: the error itself is logged in any case.
+func (e jobErrors) about(ctx context.Context, job *rivertype.JobRow) (cluster, correlation string) {
+	var args struct {
+		Row                                int64
+		Cluster, Subscriber, Reply, Effect string
+	}
+	if json.Unmarshal(job.EncodedArgs, &args) != nil {
+		return "", ""
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), correlationTimeout) // the job's own time may be over
+	defer cancel()
+	err := e.pool.QueryRow(ctx, `
+		WITH about AS (SELECT coalesce(nullif(@cluster, ''), (SELECT cluster_id FROM subscribers WHERE id = @subscriber), '') AS cluster)
+		SELECT cluster, coalesce(
+			(SELECT delivery_id FROM deliveries WHERE id = @row),
+			(SELECT cause FROM replies WHERE id = @reply),
+			(SELECT cause FROM effects WHERE id = @effect),
+			(SELECT id FROM cluster_requests WHERE cluster_id = cluster ORDER BY created_at LIMIT 1), '')
+		FROM about`,
+		pgx.NamedArgs{"cluster": args.Cluster, "subscriber": args.Subscriber, "row": args.Row, "reply": args.Reply, "effect": args.Effect}).
+		Scan(&cluster, &correlation)
+	if err != nil {
+		e.log.Debug("the failed job's correlation id was not found", "job", job.ID, "err", err)
+		return args.Cluster, ""
+	}
+	return cluster, correlation
+}
+
+// failingFor is how long a delivery fails before it is a finding.
+const failingFor = 5 * time.Minute
+
+// mostWorkFindings bounds what one sweep finds of each kind.
+const mostWorkFindings = 100
+
+// WorkFindings returns the deliveries that have been failing for five minutes, and the jobs that used up their tries. A job
+// counts until one of its kind, for the same thing, completes later, and for a day at most: WakeDue asks again for what is
+// undone. Inbox jobs do not count: their deliveries do.
+func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := all[lifecycle.Finding](ctx, s.pool, `
+		SELECT 'delivery_failing' AS kind, '' AS cluster, 'delivery ' || id AS identity, failing_since AS since,
+			'the ' || event || ' of ' || topic || ' cannot be worked and is tried again' AS why,
+			ARRAY[source || ' ' || delivery_id, note] AS evidence
+		FROM deliveries WHERE state = 'received' AND failing_since <= $1 ORDER BY failing_since LIMIT $2`, now.Add(-failingFor), mostWorkFindings)
+	if err != nil {
+		return nil, fmt.Errorf("look for deliveries that fail: %w", err)
+	}
+	jobs, err := all[lifecycle.Finding](ctx, s.pool, `
+		WITH ended AS (
+			SELECT kind, state, finalized_at, attempt, errors, args, coalesce((SELECT c.id FROM clusters c WHERE c.id = args ->> 'cluster'), '') AS cluster,
+				kind || coalesce(' ' || coalesce(args ->> 'cluster', args ->> 'subscriber', args ->> 'reply', args ->> 'effect'), '') AS identity
+			FROM river_job WHERE state IN ('discarded', 'completed') AND kind <> 'inbox' AND finalized_at > $2
+		)
+		SELECT DISTINCT ON (identity) 'job_failed' AS kind, cluster, identity, finalized_at AS since,
+			'a ' || kind || ' job used up its ' || attempt || ' tries' AS why,
+			ARRAY[args::text, coalesce(errors[array_upper(errors, 1)] ->> 'error', '')] AS evidence
+		FROM ended d WHERE state = 'discarded'
+			AND NOT EXISTS (SELECT FROM ended c WHERE c.state = 'completed' AND c.identity = d.identity AND c.finalized_at > d.finalized_at)
+			AND NOT EXISTS (SELECT FROM findings f WHERE f.kind = 'job_failed' AND f.identity = d.identity AND f.resolved_at >= d.finalized_at)
+		ORDER BY identity, finalized_at DESC LIMIT $1`, mostWorkFindings, now.Add(-24*time.Hour))
+	if err != nil {
+		return nil, fmt.Errorf("look for jobs that used up their tries: %w", err)
+	}
+	return append(deliveries, jobs...), nil
+}
