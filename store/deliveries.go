@@ -95,7 +95,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, er
 		again, err = one[DeliveryInfo](ctx, c, `
 			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, try_at = NULL,
 				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
-			pgx.NamedArgs{"row": row, "nudge": c.now.Add(nudgeSoon), "note": "again, for " + d.Actor + "; before: " + lastNote(was.Note)})
+			pgx.NamedArgs{"row": row, "nudge": c.now.Add(nudgeSoon), "note": "again, for " + d.name() + "; before: " + lastNote(was.Note)})
 		if err != nil {
 			return fmt.Errorf("put it back: %w", err)
 		}

@@ -87,7 +87,7 @@ func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 	h.seenBy(oidc.Auditor, "/api/v1/deliveries/"+id, &one)
 	require.Equal(t, []any{`{"zen":"<b>"}`, 13, "guid-1"}, []any{one.Body, one.Size, one.DeliveryID})
 	replay := "/api/v1/deliveries/" + id + "/replay"
-	h.refused(http.MethodPost, replay, h.as(oidc.Admin), Reason{Reason: "x"}, http.StatusConflict)
+	h.does(http.MethodPost, replay, h.as(oidc.Admin), Reason{Reason: "it waits"}, http.StatusAccepted, nil)
 	require.NoError(t, h.store.FinishDelivery(t.Context(), 1, "nothing to do"))
 	h.refused(http.MethodPost, replay, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
 	h.refused(http.MethodPost, replay, h.as(oidc.Auditor), Reason{Reason: "x"}, http.StatusForbidden)
