@@ -88,7 +88,13 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 		if r.Kind == RemoveAccessAgain && objects == 0 {
 			return nil // as it should be
 		}
-		return c.audit(ctx, Lifecycle, string(r.Kind)+".removed", r.Cluster, map[string]any{"objects": objects})
+		what := "what opens the cluster was deleted from the bucket"
+		if r.Kind == RemoveState {
+			what = "archives, logs and counts were deleted after the retention"
+		}
+		return c.audit(ctx, Lifecycle, string(r.Kind)+".removed", r.Cluster, map[string]any{
+			"objects": objects, "why": fmt.Sprintf("%s: %d objects, every version counted", what, objects),
+		})
 	})
 }
 
