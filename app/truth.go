@@ -18,7 +18,7 @@ const (
 )
 
 // errNoAnswer marks that GitHub could not be asked how a pull request stands, or has no such pull request for us.
-var errNoAnswer = errors.New("GitHub gave no answer")
+var errNoAnswer = errors.New("no usable answer from GitHub")
 
 // stands finds out how the pull request stands. A payload is a hint: it says which pull request to ask GitHub about, and who did
 // what. GitHub's answer is the state that counts and the only one that is remembered. GitHub is not asked about a pull request
