@@ -81,6 +81,7 @@ type Config struct {
 
 	RepositoryFile string        // where a repository says what it wants
 	Pace           store.Pace    // of what is written on GitHub; the wire takes leave by the same
+	Progress       time.Duration // how often a check tells of progress alone; zero: 5 minutes
 	Settling       time.Duration // how long GitHub may not know of what was just made; zero: 5 s, negative: not at all
 }
 
@@ -99,6 +100,9 @@ func New(cfg Config) *Controller {
 	}
 	if cfg.Retention == 0 {
 		cfg.Retention = defaultRetention
+	}
+	if cfg.Progress == 0 {
+		cfg.Progress = defaultProgress
 	}
 	if cfg.Settling == 0 {
 		cfg.Settling = defaultSettling

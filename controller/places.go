@@ -8,6 +8,7 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -15,7 +16,13 @@ import (
 // it has none yet, or never has.
 type shown struct {
 	hash string
-	post func(ctx context.Context, external int64) (int64, error)
+	post func(ctx context.Context, at place) (int64, error)
+}
+
+// place is where words are posted on GitHub.
+type place struct {
+	id   int64 // 0: there is none yet, or it is not known
+	sure bool  // the id, or that there is none, is certain; else GitHub is asked what an earlier try left there
 }
 
 // render writes what a place is to show of the cluster.
@@ -33,22 +40,23 @@ func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store
 	return shown{}, fmt.Errorf("no words for the place %q", sub.Kind)
 }
 
-// comment renders the cluster's one comment on its pull request. The log's end comes along with whatever else there is to say:
-// another line of it is no reason to edit a comment.
+// comment renders the cluster's one comment on its pull request. Timeline, conditions and the log's end come along with whatever
+// else there is to say: none of them is a reason to edit a comment. How far it is stands in the check.
 func (c *Controller) comment(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
 	detail, err := c.detail(ctx, row)
 	if err != nil {
 		return shown{}, err
 	}
-	hash := hashOf(chat.Comment(row.Card, detail, c.Links))
+	hash := hashOf(chat.Comment(news(sub.Kind, row.Card), chat.Detail{Mention: detail.Mention}, c.Links))
+	row.Progress = lifecycle.Progress{} // it would stand there for minutes
 	if detail.Log, err = c.Store.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 		return shown{}, err
 	}
 	body := chat.Comment(row.Card, detail, c.Links)
-	return shown{hash: hash, post: func(ctx context.Context, external int64) (int64, error) {
+	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
-			ExternalID: external, Marker: "cluster:" + row.ID,
+			ExternalID: at.id, Sure: at.sure, Marker: "cluster:" + row.ID,
 		}, body)
 	}}, nil
 }
@@ -85,12 +93,16 @@ func (c *Controller) check(ctx context.Context, sub store.Subscriber, row store.
 		}
 		run = chat.LeftCheck(row.Card, head)
 	}
+	said := run
+	if !sub.Left {
+		said = chat.Check(news(sub.Kind, row.Card), c.Links)
+	}
 	return shown{
-		hash: hashOf(fmt.Sprintf("%+v", run)),
-		post: func(ctx context.Context, external int64) (int64, error) {
+		hash: hashOf(fmt.Sprintf("%+v %d", said, c.progressPeriod(row.Card))),
+		post: func(ctx context.Context, at place) (int64, error) {
 			return c.GitHub.UpsertCheckRun(ctx, github.CheckTarget{
 				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head,
-				Name: "ocpctl/" + row.Profile, ExternalKey: row.ID, ExternalID: external,
+				Name: "ocpctl/" + row.Profile, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
 			}, run)
 		},
 	}, nil
@@ -114,10 +126,10 @@ func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 func (c *Controller) deployment(sub store.Subscriber, row store.Row) shown {
 	d := chat.DeploymentOf(row.Card, c.Links)
 	return shown{
-		hash: hashOf(fmt.Sprintf("%+v", d)),
-		post: func(ctx context.Context, external int64) (int64, error) {
+		hash: hashOf(fmt.Sprintf("%+v", chat.DeploymentOf(news(sub.Kind, row.Card), c.Links))),
+		post: func(ctx context.Context, at place) (int64, error) {
 			return c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
-				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, ExternalID: external,
+				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
 			}, d)
 		},
 	}
@@ -137,7 +149,7 @@ func (c *Controller) label(ctx context.Context, sub store.Subscriber, row store.
 	if err != nil || newest.ID != row.ID {
 		return as, err
 	}
-	return shown{hash: labelOff, post: func(ctx context.Context, _ int64) (int64, error) {
+	return shown{hash: labelOff, post: func(ctx context.Context, _ place) (int64, error) {
 		return 0, c.GitHub.RemoveLabel(ctx, sub.Installation, sub.Repo, sub.Number, chat.LabelPrefix+row.Profile)
 	}}, nil
 }

@@ -71,7 +71,11 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 		if err := c.ahead(ctx, sub.Installation, canWait(sub, row)); err != nil {
 			return false, err
 		}
-		external, err = what.post(ctx, external)
+		sure, err := c.Store.Posting(ctx, sub.ID)
+		if err != nil {
+			return false, err
+		}
+		external, err = what.post(ctx, place{external, sure})
 		if errors.Is(err, github.ErrGone) {
 			if external, err = c.missing(ctx, sub, what); err == nil && external == 0 {
 				return true, nil
@@ -90,10 +94,10 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 // or their workflow took away, and would again: it is left alone from then on.
 func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
 	if sub.Kind == store.KindCheck {
-		return what.post(ctx, 0)
+		return what.post(ctx, place{})
 	}
 	external, err = c.really(ctx, sub.Installation, sub.Repo, sub.Number, func(ctx context.Context) (int64, error) {
-		return what.post(ctx, sub.ExternalID)
+		return what.post(ctx, place{id: sub.ExternalID})
 	})
 	if !errors.Is(err, github.ErrGone) {
 		return external, err

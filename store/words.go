@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -40,10 +41,23 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 	return sub, row, nil
 }
 
+// Posting records that something is about to be posted at a place. sure says that nothing else was under way there: what the
+// database says of the place is what GitHub has. Otherwise an earlier post may have arrived without being recorded.
+func (s *Store) Posting(ctx context.Context, subID string) (sure bool, err error) {
+	var before *time.Time
+	err = s.pool.QueryRow(ctx, `
+		UPDATE subscribers s SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
+		FROM subscribers b WHERE s.id = $1 AND b.id = s.id RETURNING b.posting_at`, subID, s.fixed()).Scan(&before)
+	if err != nil {
+		return false, fmt.Errorf("record that %s is being posted: %w", subID, err)
+	}
+	return before == nil, nil
+}
+
 // Shown remembers what a place shows and under which id. An older version never replaces a newer one.
 func (s *Store) Shown(ctx context.Context, subID string, externalID, version int64, bodyHash string) error {
 	_, err := s.pool.Exec(ctx, `
-		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4,
+		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4, posting_at = NULL,
 			shown_at = CASE WHEN shown_body = $4 THEN shown_at ELSE coalesce($5::timestamptz, clock_timestamp()) END
 		WHERE id = $1 AND shown_version <= $3`,
 		subID, externalID, version, bodyHash, s.fixed())

@@ -17,6 +17,7 @@ type CheckTarget struct {
 	Name         string // shown in the list of checks
 	ExternalKey  string // names the run for ever, e.g. the subscriber's id
 	ExternalID   int64  // the run's id; 0: not known
+	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a run
 }
 
 const (
@@ -70,6 +71,9 @@ func (w *checkWriter) write(ctx context.Context) (int64, error) {
 		if shown, err := w.update(ctx, tried); err != nil || shown {
 			return tried, err
 		}
+	}
+	if w.target.Sure && tried == 0 {
+		return w.create(ctx)
 	}
 	newest, err := w.newest(ctx)
 	if err != nil {

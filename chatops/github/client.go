@@ -68,7 +68,6 @@ type Client struct {
 	cfg   Config
 	base  *url.URL
 	app   *gh.Client // as the App itself, by its JWT
-	files fileCache
 	state *health
 
 	mu            sync.Mutex
@@ -133,7 +132,7 @@ func (c Config) withDefaults() Config {
 }
 
 func (c *Client) client(transport http.RoundTripper, known *limits) *gh.Client {
-	client := gh.NewClient(&http.Client{Transport: gate{transport, known}, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
+	client := gh.NewClient(&http.Client{Transport: gate{&conditional{next: transport}, known}, Timeout: c.cfg.HTTPTimeout, CheckRedirect: sameHost})
 	base := *c.base
 	client.BaseURL = &base
 	client.UserAgent = "ocpctl"

@@ -17,6 +17,7 @@ type CommentTarget struct {
 	Repo         string // owner/name
 	Number       int    // of the pull request
 	ExternalID   int64  // the comment's id; 0: not known
+	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a comment
 	Marker       string // names the comment for ever, e.g. the subscriber's or reply's id
 }
 
@@ -37,15 +38,15 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 	if t.Marker == "" {
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
-	login, err := c.OwnLogin(ctx)
-	if err != nil {
-		return 0, err
-	}
 	mark := marker(t.Marker)
 	text := &gh.IssueComment{Body: gh.String(fit(body, maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
 	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
-		if id == 0 {
+		if id == 0 && !t.Sure {
+			login, err := c.OwnLogin(ctx)
+			if err != nil {
+				return err
+			}
 			// Found and edited rather than found and left alone: the words may have changed since the crash.
 			if id, err = findComment(ctx, client, owner, repo, t.Number, login, mark); err != nil {
 				return err

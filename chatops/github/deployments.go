@@ -19,6 +19,7 @@ type DeploymentTarget struct {
 	Head         string // SHA
 	ExternalKey  string // names the deployment for ever, e.g. the cluster's id
 	ExternalID   int64  // the deployment's id; 0: not known
+	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a deployment
 }
 
 const (
@@ -44,12 +45,8 @@ func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d cha
 	if t.ExternalKey == "" || t.Head == "" || d.Environment == "" || d.State == "" {
 		return 0, fmt.Errorf("%s: want a key, a head, an environment and a state", doing)
 	}
-	login, err := c.OwnLogin(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", doing, err)
-	}
 	d.Description = fitDescription(d.Description)
-	w := deploymentWriter{c: c, owner: owner, repo: repo, login: login, target: t, want: d}
+	w := deploymentWriter{c: c, owner: owner, repo: repo, target: t, want: d}
 	var id int64
 	err = c.change(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
 		w.client, w.leave = client, leave
@@ -63,17 +60,17 @@ func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d cha
 }
 
 type deploymentWriter struct {
-	c                  *Client
-	client             *gh.Client
-	leave              func() error
-	owner, repo, login string
-	target             DeploymentTarget
-	want               chatops.Deployment
+	c           *Client
+	client      *gh.Client
+	leave       func() error
+	owner, repo string
+	target      DeploymentTarget
+	want        chatops.Deployment
 }
 
 func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 	id, err := w.target.ExternalID, error(nil)
-	if id == 0 {
+	if id == 0 && !w.target.Sure {
 		if id, err = w.find(ctx); err != nil {
 			return 0, err
 		}
@@ -85,14 +82,20 @@ func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 		// It is there: what GitHub does not know yet must not be taken for deleted.
 		return id, w.c.settled(ctx, func() error { return w.tell(ctx, id) })
 	}
-	if told, err := w.told(ctx, id); err != nil || told {
-		return id, goneIf(err)
+	if !w.target.Sure { // an earlier try may have said so
+		if told, err := w.told(ctx, id); err != nil || told {
+			return id, goneIf(err)
+		}
 	}
 	return id, goneIf(w.tell(ctx, id))
 }
 
 // find looks for the newest deployment of ours with the key.
 func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
+	login, err := w.c.OwnLogin(ctx)
+	if err != nil {
+		return 0, err
+	}
 	var found int64
 	opts := &gh.DeploymentsListOptions{
 		Environment: w.want.Environment, Task: task, ListOptions: gh.ListOptions{PerPage: pageSize},
@@ -103,7 +106,7 @@ func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		for _, one := range page {
-			if strings.EqualFold(one.GetCreator().GetLogin(), w.login) && keyOf(one.Payload) == w.target.ExternalKey {
+			if strings.EqualFold(one.GetCreator().GetLogin(), login) && keyOf(one.Payload) == w.target.ExternalKey {
 				found = max(found, one.GetID())
 			}
 		}

@@ -46,7 +46,7 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 	var out File
 	err = c.committed(ctx, func() error {
 		return c.call(ctx, installation, func(client *gh.Client) error {
-			out, err = c.read(ctx, client, fileKey{installation, at})
+			out, err = read(ctx, client, at)
 			if !answered(err, http.StatusNotFound) {
 				return err
 			}
@@ -71,19 +71,12 @@ func contentsURL(owner, name, path, ref string) (string, error) {
 	return fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", owner, name, strings.Join(parts, "/"), url.QueryEscape(ref)), nil
 }
 
-func (c *Client) read(ctx context.Context, client *gh.Client, key fileKey) (File, error) {
-	req, err := client.NewRequest("GET", key.url, nil)
+func read(ctx context.Context, client *gh.Client, at string) (File, error) {
+	req, err := client.NewRequest("GET", at, nil)
 	if err != nil {
 		return File{}, err
 	}
-	known, ok := c.files.get(key)
-	if ok {
-		req.Header.Set("If-None-Match", known.etag)
-	}
 	answer, err := client.BareDo(ctx, req)
-	if ok && answered(err, http.StatusNotModified) {
-		return known.file, nil
-	}
 	if err != nil {
 		return File{}, err
 	}
@@ -92,11 +85,7 @@ func (c *Client) read(ctx context.Context, client *gh.Client, key fileKey) (File
 	if err != nil {
 		return File{}, err
 	}
-	file, err := decode(raw)
-	if err == nil {
-		c.files.put(key, cachedFile{etag: answer.Header.Get("ETag"), file: file})
-	}
-	return file, err
+	return decode(raw)
 }
 
 // decode reads GitHub's answer about a path. A link to a file in the repository is answered as that file.

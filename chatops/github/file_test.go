@@ -2,7 +2,6 @@ package github
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -141,20 +140,4 @@ func TestAPathStaysInItsRepository(t *testing.T) {
 	}
 	_, err := c.File(t.Context(), 7, shop, filePath, "")
 	require.ErrorContains(t, err, "want a ref")
-}
-
-func TestTheCacheOfFilesIsBounded(t *testing.T) {
-	var c fileCache
-	for i := range 3 * maxFiles {
-		c.put(fileKey{1, fmt.Sprint(i)}, cachedFile{etag: "e"})
-		c.put(fileKey{1, fmt.Sprint(i)}, cachedFile{etag: "f"})
-	}
-	c.put(fileKey{1, "unmarked"}, cachedFile{})
-	require.Len(t, c.files, maxFiles)
-	require.Len(t, c.order, maxFiles)
-	got, ok := c.get(fileKey{1, fmt.Sprint(3*maxFiles - 1)})
-	require.True(t, ok)
-	require.Equal(t, "f", got.etag)
-	_, ok = c.get(fileKey{1, "0"})
-	require.False(t, ok)
 }
