@@ -31,7 +31,7 @@ func TestTheLastStateIsShownWithinAMinuteOfGitHubsReturn(t *testing.T) {
 			calls, writes := len(f.hub.Calls()), len(f.writes)
 			f.hub.FailNext(100_000, c.fault)
 			end := f.now().Add(c.lasts)
-			f.report(open, 1, 40)
+			f.extended(row.ID)
 			f.until(f.now().Add(c.lasts / 5))
 			f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
 			bumped(f, other.ID)

@@ -49,6 +49,15 @@ func (h *house) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, perc
 	h.reconcile(open.Cluster)
 }
 
+// extended puts a cluster's end off by an hour, which is news, and returns the end as a comment shows it.
+func (h *house) extended(id string) string {
+	h.t.Helper()
+	_, _, _, err := h.store.Extend(h.ctx, id, time.Hour, deed)
+	require.NoError(h.t, err)
+	h.reconcile(id)
+	return h.cluster(id).DestroyAt.UTC().Format(time.RFC3339)
+}
+
 func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -57,10 +66,13 @@ func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 	require.NotZero(t, sub.ExternalID)
 	require.Equal(t, h.cluster(row.ID).Version, sub.ShownVersion)
 	h.report(open, 1, 40)
+	h.publish(row.ID, store.KindComment)
+	require.Equal(t, 1, h.board.called(), "how far it is stands in the check")
+	end := h.extended(row.ID)
 	require.Equal(t, sub.ExternalID, h.publish(row.ID, store.KindComment).ExternalID)
 	bodies := h.board.withMarker("cluster:" + row.ID)
 	require.Len(t, bodies, 1)
-	require.Contains(t, bodies[0], "Step 40")
+	require.Contains(t, bodies[0], end)
 	require.Equal(t, 2, h.board.called())
 }
 
@@ -82,15 +94,16 @@ func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
 func TestACrashBetweenPostingAndRememberingPostsNoSecondComment(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	row, open := h.installing("shop")
+	row, _ := h.installing("shop")
 	first := h.publish(row.ID, store.KindComment).ExternalID
-	_, err := h.store.Pool().Exec(h.ctx, `UPDATE subscribers SET external_id = 0, shown_version = 0, shown_body = '' WHERE cluster_id = $1`, row.ID)
+	_, err := h.store.Pool().Exec(h.ctx, `
+		UPDATE subscribers SET external_id = 0, shown_version = 0, shown_body = '', posting_at = $2 WHERE cluster_id = $1`, row.ID, h.now())
 	require.NoError(t, err)
-	h.report(open, 1, 40)
+	end := h.extended(row.ID)
 	require.Equal(t, first, h.publish(row.ID, store.KindComment).ExternalID)
 	bodies := h.board.withMarker("cluster:" + row.ID)
 	require.Len(t, bodies, 1)
-	require.Contains(t, bodies[0], "Step 40", "and it says what is so now")
+	require.Contains(t, bodies[0], end, "and it says what is so now")
 }
 
 func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
