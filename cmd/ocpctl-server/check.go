@@ -173,7 +173,7 @@ func (c config) checkDurations() []error {
 		value, least time.Duration
 	}{
 		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0}, {"github.max_grace", c.GitHub.MaxGrace, 0},
-		{"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
+		{"github.progress", c.GitHub.Progress, time.Second}, {"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
 		{"artifacts.retention", c.Artifacts.Retention, time.Hour},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},

@@ -68,6 +68,7 @@ type githubConfig struct {
 
 	Installations []int64       `yaml:"installations"`  // of the App that are listened to; empty: all
 	HookAddresses []string      `yaml:"hook_addresses"` // networks that webhooks are taken from; empty: all
+	Progress      time.Duration `yaml:"progress"`       // how often a check tells of progress alone
 	Look          time.Duration `yaml:"look"`           // how often a wanted cluster's pull request is looked at unasked
 	Deliveries    time.Duration `yaml:"deliveries"`     // how often it is read which webhooks never came
 
@@ -199,7 +200,7 @@ func defaults() config {
 	return config{
 		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
 		Catalogue: catalogueConfig{Reload: 15 * time.Second},
-		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
+		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
 		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},
 		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: artifactsConfig{Retention: 60 * 24 * time.Hour},

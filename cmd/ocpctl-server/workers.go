@@ -123,6 +123,6 @@ func (in inner) wireController(client *github.Client, desk *app.Desk) (*controll
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
-		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(),
+		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(), Progress: cfg.GitHub.Progress,
 	}), nil
 }
