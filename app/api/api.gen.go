@@ -838,7 +838,7 @@ type CreateRequest struct {
 	// Example: team-a-smoke-01
 	Name string `json:"name"`
 
-	// OffhoursOptIn Workers may be scaled down outside working hours. Only false is accepted where the installation has no such schedule.
+	// OffhoursOptIn Not yet: workers may be scaled down outside working hours. Only false is accepted until installations have such a schedule.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
 
 	// Owner Who answers for it; you, when left out.
@@ -1681,7 +1681,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind orphan, overdue, stuck, blocked, remains, delivery_failing or job_failed.
+	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan: not yet, nothing looks for orphans).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Those too that were put right.
@@ -1693,7 +1693,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, JANITOR_DESTROY or ORPHAN_SWEEP; CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP: not yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are understood.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

@@ -162,7 +162,7 @@ func (a *app) findings() *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "only of this `kind`: orphan, overdue, stuck, blocked, delivery_failing or job_failed")
+	c.Flags().StringVar(&params.Kind, "kind", "", "only of this `kind`: overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan: not yet)")
 	c.Flags().BoolVarP(&params.All, "all", "a", false, "those too that were put right")
 	return c
 }

@@ -40,7 +40,7 @@ func (a *app) wishFlags(c *cobra.Command, w *wish) {
 	f.StringVar(&w.Platform, "platform", "", "the `platform`, which must be the profile's")
 	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with a public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
 	f.StringArrayVar(&w.tags, "tag", nil, "a tag of your own, `key=value`; repeat it for more")
-	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "its workers may be scaled down outside working hours")
+	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not yet: its workers may be scaled down outside working hours; refused until installations have such a schedule")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
 	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))

@@ -76,7 +76,7 @@ func (a *app) jobs() *cobra.Command {
 		Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
-	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, JANITOR_DESTROY or ORPHAN_SWEEP")
+	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP: not yet)")
 	c.Flags().StringVar(&params.Status, "status", "", "only with this `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
