@@ -304,7 +304,7 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	for _, body := range []string{
 		Comment(held, Detail{}, ui), Answer(evil, evil[:0]), Comment(c, Detail{}, ui), Check(c, ui).Summary, Comment(failed, Detail{}, ui), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
-		Accepted(evil, policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
+		AdviceWords(policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
 	} {
 		require.LessOrEqual(t, len(body), 65_536)
 		require.Empty(t, Parse(body))
@@ -384,8 +384,17 @@ func TestRepliesAreGolden(t *testing.T) {
 			{Name: "rules", Result: policy.Warn, Words: "w", Checks: []policy.Check{{Name: "tips/names", Result: policy.Warn, Words: "Names with the team in front are found more easily.", Next: "Choose another name."}}},
 		},
 	}
-	golden(t, "accepted.md", Accepted("maya", accepted))
-	require.Empty(t, Accepted("maya", policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Words: "fine"}}}), "the cluster's comment says the rest")
+	waiting := Detail{Approval: ApprovalWords(accepted), Approvers: []string{"rita", "acme/platform", "no login!"}, Advice: AdviceWords(accepted)}
+	golden(t, "comment-asked.md", Comment(lives()["awaiting-approval"], waiting, ui))
+	require.Contains(t, Comment(lives()["awaiting-approval"], waiting, ui), "\n@rita, @acme/platform: your approval is needed.\n")
+	for _, later := range []lifecycle.Card{ready(), lives()["destroyed"], lives()["installing"]} {
+		words := Comment(later, waiting, ui)
+		require.NotContains(t, words, "@rita", "nobody is called once it is approved")
+		require.NotContains(t, words, "admins have to approve")
+		require.Equal(t, later.Status == lifecycle.Creating, strings.Contains(words, "Worth knowing"))
+	}
+	fine := policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Words: "fine"}}}
+	require.Empty(t, ApprovalWords(fine)+AdviceWords(fine))
 	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
 	golden(t, "exists.md", Answer("/ocp create --ttl 4h", Exists("maya", ready(), ui, start.Add(90*time.Minute))))
 	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))
