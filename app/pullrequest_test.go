@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -213,9 +214,9 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsForAPersonsWordOrHasARemarkSaysSoBesideItsComment(t *testing.T) {
+func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) {
 	for effect, words := range map[profiles.Effect]string{
-		profiles.EffectRequireApproval: "Nothing runs yet. One platform admin other than the one who asked has to approve it",
+		profiles.EffectRequireApproval: "One platform admin other than the one who asked has to approve it",
 		profiles.EffectWarn:            "Worth knowing",
 	} {
 		t.Run(string(effect), func(t *testing.T) {
@@ -224,15 +225,26 @@ func TestWhatWaitsForAPersonsWordOrHasARemarkSaysSoBesideItsComment(t *testing.T
 				Name: "forty-one", When: "pr.number == 41", Effect: effect, Message: "Forty-one is looked at.",
 				Approval: profiles.ApprovalTerms{For: time.Hour},
 			}}}}
+			admins := func(match map[string][]string, team string) profiles.Identity {
+				return profiles.Identity{Name: "admins", Source: profiles.SourceGitHub, Match: match, Role: string(policy.PlatformAdmin), Teams: []string{team}}
+			}
+			h.book.Catalogue.Identities = append(h.book.Catalogue.Identities,
+				admins(map[string][]string{"login": {"rob", "maya", "bot-*"}}, policy.EveryTeam), admins(map[string][]string{"team": {"acme/leads"}}, policy.EveryTeam),
+				admins(map[string][]string{"login": {"ada"}}, "somebody-elses"), admins(map[string][]string{"login": {"eve"}, "repository": {"other/repo"}}, policy.EveryTeam))
 			var problems profiles.Problems
 			h.book.Rules, problems = rules.Compile(h.book.Policies)
 			require.Empty(t, problems)
 			e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
 			h.sync(e)
 			h.sync(e)
-			require.Len(t, h.replies(), 1)
-			require.Contains(t, h.replies()[0], words)
-			require.Contains(t, h.replies()[0], "Forty-one is looked at.")
+			require.Empty(t, h.replies(), "the cluster's comment is the only one")
+			row := h.only()
+			detail := chatops.Detail{Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
+			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), words)
+			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), "Forty-one is looked at.")
+			if effect == profiles.EffectRequireApproval {
+				require.Equal(t, []string{"acme/leads", "rob"}, row.Spec.Approvers, "those the catalogue names, without the one who asked")
+			}
 			require.Equal(t, effect == profiles.EffectRequireApproval, h.only().NeedsApproval)
 		})
 	}

@@ -181,13 +181,15 @@ func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u st
 	if err != nil {
 		return store.Judgement{}, err
 	}
+	// The cluster's own comment says what it waits for and what one should know: there is no second one.
+	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalWords(v), approversOnGitHub(w, v), chatops.AdviceWords(v)
 	addons, err := frozen(w.book, v.Grant.Addons)
 	if err != nil {
 		return store.Judgement{}, err
 	}
 	return store.Judgement{Accept: &store.Acceptance{
 		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said, Addons: addons,
-		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)), Reply: w.accepted(v),
+		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)),
 	}}, nil
 }
 
@@ -197,11 +199,6 @@ func (w wish) refusal(v policy.Verdict) *store.Reply {
 		return w.answered(chatops.LabelRefusal(w.actor, w.label, v))
 	}
 	return w.answered(chatops.Refusal(w.actor, v))
-}
-
-// accepted is what is said beside the cluster's own comment: what it waits for, and what one should know.
-func (w wish) accepted(v policy.Verdict) *store.Reply {
-	return w.answered(chatops.Accepted(w.actor, v))
 }
 
 func (w wish) answered(words string) *store.Reply {

@@ -118,6 +118,9 @@ type Detail struct {
 	Timeline   []Moment // oldest first
 	Conditions []Condition
 	Log        []string // the newest lines, oldest first
+	Approval   string   // who has to approve it and why: see ApprovalWords; shown while it waits for that
+	Approvers  []string // logins and teams (organization/slug) of GitHub that may approve it; called while it waits for that
+	Advice     string   // policy's warnings: see AdviceWords; shown until it is ready
 	Mention    []string // when the requester is called by name: "ready", "failed", "expiring", as the repository's file says; empty: never
 }
 

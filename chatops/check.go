@@ -54,8 +54,8 @@ func actions(c lifecycle.Card) []CheckAction {
 	return nil
 }
 
-// state maps a life to a check run. A cluster that was ready and goes is neutral: ending is not failing, and a pull
-// request that requires the check can still be merged.
+// state maps a life to a check run. A cluster that ended because somebody wanted that, or because its time was over, is
+// neutral, ready or not: ending is not failing, and a pull request that requires the check can still be merged.
 func state(c lifecycle.Card) (status, conclusion string) {
 	switch c.Status {
 	case lifecycle.Pending:
@@ -73,15 +73,16 @@ func state(c lifecycle.Card) (status, conclusion string) {
 	switch {
 	case c.Status == lifecycle.Destroying && !created(c):
 		return inProgress, ""
-	case created(c):
-		return completed, "neutral"
-	case c.FailReason != "" && !dismissed(c):
+	case neverReady(c):
 		return completed, "failure"
+	case c.NeedsApproval: // nobody approved it: a pull request that requires the check must not pass by that
+		return completed, "cancelled"
 	}
-	return completed, "cancelled"
+	return completed, "neutral"
 }
 
-// dismissed says that it ended before it was ready because somebody wanted that: nothing failed.
+// dismissed says that its install was stopped because somebody wanted that: nothing failed. The rows of clusters that ended
+// before the server cleared such a reason still have it.
 func dismissed(c lifecycle.Card) bool {
 	return c.FailReason == string(lifecycle.Stopped) || c.FailReason == string(lifecycle.Cancelled)
 }

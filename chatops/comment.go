@@ -15,8 +15,8 @@ import (
 func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
-		fmt.Sprintf("### %s %s %s", f.sign, code(card.Name), f.head), call(card, detail.Mention),
-		f.doing, awaited(card), progress(card), because(card), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+		fmt.Sprintf("### %s %s %s", f.sign, code(card.Name), f.head), call(card, detail),
+		f.doing, asked(card, detail), awaited(card), progress(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	words := fit(paragraphs(parts))
 	return words + fold(detail, maxBody-len(words))
@@ -33,8 +33,12 @@ func paragraphs(parts []string) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// call calls the person who asked for the cluster by name, where the repository's file wants that. Nobody else is ever called.
-func call(c lifecycle.Card, mention []string) string {
+// call calls people by name, so that GitHub notifies them: while the cluster waits for an approval those who may give it, and
+// later the person who asked for the cluster, where the repository's file wants that. Nobody else is ever called.
+func call(c lifecycle.Card, d Detail) string {
+	if waitsForApproval(c) {
+		return callApprovers(d.Approvers)
+	}
 	when, words := "", ""
 	switch {
 	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && wanted(c):
@@ -47,15 +51,49 @@ func call(c lifecycle.Card, mention []string) string {
 		when, words = "failed", "your cluster cannot be taken down yet."
 	}
 	person, onGitHub := strings.CutPrefix(c.RequestedBy, "github:")
-	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(mention, when) {
+	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(d.Mention, when) {
 		return ""
 	}
 	return "@" + person + ", " + words
 }
 
+// waitsForApproval says that the cluster begins only after somebody has approved it.
+func waitsForApproval(c lifecycle.Card) bool {
+	return c.Phase == lifecycle.AwaitingApproval && wanted(c)
+}
+
+func callApprovers(approvers []string) string {
+	var names []string
+	for _, who := range approvers {
+		if login.MatchString(who) || teamOf.MatchString(who) {
+			names = append(names, "@"+who)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": your approval is needed."
+}
+
+// asked says who has to approve the cluster, by when and why.
+func asked(c lifecycle.Card, d Detail) string {
+	if !waitsForApproval(c) {
+		return ""
+	}
+	return d.Approval
+}
+
+// advice is what policy warned of, as long as it may change somebody's mind.
+func advice(c lifecycle.Card, d Detail) string {
+	if !wanted(c) || created(c) {
+		return ""
+	}
+	return d.Advice
+}
+
 // awaited says whose word an approval waits for, and how it is given.
 func awaited(c lifecycle.Card) string {
-	if c.Phase != lifecycle.AwaitingApproval || !wanted(c) {
+	if !waitsForApproval(c) {
 		return ""
 	}
 	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+

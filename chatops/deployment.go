@@ -26,6 +26,8 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		words += " until " + moment(ending(card), life(card))
 	case neverReady(card) && card.FailMessage != "":
 		words += ": " + card.FailMessage
+	case card.Status == lifecycle.Destroyed && !created(card) && card.WishWhy != "":
+		words += "; it ended before it was ready: " + card.WishWhy
 	}
 	d.Description = cut(oneLine(words), maxDescription)
 	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {

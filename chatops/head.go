@@ -49,7 +49,7 @@ func faceOf(c lifecycle.Card) face {
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
-	if c.Phase == lifecycle.Released && neverReady(c) && c.FailReason != "" && !dismissed(c) {
+	if c.Phase == lifecycle.Released && neverReady(c) {
 		f.head = "could not be created, and is gone"
 	}
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {

@@ -18,8 +18,9 @@ const (
 )
 
 var (
-	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-_A-Za-z0-9]{0,38})$`) // an enterprise's own accounts end with _ and its short code
-	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                  // a reason that can stand behind a link's #
+	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-_A-Za-z0-9]{0,38})$`)                               // an enterprise's own accounts end with _ and its short code
+	teamOf = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})/[A-Za-z0-9][-_A-Za-z0-9]{0,99}$`) // organization/slug
+	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                                                // a reason that can stand behind a link's #
 )
 
 // plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no link, no endless length.
@@ -101,11 +102,14 @@ func mention(actor string) string {
 }
 
 // fit keeps a body below what GitHub takes, cutting at a line's end.
-func fit(body string) string {
-	if len(body) <= maxBody {
+func fit(body string) string { return fitInto(body, maxBody) }
+
+// fitInto keeps a body below so many bytes, likewise.
+func fitInto(body string, most int) string {
+	if len(body) <= most {
 		return body
 	}
-	body = body[:maxBody]
+	body = body[:most]
 	if end := strings.LastIndexByte(body, '\n'); end > 0 {
 		body = body[:end]
 	}

@@ -39,28 +39,32 @@ func refusal(actor, what, after string, v policy.Verdict) string {
 	return fit(b.String())
 }
 
-// Accepted answers a wish that policy accepted though it cannot begin yet, or with a remark: who has to approve it and by
-// when, which limits are full, what one should know. It is empty where nothing is to be said beside the cluster's comment.
-func Accepted(actor string, v policy.Verdict) string {
-	asks, full, warnings := v.Asks(), v.Full(), v.Warnings()
-	if !v.Allowed || v.Approval == nil && len(full) == 0 && len(warnings) == 0 {
+// ApprovalWords is what the comment of an accepted cluster says while it waits for an approval: who has to approve it, by
+// when and why, and what comes after that. Markdown; empty where it needs no approval.
+func ApprovalWords(v policy.Verdict) string {
+	if !v.Allowed || v.Approval == nil {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s is accepted.\n", mention(actor), code(v.Grant.Name))
-	if v.Approval != nil {
-		why := *v.Approval
-		why.Why = nil
-		fmt.Fprintf(&b, "\nNothing runs yet. %s Else it counts as refused.\n\n%s", plain(why.Words()), reasons(asks))
+	who := *v.Approval
+	who.Why = nil
+	words := plain(who.Words()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
+	if full := v.Full(); len(full) > 0 {
+		words += "\nAfter that it waits for its turn:\n\n" + reasons(full)
 	}
-	if len(full) > 0 {
-		fmt.Fprintf(&b, "\nIt waits for its turn:\n\n%s", reasons(full))
-	}
-	if len(warnings) > 0 {
-		fmt.Fprintf(&b, "\nWorth knowing:\n\n%s", reasons(warnings))
-	}
-	return fit(b.String())
+	return fitInto(words, maxFrozen)
 }
+
+// AdviceWords is what the comment of an accepted cluster says until it is ready: policy's warnings. Markdown; empty: none.
+func AdviceWords(v policy.Verdict) string {
+	warnings := v.Warnings()
+	if !v.Allowed || len(warnings) == 0 {
+		return ""
+	}
+	return fitInto("**Worth knowing:**\n\n"+reasons(warnings), maxFrozen)
+}
+
+// maxFrozen is how many bytes are kept of what policy said of an accepted request, for its comment.
+const maxFrozen = 16_000
 
 // reasons is a line for each check, in the verdict's own words. What to do is said once where several say the same.
 func reasons(checks []policy.Check) string {

@@ -66,7 +66,7 @@ var freeing = regexp.MustCompile(`^(.+?: [^:]+): (aws .+?)(?: \(([^()]*)\))?$`)
 // neverReady says that it failed and that its story, as far as people are concerned, is over.
 func neverReady(c lifecycle.Card) bool {
 	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
-	return over && !created(c) && c.FailReason != ""
+	return over && !created(c) && c.FailReason != "" && !dismissed(c)
 }
 
 // Runbook is the page of the runbooks that tells what to do about the cluster, below Links.UI; empty: there is none.

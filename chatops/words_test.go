@@ -58,7 +58,7 @@ func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lif
 }
 
 func ready() lifecycle.Card {
-	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed by attempt 1")
+	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed by try 1 of 2")
 	c.ReadyAt, c.UpdatedAt = start.Add(40*time.Minute), start.Add(40*time.Minute)
 	c.APIURL, c.ConsoleURL = "https://api.pr41-shop.labs.example.com:6443", "https://console-openshift-console.apps.pr41-shop.labs.example.com"
 	c.Identities = []string{"pr41-shop-x7k2p"}
@@ -103,7 +103,7 @@ func lives() map[string]lifecycle.Card {
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
 	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts apart found nothing left of 1 name")
 	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
-	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 3 failed (try 2 of 2): bootstrap did not complete in time")
+	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
 	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	quota := failed
@@ -113,6 +113,9 @@ func lives() map[string]lifecycle.Card {
 	lost.FailReason, lost.FailMessage = "lost", "the runner was not heard of for 15 minutes"
 	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts apart found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
+	asked := at(card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts apart found nothing left of the one name it was recorded under")
+	asked.Wish, asked.WishWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
+	asked.ReleasedAt, asked.Identities = start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := going("", "")
 	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns did not reach zero; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
@@ -131,7 +134,7 @@ func lives() map[string]lifecycle.Card {
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
-		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroy-blocked": blocked,
+		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
 	}
 }
 
@@ -148,6 +151,19 @@ func TestTheWordsOfALifeAreGolden(t *testing.T) {
 		for _, phase := range phases {
 			require.True(t, slices.ContainsFunc(slices.Collect(maps.Values(lives())), func(c lifecycle.Card) bool { return c.Status == status && c.Phase == phase }),
 				"no golden file shows %s, %s", status, phase)
+		}
+	}
+}
+
+func TestAClusterDestroyedWhileItWasCreatedDidNotFail(t *testing.T) {
+	c := lives()["destroyed-while-created"]
+	check := Check(c, ui)
+	require.Equal(t, "neutral", check.Conclusion)
+	require.Empty(t, check.Actions)
+	for _, words := range []string{Comment(c, Detail{Mention: []string{"failed"}}, ui), check.Summary, DeploymentOf(c, ui).Description} {
+		require.Contains(t, words, "maya asked for it")
+		for _, never := range []string{"Whose turn", "stopped", "went wrong", "told to stop", "runbook", "could not be created"} {
+			require.NotContains(t, words, never)
 		}
 	}
 }
@@ -194,7 +210,7 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 		"<https://console-openshift-console.apps.pr41-shop.labs.example.com>", "<https://api.pr41-shop.labs.example.com:6443>",
 		"curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig\n",
 		"$0.75 an hour", "$18.00 if it lives to its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24h after it was asked for", "extended to 2025-01-04 12:00 UTC",
-		"`/ocp kubeconfig`, `/ocp logs`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by attempt 1.",
+		"`/ocp kubeconfig`, `/ocp logs`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by try 1 of 2.",
 	} {
 		require.Contains(t, body, part)
 	}
@@ -271,7 +287,9 @@ func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
 		run := Check(lives()[name], ui)
 		require.Equal(t, want, [2]string{run.Status, run.Conclusion}, name)
 	}
-	require.Equal(t, "cancelled", Check(cancelled, ui).Conclusion)
+	require.Equal(t, "neutral", Check(cancelled, ui).Conclusion)
+	cancelled.NeedsApproval = true
+	require.Equal(t, "cancelled", Check(cancelled, ui).Conclusion, "what nobody approved does not let a pull request pass")
 }
 
 func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
@@ -286,7 +304,7 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	for _, body := range []string{
 		Comment(held, Detail{}, ui), Answer(evil, evil[:0]), Comment(c, Detail{}, ui), Check(c, ui).Summary, Comment(failed, Detail{}, ui), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
 		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
-		Accepted(evil, policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
+		AdviceWords(policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
 	} {
 		require.LessOrEqual(t, len(body), 65_536)
 		require.Empty(t, Parse(body))
@@ -366,8 +384,17 @@ func TestRepliesAreGolden(t *testing.T) {
 			{Name: "rules", Result: policy.Warn, Words: "w", Checks: []policy.Check{{Name: "tips/names", Result: policy.Warn, Words: "Names with the team in front are found more easily.", Next: "Choose another name."}}},
 		},
 	}
-	golden(t, "accepted.md", Accepted("maya", accepted))
-	require.Empty(t, Accepted("maya", policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Words: "fine"}}}), "the cluster's comment says the rest")
+	waiting := Detail{Approval: ApprovalWords(accepted), Approvers: []string{"rita", "acme/platform", "no login!"}, Advice: AdviceWords(accepted)}
+	golden(t, "comment-asked.md", Comment(lives()["awaiting-approval"], waiting, ui))
+	require.Contains(t, Comment(lives()["awaiting-approval"], waiting, ui), "\n@rita, @acme/platform: your approval is needed.\n")
+	for _, later := range []lifecycle.Card{ready(), lives()["destroyed"], lives()["installing"]} {
+		words := Comment(later, waiting, ui)
+		require.NotContains(t, words, "@rita", "nobody is called once it is approved")
+		require.NotContains(t, words, "admins have to approve")
+		require.Equal(t, later.Status == lifecycle.Creating, strings.Contains(words, "Worth knowing"))
+	}
+	fine := policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Words: "fine"}}}
+	require.Empty(t, ApprovalWords(fine)+AdviceWords(fine))
 	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
 	golden(t, "exists.md", Answer("/ocp create --ttl 4h", Exists("maya", ready(), ui, start.Add(90*time.Minute))))
 	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))

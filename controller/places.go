@@ -63,7 +63,7 @@ func (c *Controller) comment(ctx context.Context, sub store.Subscriber, row stor
 
 // detail is what the pages show of a cluster, as far as it is anybody's to read: its moves, and nobody who made them.
 func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, error) {
-	d := chat.Detail{Mention: row.Spec.Mention}
+	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
 	events, err := c.Store.Timeline(ctx, row.ID)
 	if err != nil {
 		return d, err
@@ -122,8 +122,12 @@ func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 	return "", err
 }
 
-// deployment renders the cluster as a deployment of the commit it was asked for.
+// deployment renders the cluster as a deployment of the commit it was asked for. Before somebody approved that commit there is
+// none: a deployment would say that a stranger's commit is on its way into an environment.
 func (c *Controller) deployment(sub store.Subscriber, row store.Row) shown {
+	if row.NeedsApproval && sub.ExternalID == 0 {
+		return shown{hash: sub.ShownBody}
+	}
 	d := chat.DeploymentOf(row.Card, c.Links)
 	return shown{
 		hash: hashOf(fmt.Sprintf("%+v", chat.DeploymentOf(news(sub.Kind, row.Card), c.Links))),

@@ -152,6 +152,32 @@ func TestADeploymentThatIsGoneIsLeftAloneAndACheckIsFoundAgain(t *testing.T) {
 	require.Contains(t, f.hub.Checks(41)[0].Title, "is ready")
 }
 
+func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	pr, found := f.hub.PullRequest(41)
+	require.True(t, found)
+	row := f.acceptAs("shop", func(a *store.Acceptance) {
+		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
+		a.Row.Spec.Approval, a.Row.Spec.Approvers = "One platform admin has to approve it.", []string{"rita"}
+		a.Approval = &store.ApprovalAsk{ID: "apr_1", Why: []string{"a fork"}, Needs: 1, By: "platform_admin", For: 2 * time.Hour, Asked: strings.Repeat("a", 64), Head: pr.HeadSHA}
+	})
+	f.reconcile(row.ID)
+	f.settle()
+	require.Empty(t, f.hub.Deployments())
+	require.Len(t, f.ours(41), 1)
+	require.Contains(t, f.ours(41)[0], "@rita: your approval is needed.")
+	f.shown(row)
+
+	_, err := f.store.Vote(f.ctx, "apr_1", true, store.Deed{Actor: "github:rita"})
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	require.Len(t, f.hub.Deployments(), 1, "it begins")
+	require.Len(t, f.ours(41), 1, "the same comment")
+	require.NotContains(t, f.ours(41)[0], "@rita")
+}
+
 func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
@@ -410,5 +436,5 @@ func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {
 	f.reconcile(row.ID)
 	require.Equal(t, lifecycle.Destroy, f.open(row.ID).Kind)
 	f.settle()
-	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: attempt 1 did not finish"), f.ours(41)[0])
+	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: try 1 of 2 did not finish"), f.ours(41)[0])
 }

@@ -84,6 +84,9 @@ const (
 	BecauseDraft  = "the pull request became a draft"
 )
 
+// BecauseInstallFailed is what WishWhy begins with where the cluster ends because its last try of creating failed.
+const BecauseInstallFailed = "the install failed"
+
 // DestroyAt is the earliest end, but not before a hold. It is never later than Max.
 func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
 

@@ -68,7 +68,7 @@ func (m *mind) oweAddons(a Attempt) {
 	n.AddonsWanted, n.AddonFailures = n.AddonsWanted+1, 1
 	n.RetryAt = m.f.Now.Add(m.l.backoff(1))
 	m.job(JobConfigure, JobRetrying, "AddonsMissing", m.unbrought(a))
-	m.say(Ready, PhaseReady, "installed by attempt %d; %s, the others are tried again", a.Number, m.unbrought(a))
+	m.say(Ready, PhaseReady, "installed; %s, the others are tried again", m.unbrought(a))
 }
 
 // dropConfigure gives up what was asked for: the cluster keeps what it has, and another wish tries again.

@@ -24,6 +24,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		m.quieten()
 		m.choose()
 	}
+	m.forgetFailure()
 	m.keepPlace()
 	m.wake()
 	return m.d

@@ -169,7 +169,7 @@ func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
 	row.Status, row.Phase, row.Wish, row.WishWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
 	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
-	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner of attempt 5 is gone without a result"}
+	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner is gone without a result"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
 	require.Equal(t, []string{"vpc of infra-1"}, d.Next.Blockers)
 	require.Equal(t, 4, d.Next.DestroyFailures)

@@ -53,7 +53,7 @@ var variable = []struct {
 }{
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
 	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
-	{regexp.MustCompile(`attempt \d+`), "attempt ‹n›"},
+	{regexp.MustCompile(`^teardown \d+`), "teardown ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},
@@ -64,7 +64,7 @@ var variable = []struct {
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
 	{regexp.MustCompile(`its turn: .*`), "its turn: ‹which quota is full›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
-		`the runner of attempt ‹n› [a-z ]*|no runner claimed attempt ‹n› within \w+|‹why it ends› before a runner began`), "‹message›"},
+		`the runner (is gone without a result|ended before it began)|no runner took over within \w+|‹why it ends› before a runner began`), "‹message›"},
 }
 
 func plain(moves map[move]bool) map[move]bool {

@@ -28,6 +28,7 @@ func (m *mind) settle() {
 
 func (m *mind) settleCreate(a Attempt) {
 	n := m.next()
+	try := max(n.Tries, 1) // people count the tries of creating; the attempt's number also counts teardowns and looks for room
 	if a.Outcome == Succeeded {
 		m.job(JobCreate, JobSucceeded, "", "")
 		n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
@@ -35,7 +36,7 @@ func (m *mind) settleCreate(a Attempt) {
 			n.ReadyAt = m.f.Now
 		}
 		if m.wanted() {
-			m.say(Ready, PhaseReady, "installed by attempt %d", a.Number)
+			m.say(Ready, PhaseReady, "installed by try %d of %d", try, n.MaxTries)
 			m.oweAddons(a)
 		}
 		return
@@ -51,16 +52,26 @@ func (m *mind) settleCreate(a Attempt) {
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
 		m.again(a) // we ended it ourselves: no fault of the cluster's, so no try is spent
-		m.retryWords(a)
+		m.retryWords(a, try)
 	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
 		n.RetryAt = m.f.Now.Add(m.l.backoff(n.Tries))
 		m.job(JobCreate, JobRetrying, n.FailReason, a.Message)
-		m.retryWords(a)
+		m.retryWords(a, try)
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
-		m.dismiss("the install failed: " + a.Message)
-		m.say(Failed, CreateFailed, "attempt %d failed (try %d of %d): %s", a.Number, n.Tries, n.MaxTries, a.Message)
+		m.dismiss(BecauseInstallFailed + ": " + a.Message)
+		m.say(Failed, CreateFailed, "try %d of %d failed: %s", try, n.MaxTries, a.Message)
 	}
+}
+
+// forgetFailure clears the failure of a cluster that was ended before it was ready. It is gone because somebody asked for
+// that or its time was over. How its install ended, once stopped, is nobody's problem, and neither is an earlier try.
+func (m *mind) forgetFailure() {
+	n := m.next()
+	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.WishWhy, BecauseInstallFailed) {
+		return
+	}
+	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
 }
 
 // again gives an unspent try back.
@@ -72,12 +83,12 @@ func (m *mind) again(a Attempt) {
 }
 
 // retryWords shows what a retry begins with: cleaning when something may exist, otherwise the queue.
-func (m *mind) retryWords(a Attempt) {
+func (m *mind) retryWords(a Attempt, try int) {
 	if a.Recorded {
-		m.say(Creating, Cleaning, "attempt %d did not finish (%s); what it made is removed and counted before the next one", a.Number, a.Message)
+		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it made is removed and counted before the next one", try, m.next().MaxTries, a.Message)
 		return
 	}
-	m.say(Pending, Queued, "attempt %d made nothing (%s); the next one follows", a.Number, a.Message)
+	m.say(Pending, Queued, "try %d of %d made nothing (%s); the next one follows", try, m.next().MaxTries, a.Message)
 }
 
 func (m *mind) settleDestroy(a Attempt) {
@@ -113,7 +124,7 @@ func (m *mind) settleDestroy(a Attempt) {
 			n.DestroyFailures, what, n.RetryAt.UTC().Format("15:04:05 MST on 2 January"))
 		return
 	}
-	m.say(n.Status, n.Phase, "teardown attempt %d did not reach zero; %s. It is tried again", a.Number, what)
+	m.say(n.Status, n.Phase, "teardown %d did not reach zero; %s. It is tried again", n.DestroyFailures, what)
 }
 
 // named are blockers without the words on who can free them and how.

@@ -49,7 +49,7 @@ func (w *world) stayUnreleased(t *testing.T) {
 func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "installed by attempt 1", w.row.Why)
+	require.Equal(t, "installed by try 1 of 2", w.row.Why)
 	require.Equal(t, w.now.UTC(), w.row.ReadyAt)
 	w.tick(2 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
@@ -114,13 +114,35 @@ func TestAFailedInstallIsCleanedUpAndTriedAgain(t *testing.T) {
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}}, w.jobs)
 }
 
+func TestAClusterThatSomebodyDestroysWhileItIsMadeHasNoFailure(t *testing.T) {
+	for name, before := range map[string]struct {
+		fails bool
+		at    Phase
+	}{
+		"the running install is stopped":       {false, Installing},
+		"an earlier try failed and is removed": {true, Cleaning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := kindWorld()
+			if before.fails {
+				w.installFails(t, true)
+			}
+			w.reach(t, before.at)
+			w.destroy()
+			w.reach(t, Released)
+			require.Contains(t, w.row.Why, "somebody asked for its end")
+			require.Equal(t, []string{"", "", "", ""}, []string{w.row.FailReason, w.row.FailMessage, w.row.FailWhose, w.row.FailNext})
+		})
+	}
+}
+
 func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
 	w := kindWorld()
 	w.installFails(t, true)
 	w.reach(t, Cleaning)
 	w.installFails(t, true)
 	w.reach(t, CreateFailed)
-	require.Equal(t, "attempt 3 failed (try 2 of 2): the bootstrap never came up", w.row.Why)
+	require.Equal(t, "try 2 of 2 failed: the bootstrap never came up", w.row.Why)
 	require.Equal(t, Absent, w.row.Wish)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
 	w.reach(t, Released)

@@ -8,7 +8,7 @@ func (m *mind) watch(a Attempt) {
 		return
 	}
 	if m.gone(a) {
-		m.close(a, Lost, "the runner of attempt %d is gone without a result", a.Number)
+		m.close(a, Lost, "the runner is gone without a result")
 		return
 	}
 	m.next().Progress = a.Progress
@@ -44,9 +44,9 @@ func (m *mind) watchUnclaimed(a Attempt, needless string) {
 	case needless != "":
 		m.close(a, Cancelled, "%s before a runner began", needless)
 	case m.f.Runner == Ended:
-		m.close(a, Lost, "the runner of attempt %d ended before it began", a.Number)
+		m.close(a, Lost, "the runner ended before it began")
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
-		m.close(a, Lost, "no runner claimed attempt %d within %s", a.Number, m.l.LaunchPatience)
+		m.close(a, Lost, "no runner took over within %s", m.l.LaunchPatience)
 	case m.f.Runner != Alive:
 		m.effect(Launch, a.Number) // asking twice is asking once
 	}

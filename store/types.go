@@ -39,7 +39,10 @@ type Spec struct {
 	Grace           time.Duration `json:"grace"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
-	Mention         []string      `json:"mention,omitempty"` // when the requester is called by name, as the repository's file said
+	Approval        string        `json:"approval,omitempty"`  // for its comment while it waits for an approval: who, by when and why; Markdown
+	Approvers       []string      `json:"approvers,omitempty"` // logins and teams (organization/slug) of GitHub that may approve it
+	Advice          string        `json:"advice,omitempty"`    // for its comment until it is ready: policy's warnings; Markdown
+	Mention         []string      `json:"mention,omitempty"`   // when the requester is called by name, as the repository's file said
 }
 
 // Outputs are where a ready cluster is; credentials are references.
