@@ -26,14 +26,22 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		words += " until " + moment(ending(card), life(card))
 	case neverReady(card) && card.FailMessage != "":
 		words += ": " + card.FailMessage
-	case card.Status == lifecycle.Destroyed && !created(card) && card.WishWhy != "":
-		words += "; it ended before it was ready: " + card.WishWhy
+	case ended(card) && !created(card) && card.WishWhy != "":
+		words = card.Name + " ended before it was ready: " + card.WishWhy
+	case ended(card):
+		words = card.Name + " has ended; its comment says when nothing is left of it"
 	}
 	d.Description = cut(oneLine(words), maxDescription)
 	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {
 		d.EnvironmentURL = card.ConsoleURL
 	}
 	return d
+}
+
+// ended reports whether a cluster is being destroyed or gone. A deployment says the same of both: it is inactive,
+// and a second status would tell nobody anything.
+func ended(c lifecycle.Card) bool {
+	return c.Status == lifecycle.Destroying || c.Status == lifecycle.Destroyed
 }
 
 // deploymentState maps a life to a deployment. A teardown that is stuck is an error: failure would say that it was never up.

@@ -22,8 +22,9 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 		card.Status, card.Phase, card.Why = lifecycle.Creating, lifecycle.Installing, ""
 	case card.Status == lifecycle.Destroying:
 		card.Phase, card.Why, card.Blockers = lifecycle.DestroyingRuns, "", nil
-	case kind != store.KindComment && (card.Phase == lifecycle.PhaseReady || card.Phase == lifecycle.Expiring):
-		card.Phase, card.Why = lifecycle.PhaseReady, "" // the comment tells of the end that comes near
+	case card.Phase == lifecycle.PhaseReady, card.Phase == lifecycle.Expiring && (kind != store.KindComment || !card.Ends.PRClosed.IsZero()):
+		// The comment alone tells that the end is near; the end of a closed pull request it told when that was closed.
+		card.Phase, card.Why = lifecycle.PhaseReady, ""
 	}
 	if kind != store.KindComment {
 		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{}, time.Time{}, ""

@@ -116,6 +116,9 @@ func (l *life) allOfItGoes(*testing.T) {
 		}
 	}
 	l.runUntil("every cluster is released", 2*time.Minute, l.every(lifecycle.Released))
+	l.runUntil("what opened them is deleted", time.Minute, func() bool { // each deletion is a line of the trail that follows
+		return l.count(`SELECT count(*) FROM removals WHERE kind = 'access' AND done_at IS NULL`) == 0
+	})
 	l.assertNothingLeft()
 	l.assertSettled()
 }
