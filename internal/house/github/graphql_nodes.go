@@ -3,7 +3,6 @@ package github
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // node is a thing of the graph: it answers its fields by name. The schema has been checked before.
@@ -52,7 +51,7 @@ func (limitNode) get(q *query, field string, _ map[string]any) (any, *gqlError) 
 	h := m.use("graphql", 0, q.s.now())
 	return map[string]any{
 		"cost": q.cost, "limit": m.limits.PerHour, "nodeCount": 0, "remaining": max(0, m.limits.PerHour-h.used),
-		"resetAt": h.start.Add(time.Hour), "used": h.used,
+		"resetAt": h.start.Add(m.limits.hour()), "used": h.used,
 	}[field], nil
 }
 

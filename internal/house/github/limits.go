@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,9 +12,10 @@ import (
 // Limits are how much GitHub takes from an installation.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 type Limits struct {
-	PerHour          int  // calls, and points of GraphQL beside them
-	Strict           bool // the secondary limits below count too
-	ContentPerMinute int  // calls that make content
+	Hour             time.Duration // how long an hour of the limits lasts: shorter where clusters live faster than real ones; 0: an hour
+	PerHour          int           // calls, and points of GraphQL beside them
+	Strict           bool          // the secondary limits below count too
+	ContentPerMinute int           // calls that make content
 	ContentPerHour   int
 	PointsPerMinute  int // a reading call costs one, another five
 }
@@ -22,6 +24,8 @@ type Limits struct {
 func DocumentedLimits() Limits {
 	return Limits{PerHour: 5000, ContentPerMinute: 80, ContentPerHour: 500, PointsPerMinute: 900}
 }
+
+func (l Limits) hour() time.Duration { return cmp.Or(l.Hour, time.Hour) }
 
 // SetLimits says how much the stand-in takes from now on. What was used before still counts.
 func (s *Server) SetLimits(l Limits) {
@@ -37,7 +41,7 @@ func (s *Server) Spend(left int, reset time.Duration) (undo func()) {
 	defer s.mu.Unlock()
 	before, since := s.meter.hours, s.now()
 	s.meter.hours = map[string]*hour{}
-	start := s.now().Add(reset - time.Hour).Truncate(time.Second)
+	start := s.now().Add(reset - s.meter.limits.hour()).Truncate(time.Second)
 	for _, resource := range []string{"core", "graphql"} {
 		s.meter.hours[resource] = &hour{start: start, used: max(0, s.meter.limits.PerHour-left)}
 	}
@@ -137,7 +141,7 @@ func newMeter() meter { return meter{limits: DocumentedLimits(), hours: map[stri
 // use takes n from a resource's hour and answers how it stands then.
 func (m *meter) use(resource string, n int, now time.Time) *hour {
 	h := m.hours[resource]
-	if h == nil || now.Sub(h.start) >= time.Hour {
+	if h == nil || now.Sub(h.start) >= m.limits.hour() {
 		h = &hour{start: now.Truncate(time.Second)}
 		m.hours[resource] = h
 	}
@@ -153,7 +157,7 @@ func (m *meter) tooMuch(now time.Time, content bool) int {
 	var minute, hour, points int
 	for _, c := range slices.Backward(m.calls) {
 		age := now.Sub(c.At)
-		if age >= time.Hour {
+		if age >= m.limits.hour() {
 			break
 		}
 		if c.Content {
@@ -194,11 +198,11 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 		resource := resourceOf(r.URL.Path)
 		call := &Call{At: s.now(), Method: r.Method, Route: routeOf(mux, r), Path: r.URL.Path, Content: c.app && r.Method != http.MethodGet && resource == "core"}
 		s.mu.Lock()
-		limit, wait := s.meter.limits.PerHour, s.meter.tooMuch(call.At, call.Content)
+		limits, wait := s.meter.limits, s.meter.tooMuch(call.At, call.Content)
 		h := *s.meter.use(resource, 1, call.At)
 		s.meter.note(call) // before it is answered: who has the answer finds it counted, and those beside it do
 		s.mu.Unlock()
-		setLimit(w.Header(), resource, limit, h)
+		setLimit(w.Header(), resource, limits, h)
 		out := &statusKeeper{ResponseWriter: w, status: http.StatusOK}
 		defer func() { // whatever became of it: a cut connection was a call too
 			s.mu.Lock()
@@ -209,11 +213,11 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 			call.Status = out.status
 		}()
 		switch {
-		case c.app && h.used > limit && resource == "graphql":
+		case c.app && h.used > limits.PerHour && resource == "graphql":
 			answer(out, http.StatusOK, object{"errors": []gqlError{{
 				Type: "RATE_LIMITED", Message: "API rate limit exceeded for installation ID " + itoa(c.grant.Installation) + ".",
 			}}})
-		case c.app && h.used > limit:
+		case c.app && h.used > limits.PerHour:
 			limited(out, http.StatusForbidden, "API rate limit exceeded for installation ID "+itoa(c.grant.Installation)+".",
 				"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api")
 		case c.app && wait > 0:
@@ -245,11 +249,11 @@ func limited(w http.ResponseWriter, status int, message, docsURL string) {
 	answer(w, status, object{"message": message, "documentation_url": docsURL, "status": strconv.Itoa(status)})
 }
 
-func setLimit(head http.Header, resource string, limit int, h hour) {
-	for name, n := range map[string]int{"Limit": limit, "Remaining": max(0, limit-h.used), "Used": min(h.used, limit)} {
+func setLimit(head http.Header, resource string, limits Limits, h hour) {
+	for name, n := range map[string]int{"Limit": limits.PerHour, "Remaining": max(0, limits.PerHour-h.used), "Used": min(h.used, limits.PerHour)} {
 		head.Set("X-RateLimit-"+name, strconv.Itoa(n))
 	}
-	head.Set("X-RateLimit-Reset", itoa(h.start.Add(time.Hour).Unix()))
+	head.Set("X-RateLimit-Reset", itoa(h.start.Add(limits.hour()).Unix()))
 	head.Set("X-RateLimit-Resource", resource)
 }
 

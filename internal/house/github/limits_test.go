@@ -89,6 +89,15 @@ func TestLimitsAreToldAndHeld(t *testing.T) {
 	in = byClock(t, s, false)
 	in.want(200, "GET /repos/acme/shop/pulls/41", "")
 
+	l.Hour = 5 * time.Minute
+	s.SetLimits(l)
+	for range 5 {
+		resp, _ = in.call("GET /repos/acme/shop/pulls/41", "")
+	}
+	require.Equal(t, 403, resp.StatusCode)
+	now = now.Add(5 * time.Minute)
+	in.want(200, "GET /repos/acme/shop/pulls/41", "")
+
 	s.SetLimits(Limits{PerHour: 5000, Strict: true, ContentPerMinute: 3, ContentPerHour: 5, PointsPerMinute: 900})
 	comment := func() *http.Response {
 		resp, _ := in.call("POST /repos/acme/shop/issues/41/comments", `{"body":"x"}`)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/internal/house"
+	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/internal/house/installer"
 )
 
@@ -47,6 +48,9 @@ const (
 	lease      = 12 * time.Second
 	leaseGrace = time.Second
 	retryBase  = 2 * time.Second
+	// githubHour is how long an hour of GitHub's limits lasts in a trial. A cluster that lives for a minute here lives for an hour
+	// and more elsewhere, so what an hour's limit is enough for there would last a trial for minutes.
+	githubHour = 5 * time.Minute
 )
 
 // Start brings up a house whose time runs as fast as it can.
@@ -69,6 +73,9 @@ func Start(ctx context.Context, cfg Config) (t *Trial, err error) {
 	if err != nil {
 		return nil, err
 	}
+	limits := github.DocumentedLimits()
+	limits.Hour = githubHour
+	h.GitHub.SetLimits(limits)
 	ctx, stop := context.WithCancel(ctx)
 	t = &Trial{House: h, out: cfg.Out, stop: stop}
 	defer func() {
