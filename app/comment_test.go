@@ -152,7 +152,7 @@ func TestAPullRequestNeverSeenIsAskedFromGitHub(t *testing.T) {
 	h.github.prs = map[int]store.PullRequest{41: pr}
 	h.comment(1, "maya", "/ocp create")
 	require.True(t, h.only().NeedsApproval, "so it is known that it comes from a fork")
-	require.Contains(t, h.replies()[0], "fork")
+	require.Contains(t, h.only().Spec.Approval, "fork")
 }
 
 func TestStatusAndHelpAnswerInWords(t *testing.T) {

@@ -68,9 +68,9 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 	h.github.permission["paul"] = "write"
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp approve")
-	require.Contains(t, h.replies()[1], "it needs 2 others")
+	require.Contains(t, h.replies()[0], "it needs 2 others")
 	h.comment(2, "maya", "/ocp approve "+profile)
-	require.Contains(t, h.replies()[2], "1 of 2 votes")
+	require.Contains(t, h.replies()[1], "1 of 2 votes")
 	h.comment(3, "paul", "/ocp approve")
 	require.False(t, h.only().NeedsApproval)
 }
@@ -110,7 +110,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	_, err = h.desk.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.comment(1, "maya", "/ocp approve")
-	require.Contains(t, h.replies()[1], "at `bbbbbbb`")
+	require.Contains(t, h.replies()[0], "at `bbbbbbb`")
 }
 
 func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
@@ -119,7 +119,7 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	h.comment(1, "will", "/ocp approve")
 	require.True(t, h.only().NeedsApproval)
 	h.comment(2, "will", "/ocp link")
-	said := h.replies()[2]
+	said := h.replies()[1]
 	require.Contains(t, said, "open http://127.0.0.1:8080/links/")
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ := strings.Cut(rest, " ")
