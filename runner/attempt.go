@@ -175,6 +175,13 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 			Next:    "an administrator of this installation renews them, and tests them with: aws sts get-caller-identity",
 		}
 	}
+	if errors.Is(err, cloud.ErrCredentialsExpired) {
+		return failure{
+			Reason: "CredentialsExpired", Whose: contract.WhoseOurs, Retryable: true,
+			Message: fmt.Sprintf("nothing was begun: %v", err),
+			Next:    "the next attempt starts with new credentials; if those are too old as well, an administrator of this installation looks at what renews them",
+		}
+	}
 	if err != nil {
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,

@@ -277,11 +277,21 @@ func TestACloudThatDoesNotAnswerEndsATeardownBeforeAnythingIsRun(t *testing.T) {
 
 func TestCredentialsThatAreNotAcceptedAreOurProblem(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
-	w.refused = fmt.Errorf("%w: ExpiredToken", cloud.ErrCredentials)
+	w.refused = fmt.Errorf("%w: InvalidClientTokenId", cloud.ErrCredentials)
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "CredentialsRefused", w.result().Reason)
 	require.Equal(t, contract.WhoseOurs, w.result().Whose)
-	require.Contains(t, w.result().Message, "ExpiredToken")
+	require.Contains(t, w.result().Message, "InvalidClientTokenId")
+	require.False(t, w.result().Retryable)
+	require.False(t, w.did("installer:"))
+}
+
+func TestExpiredCredentialsAreTriedAgain(t *testing.T) {
+	w := newTeardown(t, "shop-00001")
+	w.refused = fmt.Errorf("%w: ExpiredToken", cloud.ErrCredentialsExpired)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "CredentialsExpired", w.result().Reason)
+	require.True(t, w.result().Retryable)
 	require.False(t, w.did("installer:"))
 }
 

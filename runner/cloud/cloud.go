@@ -7,8 +7,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
-// ErrCredentials says that the cloud does not accept the runner's credentials: unknown, wrong or run out.
+// ErrCredentials says that the cloud does not accept the runner's credentials: they are unknown or wrong, and will be next time.
 var ErrCredentials = errors.New("the cloud does not accept the runner's credentials")
+
+// ErrCredentialsExpired says that the runner's credentials were good and have expired. The next attempt gets new ones.
+var ErrCredentialsExpired = errors.New("the runner's credentials have expired")
 
 // Target is one cluster as a cloud has to look for it.
 type Target struct {

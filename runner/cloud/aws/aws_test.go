@@ -13,6 +13,7 @@ import (
 
 	house "github.com/ocpctl/ocpctl/internal/house/aws"
 	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/count"
 	"github.com/ocpctl/ocpctl/runner/contract"
 )
@@ -220,6 +221,15 @@ func TestTheControlFailsInAnotherAccountAndWithoutTheZone(t *testing.T) {
 	require.False(t, p.Clean)
 	require.Empty(t, p.Control)
 	require.Contains(t, kinds(p), "refused-query")
+}
+
+func TestExpiredCredentialsAreToldFromRefusedOnes(t *testing.T) {
+	s := newScene(t, "expired", "us-east-1")
+	for code, want := range map[string]error{"ExpiredToken": cloud.ErrCredentialsExpired, "InvalidClientTokenId": cloud.ErrCredentials} {
+		s.AWS.Refuse("sts:GetCallerIdentity", 1, code)
+		_, err := s.client.Account(t.Context())
+		require.ErrorIs(t, err, want, code)
+	}
 }
 
 func TestWhatAWorkloadMadeInTheVPCIsNamed(t *testing.T) {

@@ -80,11 +80,15 @@ func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// Account returns the account id our credentials belong to. Credentials that AWS does not accept are a cloud.ErrCredentials.
+// Account returns the account id our credentials belong to. Credentials that AWS does not accept are a
+// cloud.ErrCredentials, those whose time is over a cloud.ErrCredentialsExpired.
 func (c *Client) Account(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil && expiredCredentials(err) {
+		return "", fmt.Errorf("%w: %w", cloud.ErrCredentialsExpired, err)
+	}
 	if err != nil && refusedCredentials(err) {
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	}

@@ -3,6 +3,7 @@ package aws
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -36,6 +37,13 @@ func httpStatus(err error) int {
 func refusedCredentials(err error) bool {
 	status := httpStatus(err)
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// expiredCredentials tells the codes with which AWS's services refuse temporary credentials whose time is over.
+// https://docs.aws.amazonaws.com/STS/latest/APIReference/CommonErrors.html
+func expiredCredentials(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, api.ErrorCode())
 }
 
 // forbidden reports that the call was refused for want of permission.
