@@ -52,7 +52,7 @@ func (d *Desk) lengthen(ctx context.Context, e PullRequestEvent, label string) (
 	}
 	var notes []string
 	for _, row := range live {
-		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), label)
+		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), e, label)
 		if refused := unaffordable(err); refused != nil {
 			return d.wrongLabel(ctx, e, label, refused.Message, refused.toPerson(e.Actor).Message)
 		}
@@ -64,17 +64,31 @@ func (d *Desk) lengthen(ctx context.Context, e PullRequestEvent, label string) (
 	return notes, nil
 }
 
-func (d *Desk) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, label string) ([]string, error) {
+func (d *Desk) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
 	by := row.AcceptedAt.Add(ttl).Sub(row.Ends.TTL)
-	if by <= 0 || row.Ends.TTL.Equal(row.Ends.Max) || mayChange(r, row, policy.ActExtend) != nil {
+	switch {
+	case by <= 0 || mayChange(r, row, policy.ActExtend) != nil:
 		return nil, nil
+	case row.Ends.TTL.Equal(row.Ends.Max):
+		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
+		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
 	}
-	_, after, _, err := d.store.Extend(ctx, row.ID, by, store.Deed{
+	_, after, capped, err := d.store.Extend(ctx, row.ID, by, store.Deed{
 		Actor: r.Principal.ID, Door: string(r.Door), Why: "the label " + label, Version: row.Version, // counted from this end
 		Afford: d.afford(r.Principal, row, "extended", nil),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("extend %s: %w", row.ID, err)
 	}
-	return []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.TTL.UTC().Format(time.RFC3339))}, nil
+	notes := []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.TTL.UTC().Format(time.RFC3339))}
+	if !capped {
+		return notes, nil
+	}
+	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after.TTL))
+}
+
+// atMaximum tells who set a label that the cluster ends earlier than the label says.
+func atMaximum(actor, label string, row store.Row, end time.Time) string {
+	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
+		actor, quoted(label), row.Profile, row.Name, when(end))
 }
