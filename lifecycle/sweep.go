@@ -74,8 +74,16 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	case moving && now.Sub(c.MovedAt) >= l.StillFor:
 		say(Stuck, c.MovedAt, nil, "%s does not move on from %s", c.Name, c.Phase)
 	}
-	if c.Phase == DestroyBlocked || c.Phase == Abandoned {
-		say(Blocked, c.MovedAt, c.Blockers, "%s", c.Why)
+	if f, blocked := c.BlockedTeardown(); blocked {
+		found = append(found, f)
 	}
 	return found
+}
+
+// BlockedTeardown is the finding that a cluster's teardown is blocked, with what is still there and when the next try is.
+func (c KnownCluster) BlockedTeardown() (f Finding, blocked bool) {
+	if c.Phase != DestroyBlocked && c.Phase != Abandoned {
+		return Finding{}, false
+	}
+	return Finding{Kind: Blocked, Cluster: c.ID, Since: c.MovedAt, Why: c.Why, Evidence: c.Blockers}, true
 }

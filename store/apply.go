@@ -109,6 +109,9 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	if err := c.publish(ctx, cur.ID, version); err != nil {
 		return err
 	}
+	if err := c.tellBlocked(ctx, cur.Cluster, d.Next); err != nil {
+		return err
+	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
 		if err := c.planRemovals(ctx, cur.ID); err != nil {
 			return err

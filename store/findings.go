@@ -146,3 +146,20 @@ func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, er
 	}
 	return open, nil
 }
+
+// tellBlocked brings the finding of a blocked teardown up to the cluster's next row: each try renews it, and the end of the
+// cluster resolves it. The sweep would do the same minutes later.
+func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
+	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.now}).BlockedTeardown(); blocked {
+		_, err := c.keepFindings(ctx, []lifecycle.Finding{f})
+		return err
+	}
+	if _, was := (lifecycle.KnownCluster{Cluster: cur}).BlockedTeardown(); !was {
+		return nil
+	}
+	_, err := c.Exec(ctx, `UPDATE findings SET resolved_at = $3 WHERE cluster_id = $1 AND kind = $2 AND resolved_at IS NULL`, cur.ID, lifecycle.Blocked, c.now)
+	if err != nil {
+		return fmt.Errorf("resolve the finding of %s: %w", cur.ID, err)
+	}
+	return nil
+}

@@ -56,9 +56,18 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := blocked(t, s, clock)
+	finding := func() store.FindingRow {
+		open, err := s.Findings(t.Context(), store.FindingFilter{Kind: lifecycle.Blocked})
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+		return open[0]
+	}
+	require.Equal(t, row.Why, finding().Why)
 	step(t, s, row.ID)
 	leaves(t, s, row.ID)
 	row = settled(t, s, row.ID)
+	require.Equal(t, row.Why, finding().Why, "each try renews it, and with it when the next one is")
+	require.Contains(t, finding().Why, "4 teardowns")
 	for range 2 {
 		require.NoError(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "ticket 4711"}))
 	}
@@ -83,6 +92,9 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	zero(t, s, clock, open)
 	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
+	left, err := s.Findings(t.Context(), store.FindingFilter{})
+	require.NoError(t, err)
+	require.Empty(t, left, "its end resolves the finding at once")
 	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, store.Deed{Actor: "oidc#admin", Why: "late"}), store.ErrConflict)
 }
 
