@@ -32,6 +32,8 @@ type GitHub interface {
 	// RepositoryFile is .github/ocpctl.yaml at a branch or commit; found is false where there is none. ErrUnreadable: it is no
 	// file, or that place is not to be seen.
 	RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error)
+	// RemovesRepositoryFile reports whether a pull request deletes .github/ocpctl.yaml.
+	RemovesRepositoryFile(ctx context.Context, installation int64, repo string, number int) (bool, error)
 	// Teams are those of the named teams (org/slug) that the login is in.
 	Teams(ctx context.Context, installation int64, login string, teams []string) ([]string, error)
 	// OwnLogin is what the App itself is called where it acts, e.g. ocpctl[bot].

@@ -38,6 +38,7 @@ type people struct {
 	asked      atomic.Int64
 	down       atomic.Bool
 	files      map[string]string              // of the repository, by branch or commit
+	removes    bool                           // pull requests delete the repository's file
 	teams      map[string][]string            // by login
 	installed  map[string]int64               // by repository
 	repos      map[string]app.RepositoryState // by a name they have or had; others are as installed says, and cannot be seen
@@ -94,6 +95,10 @@ func (p *people) RepositoryFile(_ context.Context, _ int64, _, ref string) ([]by
 	}
 	raw, found := p.files[ref]
 	return []byte(raw), found, nil
+}
+
+func (p *people) RemovesRepositoryFile(context.Context, int64, string, int) (bool, error) {
+	return p.removes, nil
 }
 
 func (p *people) Teams(_ context.Context, _ int64, login string, teams []string) ([]string, error) {

@@ -103,15 +103,18 @@ func (d *Desk) checkFile(ctx context.Context, e PullRequestEvent) ([]string, err
 	if err != nil {
 		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Head, err)
 	}
-	if !found { // nothing to check, whatever the base has
-		return nil, nil
-	}
-	ours, _, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Base)
+	ours, ourFile, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Base)
 	if err != nil && !errors.Is(err, ErrUnreadable) {
 		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Base, err)
 	}
-	if bytes.Equal(ours, theirs) {
+	if found && bytes.Equal(ours, theirs) || !found && !ourFile {
 		return nil, nil
+	}
+	if !found { // the branch may be older than the file
+		removes, err := d.github.RemovesRepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Number)
+		if err != nil || !removes {
+			return nil, err
+		}
 	}
 	permission, err := d.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
 	if err != nil {

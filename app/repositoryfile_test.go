@@ -208,18 +208,20 @@ func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
 func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
 	head := strings.Repeat("d", 40)
 	for name, c := range map[string]struct {
-		files  map[string]string
-		checks []string
+		files   map[string]string
+		removes bool
+		checks  []string
 	}{
-		"changed":   {map[string]string{"main": "ttl: 1h\n", head: "ttl: 2h\n"}, []string{"check_config " + head}},
-		"new":       {map[string]string{head: "ttl: 2h\n"}, []string{"check_config " + head}},
-		"the same":  {map[string]string{"main": "ttl: 1h\n", head: "ttl: 1h\n"}, nil},
-		"taken out": {map[string]string{"main": "ttl: 1h\n"}, nil},
-		"none":      {nil, nil},
+		"changed":               {map[string]string{"main": "ttl: 1h\n", head: "ttl: 2h\n"}, false, []string{"check_config " + head}},
+		"new":                   {map[string]string{head: "ttl: 2h\n"}, false, []string{"check_config " + head}},
+		"the same":              {map[string]string{"main": "ttl: 1h\n", head: "ttl: 1h\n"}, false, nil},
+		"removed":               {map[string]string{"main": "ttl: 1h\n"}, true, []string{"check_config " + head}},
+		"younger than the head": {map[string]string{"main": "ttl: 1h\n"}, false, nil},
+		"none":                  {nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			h.github.files = c.files
+			h.github.files, h.github.removes = c.files, c.removes
 			e := h.event("synchronize", "will", true)
 			e.PR.Head = head
 			h.sync(e)

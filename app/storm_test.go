@@ -92,6 +92,10 @@ func (w *world) PullRequest(_ context.Context, _ int64, repo string, _ int) (sto
 	return w.now(), w.ask()
 }
 
+func (w *world) RemovesRepositoryFile(context.Context, int64, string, int) (bool, error) {
+	return false, nil
+}
+
 func (w *world) RepositoryFile(context.Context, int64, string, string) ([]byte, bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -72,6 +72,12 @@ func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref
 	return file.Raw, err == nil, err
 }
 
+// RemovesRepositoryFile implements app.GitHub.
+func (a Asker) RemovesRepositoryFile(ctx context.Context, installation int64, repo string, number int) (bool, error) {
+	removes, err := a.client.Removes(ctx, installation, repo, number, profiles.RepositoryFilePath)
+	return removes, refusal(err)
+}
+
 // Teams implements app.GitHub.
 func (a Asker) Teams(ctx context.Context, installation int64, login string, teams []string) (in []string, err error) {
 	for _, team := range teams {

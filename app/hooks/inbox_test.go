@@ -76,6 +76,10 @@ func (w *writers) PullRequest(ctx context.Context, installation int64, _ string,
 	return newest, nil
 }
 
+func (w *writers) RemovesRepositoryFile(context.Context, int64, string, int) (bool, error) {
+	return false, nil
+}
+
 func (w *writers) RepositoryFile(context.Context, int64, string, string) ([]byte, bool, error) {
 	return nil, false, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	gh "github.com/google/go-github/v66/github"
@@ -140,4 +141,35 @@ func missing(ctx context.Context, client *gh.Client, owner, name, ref string, er
 		return ask
 	}
 	return err
+}
+
+// maxFilePages bounds the list of a pull request's files: GitHub lists at most 3,000 of them.
+// https://docs.github.com/rest/pulls/pulls#list-pull-requests-files
+const maxFilePages = 30
+
+// Removes reports whether a pull request deletes a file, or renames it.
+func (c *Client) Removes(ctx context.Context, installation int64, repo string, number int, path string) (removes bool, err error) {
+	doing := fmt.Sprintf("list the files of %s#%d", repo, number)
+	owner, name, err := split(repo)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", doing, err)
+	}
+	err = c.call(ctx, installation, func(client *gh.Client) error {
+		opts := &gh.ListOptions{PerPage: pageSize}
+		for range maxFilePages {
+			files, answer, err := client.PullRequests.ListFiles(ctx, owner, name, number, opts)
+			if err != nil {
+				return err
+			}
+			removes = slices.ContainsFunc(files, func(f *gh.CommitFile) bool {
+				return f.GetStatus() == "removed" && f.GetFilename() == path || f.GetPreviousFilename() == path
+			})
+			if removes || answer.NextPage == 0 {
+				return nil
+			}
+			opts.Page = answer.NextPage
+		}
+		return nil
+	})
+	return removes, explain(doing, err)
 }

@@ -141,3 +141,32 @@ func TestAPathStaysInItsRepository(t *testing.T) {
 	_, err := c.File(t.Context(), 7, shop, filePath, "")
 	require.ErrorContains(t, err, "want a ref")
 }
+
+func TestWhetherAPullRequestRemovesAFileIsReadToTheLastPage(t *testing.T) {
+	var pages []string
+	files := []map[string]any{{"filename": "README.md", "status": "removed"}}
+	a := answering(t, "", routes{"GET /repos/acme/shop/pulls/41/files": func(w http.ResponseWriter, r *http.Request) {
+		pages = append(pages, r.URL.Query().Get("page"))
+		if r.URL.Query().Get("page") == "" {
+			w.Header().Set("Link", `<http://`+r.Host+`/repos/acme/shop/pulls/41/files?page=2>; rel="next"`)
+			say(w, 200, []map[string]any{{"filename": filePath + ".bak", "status": "removed"}, {"filename": filePath, "status": "modified"}})
+			return
+		}
+		say(w, 200, files)
+	}})
+	c := speaking(t, a.URL, nil)
+	for _, want := range []struct {
+		last    map[string]any
+		removes bool
+	}{
+		{map[string]any{"filename": "README.md", "status": "removed"}, false},
+		{map[string]any{"filename": filePath, "status": "removed"}, true},
+		{map[string]any{"filename": "old.yaml", "status": "renamed", "previous_filename": filePath}, true},
+	} {
+		files = []map[string]any{want.last}
+		removes, err := c.Removes(t.Context(), 7, shop, 41, filePath)
+		require.NoError(t, err)
+		require.Equal(t, want.removes, removes, want.last)
+	}
+	require.Equal(t, []string{"", "2", "", "2", "", "2"}, pages)
+}
