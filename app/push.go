@@ -67,7 +67,7 @@ func (d *Desk) newest(ctx context.Context, repo string, number int) ([]store.Row
 // recreate ends the clusters of older commits and asks for new ones in the name of whoever pushed, judged as any wish. What
 // was ended for this push and has no successor, because the process died in between, gets it now.
 func (d *Desk) recreate(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
-	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRecreate)
+	why := chatops.ShortSHA(e.PR.Head) + " " + lifecycle.BecauseReplaced
 	for _, row := range newest {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		goes := row.Wish == lifecycle.Present && !ending

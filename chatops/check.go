@@ -38,6 +38,8 @@ func actions(c lifecycle.Card) []CheckAction {
 	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
 	destroy := CheckAction{"Destroy", "Take it down now", ActionDestroy}
 	switch {
+	case replaced(c):
+		return nil
 	case c.Phase == lifecycle.AwaitingApproval && wanted(c):
 		return []CheckAction{{"Approve", "Agree to exactly this commit", ActionApprove}}
 	case c.Phase == lifecycle.AwaitingApproval:

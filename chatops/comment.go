@@ -343,6 +343,8 @@ func costs(c lifecycle.Card) string {
 func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
+	case replaced(c):
+		return "A cluster for the newer commit takes its place, and has a comment of its own."
 	case c.Phase == lifecycle.DestroyBlocked:
 		commands = []string{"retry", "logs", "status", "help"}
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():

@@ -20,6 +20,9 @@ var owners = map[string]string{
 // Why a create failed is the runner's to say. The server itself makes but one such reason: a runner that was lost.
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
+	if replaced(c) {
+		again = "Nothing: a cluster for the newer commit takes its place."
+	}
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:
 		return "the platform team's", "Put right what the reason names; the next try begins by itself."

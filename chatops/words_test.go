@@ -155,6 +155,22 @@ func TestTheWordsOfALifeAreGolden(t *testing.T) {
 	}
 }
 
+func TestAClusterThatAPushReplacedOffersNothing(t *testing.T) {
+	for name, c := range lives() {
+		if c.Wish == lifecycle.Present || c.Phase == lifecycle.CreateFailed { // a failed install ended it before any push
+			continue
+		}
+		c.WishWhy = "6dcb09b " + lifecycle.BecauseReplaced
+		check := Check(c, ui)
+		require.Empty(t, check.Actions, name)
+		for _, words := range []string{Comment(c, Detail{}, ui), check.Summary} {
+			require.NotContains(t, words, Prefix+" ", name)
+			require.NotContains(t, words, "For a new one", name)
+		}
+		require.Contains(t, Comment(c, Detail{}, ui), "A cluster for the newer commit takes its place", name)
+	}
+}
+
 func TestAClusterDestroyedWhileItWasCreatedDidNotFail(t *testing.T) {
 	c := lives()["destroyed-while-created"]
 	check := Check(c, ui)
