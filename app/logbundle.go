@@ -59,15 +59,33 @@ func (d *Desk) LogBundle(ctx context.Context, p policy.Principal, ref string, at
 	}, nil
 }
 
+// BundledAttempts are the numbers of the attempts of a cluster that have a log bundle, the newest first.
+func (d *Desk) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
+	row, err := d.seen(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.store.LogBundles(ctx, row.ID)
+	return attemptsOf(all), err
+}
+
+func attemptsOf(all []store.LogBundle) []int {
+	numbers := make([]int, 0, len(all))
+	for _, one := range all {
+		numbers = append(numbers, one.Attempt)
+	}
+	return slices.Compact(numbers)
+}
+
 // noLogBundle says why there is nothing to download, and what there is instead.
 func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
 	switch {
 	case len(all) > 0:
 		var numbers []string
-		for _, one := range all {
-			numbers = append(numbers, strconv.Itoa(one.Attempt))
+		for _, number := range attemptsOf(all) {
+			numbers = append(numbers, strconv.Itoa(number))
 		}
-		return fail(NotFound, "Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, row.Name, strings.Join(slices.Compact(numbers), ", "))
+		return fail(NotFound, "Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, row.Name, strings.Join(numbers, ", "))
 	case isGone(row):
 		return fail(NotFound, "There is no log bundle of %s. One is stored when an installation fails, and it is deleted with the cluster's logs, "+
 			"some time after the cluster is destroyed. %s", row.Name, GoneSince(row))

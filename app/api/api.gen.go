@@ -1619,7 +1619,7 @@ type HoldClusterParams struct {
 
 // GetLogBundleParams defines parameters for GetLogBundle.
 type GetLogBundleParams struct {
-	// Attempt Number of an attempt that stored one; the newest when left out.
+	// Attempt Number of an attempt that stored one; 0 means the newest.
 	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty,omitzero"`
 }
 

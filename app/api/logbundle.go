@@ -14,7 +14,7 @@ import (
 // one. What cannot be read later on breaks the connection, which no reader takes for the end.
 func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams) {
 	q := s.query(r)
-	attempt := q.number("attempt", params.Attempt, 0, 1, math.MaxInt32)
+	attempt := q.number("attempt", params.Attempt, 0, 0, math.MaxInt32)
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
 		return

@@ -85,7 +85,7 @@ func TestALogBundleIsDownloadedAsOneArchiveAndEveryReadingIsAudited(t *testing.T
 	require.Equal(t, 1, h.audited("log_bundle.refused", cluster))
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/shop/log-bundle?attempt=7", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
 		"Attempt 7 of shop has no log bundle. These attempts have one: 1.")
-	h.refused(http.MethodGet, "/api/v1/clusters/shop/log-bundle?attempt=0", h.as(oidc.Requester), nil, http.StatusBadRequest)
+	h.refused(http.MethodGet, "/api/v1/clusters/shop/log-bundle?attempt=-1", h.as(oidc.Requester), nil, http.StatusBadRequest)
 	require.Equal(t, 2, h.audited("log_bundle.read", cluster), "what was not read is not recorded as read")
 }
 
