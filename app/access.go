@@ -38,9 +38,9 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 	case opens(act) && !MayOpen(p, row):
 		return store.Row{}, fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
 			"Ask one of them, or create a cluster of another profile.", row.Name)
-	case p.May(act, row.Team), act == policy.ActKubeconfig && access == store.AccessUse:
+	case p.May(act, row.Team), forUsers(act) && access == store.AccessUse:
 		return row, nil
-	case act == policy.ActKubeconfig && !p.May(policy.ActSee, row.Team):
+	case forUsers(act) && !p.May(policy.ActSee, row.Team):
 		return store.Row{}, fail(Denied, "%s is shown to you, and not for use. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
 	}
 	return store.Row{}, denied(p, act, row)
@@ -59,8 +59,11 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 	return credentialsMode != minted || p.MayHoldKeys()
 }
 
-// opens says whether an act makes somebody admin of the cluster.
-func opens(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActBreakGlass }
+// opens says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
+func opens(act policy.Act) bool { return forUsers(act) || act == policy.ActBreakGlass }
+
+// forUsers says whether a share to use the cluster is enough for an act.
+func forUsers(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActLogBundle }
 
 // look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
 func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
@@ -154,7 +157,8 @@ var doing = map[policy.Act]string{
 	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
 	policy.ActRefresh: "have its add-ons refreshed",
 	policy.ActRetry:   "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
-	policy.ActTransfer: "give it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActBreakGlass: "ask for its kubeadmin password",
+	policy.ActTransfer: "give it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActLogBundle: "download its log bundle",
+	policy.ActBreakGlass: "ask for its kubeadmin password",
 }
 
 // denied says to somebody who sees a cluster why that is all, and whom to ask.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // ErrUnreadable says that GitHub answered and what is asked for cannot be read there, whoever asks again: a person has to put
@@ -53,9 +55,11 @@ type RepositoryState struct {
 	Archived     bool
 }
 
-// Artifacts reads one object by its reference, e.g. s3://bucket/key.
+// Artifacts reads objects of the bucket. Read takes a reference, e.g. s3://bucket/key.
 type Artifacts interface {
 	Read(ctx context.Context, ref string) ([]byte, error)
+	// Stream hands the content of a snapshot of any size to use, and fails if it is not what was stored.
+	Stream(ctx context.Context, one artifacts.Snapshot, use func(io.Reader) error) error
 }
 
 // Keeper keeps the catalogue and takes another when its files changed.

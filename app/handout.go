@@ -62,8 +62,11 @@ func (d *Desk) opened(ctx context.Context, p policy.Principal, ref string, act p
 		return row, refusal
 	}
 	action := "kubeconfig.refused"
-	if act == policy.ActBreakGlass {
+	switch act {
+	case policy.ActBreakGlass:
 		action = "kubeadmin.refused"
+	case policy.ActLogBundle:
+		action = "log_bundle.refused"
 	}
 	rows, err := d.clustersMeant(ctx, ref)
 	if err != nil {
@@ -87,6 +90,9 @@ func (d *Desk) clustersMeant(ctx context.Context, ref string) ([]store.Row, erro
 		return []store.Row{row}, err
 	}
 	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
+	if err == nil && len(rows) == 0 { // the name is then that of the newest that is gone
+		rows, _, err = d.store.List(ctx, store.Filter{Named: ref, Limit: 1})
+	}
 	return rows, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/house/desktest"
 	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -134,14 +135,7 @@ func (p *people) Repository(ctx context.Context, _ int64, repo string) (app.Repo
 }
 
 // shelf is a bucket of one test.
-type shelf map[string]string
-
-func (s shelf) Read(_ context.Context, ref string) ([]byte, error) {
-	if body, ok := s[ref]; ok {
-		return []byte(body), nil
-	}
-	return nil, errors.New("no such object")
-}
+type shelf = desktest.Shelf
 
 // house is a desk on a database of its own.
 type house struct {

@@ -221,7 +221,19 @@ func turn(c lifecycle.Card, links Links) string {
 	if page := Runbook(c); page != "" && links.UI != "" {
 		text += fmt.Sprintf(" [The runbook](%s%s) tells how.", strings.TrimRight(links.UI, "/"), page)
 	}
-	return text
+	return text + logBundle(c, next, links)
+}
+
+// logBundle says how to get the log bundle, where next says to read it, and until when that works.
+func logBundle(c lifecycle.Card, next string, links Links) string {
+	if !strings.Contains(next, "log bundle") {
+		return ""
+	}
+	command := code("ocpctl logs " + c.ID + " --bundle")
+	if links.UI == "" {
+		return fmt.Sprintf("\n\n**Log bundle:** %s downloads it, for at least 30 days after the cluster is destroyed.", command)
+	}
+	return fmt.Sprintf("\n\n**Log bundle:** [download it from the cluster's page](%s#log-bundle), or with %s, for at least 30 days after the cluster is destroyed.", address(c, links), command)
 }
 
 // blockers names what still stands in the way, and who can free it.

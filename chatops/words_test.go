@@ -267,6 +267,16 @@ func TestEveryOwnerOfAFailureHasATurn(t *testing.T) {
 	}
 }
 
+func TestALogBundleToReadComesWithALinkAndACommandAndHowLongItIsThere(t *testing.T) {
+	c := lives()["create-failed"]
+	link := "[download it from the cluster's page](" + strings.TrimRight(ui.UI, "/") + "/clusters/" + c.ID + "#log-bundle), or with `ocpctl logs " + c.ID + " --bundle`, for at least 30 days"
+	require.NotContains(t, Comment(c, Detail{}, ui), "--bundle", "it is not told to read one")
+	c.FailNext = "read the log bundle for what its machines said, and try again"
+	require.Contains(t, Comment(c, Detail{}, ui), link)
+	require.Contains(t, Check(c, ui).Summary, link)
+	require.Contains(t, Comment(c, Detail{}, Links{}), "`ocpctl logs "+c.ID+" --bundle` downloads it")
+}
+
 func TestALineMovesWithItsPlace(t *testing.T) {
 	c := lives()["awaiting-capacity"]
 	require.Contains(t, Comment(c, Detail{}, ui), "It is number 3 in line.")

@@ -94,6 +94,17 @@ func (m *mind) mirrorCreate(phase Phase) {
 	}
 }
 
+// PhaseWords says what a runner does in a phase of a create or a destroy; empty: it has no such phase.
+func PhaseWords(kind Kind, phase Phase) string {
+	switch kind {
+	case Create:
+		return createWords[phase]
+	case Destroy:
+		return destroyWords[phase]
+	}
+	return ""
+}
+
 var createWords = map[Phase]string{
 	Preflight:   "looking at the account, the zone and the name before anything is made",
 	Claiming:    "recording the names of what will live outside the installer",

@@ -20,6 +20,7 @@ const (
 	ActShare      Act = "share"
 	ActTransfer   Act = "transfer"    // to another team, in which one must be allowed to create
 	ActKubeconfig Act = "kubeconfig"  // hand out
+	ActLogBundle  Act = "log-bundle"  // download the installer's logs and archives, which hold secrets
 	ActBreakGlass Act = "break-glass" // ask for the kubeadmin password, which needs an approval
 	ActApprove    Act = "approve"     // or refuse what waits for approval
 )
@@ -42,7 +43,7 @@ var acts = map[Act][]Role{
 	ActCreate: {Requester, PlatformAdmin}, ActExtend: {Requester, PlatformAdmin}, ActHold: {Requester, PlatformAdmin},
 	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRefresh: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
 	ActShare: {Requester, PlatformAdmin}, ActTransfer: {Requester, PlatformAdmin},
-	ActKubeconfig: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
+	ActKubeconfig: {Requester, PlatformAdmin}, ActLogBundle: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
 	ActAbandon: {PlatformAdmin}, ActApprove: {PlatformAdmin},
 
 	ActProfiles: Roles, ActQuotas: Roles, ActReports: Roles,

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
-// bundles are the archives of logs the installer leaves in its directory when something failed.
-var bundles = []string{"log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
+// bundles are the archives of logs that lie in the install directory when something failed: the installer's, and packLog's.
+var bundles = []string{packedLog + "*.tar.gz", "log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
 
 // gathering keeps the installer's bundles of logs of an install that failed by itself, and fetches one where machines
 // failed and none is there. Nothing of it fails the attempt: it failed already.
@@ -20,8 +20,14 @@ func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 	found := a.bundles()
 	if machinesFailed(exit, a.heard) && !slices.ContainsFunc(found, isBootstrapBundle) {
 		a.gatherBootstrap(ctx)
-		found = a.bundles()
 	}
+	a.keepBundles(ctx)
+}
+
+// keepBundles stores what lies in the install directory of bundles, with the installer's own log.
+func (a *attempt) keepBundles(ctx context.Context) {
+	a.packLog()
+	found := a.bundles()
 	at := a.cfg.Now()
 	for _, path := range found {
 		var saved artifacts.Snapshot

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +17,13 @@ import (
 
 const bundle = "log-bundle-20260227101213.tar.gz"
 
-// kept lists the bundles of logs the server was told of.
-func (w *world) kept() (logs []contract.Snapshot) {
+// kept lists the installer's own bundles of logs that the server was told of.
+func (w *world) kept() []contract.Snapshot {
+	return slices.DeleteFunc(w.logsKept(), func(s contract.Snapshot) bool { return strings.Contains(s.Key, "/installer-log-") })
+}
+
+// logsKept lists every archive of logs that the server was told of.
+func (w *world) logsKept() (logs []contract.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.reports {

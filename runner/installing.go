@@ -38,6 +38,7 @@ func (a *attempt) installing(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
+		a.keepBundles(ctx)
 		return explained(hopeless.Failure, "stopped early because it went on trying")
 	case exit.Code == 0:
 		return nil

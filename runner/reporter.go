@@ -35,6 +35,8 @@ type reporter struct {
 	step    string            // of the phase, without what is retried
 	retried map[string]string // what is tried again, with its reason
 	news    bool              // now was not sent yet
+	begun   bool              // the phase of now was not sent yet
+	passed  []contract.Report // phases that ended before they were sent, oldest first: each goes out with a report of its own
 	facts   []contract.Report // passes, exits, snapshots, add-ons, oldest first; each goes out with a report of its own
 	lines   bytes.Buffer
 	dropped int
@@ -78,7 +80,12 @@ func (r *reporter) ended() bool {
 // Phase says that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
 	r.log.Info("phase begins", "phase", phase)
-	r.tell(func(now *contract.Report) { now.Phase, now.Percent, r.step = phase, percent, step })
+	r.tell(func(now *contract.Report) {
+		if r.begun {
+			r.passed = append(r.passed, *now)
+		}
+		now.Phase, now.Percent, r.step, r.begun = phase, percent, step, true
+	})
 }
 
 // Step says how far the phase is. Percent never falls within an attempt.
@@ -169,6 +176,11 @@ func (r *reporter) next(due bool) bool {
 		return false
 	}
 	r.seq++
+	if len(r.passed) > 0 { // a phase that was quicker than a report stands in the timeline too
+		report := r.passed[0]
+		report.Seq, r.passed, r.unsent = r.seq, r.passed[1:], &report
+		return true
+	}
 	report := r.now
 	report.Seq, report.Log = r.seq, r.chunk()
 	if len(r.facts) > 0 {
@@ -176,7 +188,7 @@ func (r *reporter) next(due bool) bool {
 		report.Pass, report.ToolExit, report.Snapshots, report.Addons = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons
 		r.facts = r.facts[1:]
 	}
-	r.news, r.unsent = false, &report
+	r.news, r.begun, r.unsent = false, false, &report
 	return true
 }
 

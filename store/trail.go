@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Timeline returns what happened to a cluster and why, oldest first.
+// Timeline returns what happened to a cluster and why, oldest first. It holds every phase that a runner reported, also one that was over
+// before anything was decided on it.
 func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	type line struct {
 		CreatedAt time.Time
@@ -29,7 +30,11 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 		}
 		events[i] = e
 	}
-	return events, nil
+	quick, err := s.phases(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return withPhases(events, quick), nil
 }
 
 // Attempts returns every try at a cluster's jobs, oldest first.

@@ -1617,6 +1617,12 @@ type HoldClusterParams struct {
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
+// GetLogBundleParams defines parameters for GetLogBundle.
+type GetLogBundleParams struct {
+	// Attempt Number of an attempt that stored one; 0 means the newest.
+	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty,omitzero"`
+}
+
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Job Id of a job; the newest when left out.
@@ -1885,6 +1891,9 @@ type ServerInterface interface {
 	// LinkKubeconfig A link to the kubeconfig that works once, for you alone, for ten minutes.
 	// (POST /api/v1/clusters/{id}/kubeconfig-links)
 	LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
+	// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	// (GET /api/v1/clusters/{id}/log-bundle)
+	GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams)
 	// GetLogs The log of its newest job, or of one of its jobs; redacted.
 	// (GET /api/v1/clusters/{id}/logs)
 	GetLogs(w http.ResponseWriter, r *http.Request, id ID, params GetLogsParams)
@@ -2969,6 +2978,48 @@ func (siw *ServerInterfaceWrapper) LinkKubeconfig(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.LinkKubeconfig(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLogBundle operation middleware
+func (siw *ServerInterfaceWrapper) GetLogBundle(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLogBundleParams
+
+	// ------------- Optional query parameter "attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "attempt", r.URL.Query(), &params.Attempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "attempt"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "attempt", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLogBundle(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4305,6 +4356,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}", wrapper.GetCluster)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/outputs", wrapper.GetOutputs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig", wrapper.GetKubeconfig)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/log-bundle", wrapper.GetLogBundle)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/abandon", wrapper.AbandonCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/retry", wrapper.RetryTeardown)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/timeline", wrapper.GetTimeline)

@@ -96,10 +96,10 @@ func pathOf(r *http.Request) string {
 	return r.URL.Path
 }
 
-// streams says that an answer goes on until its reader leaves.
+// streams says that an answer goes on until its reader leaves, or is as long as a large file.
 func streams(r *http.Request) bool {
 	follow := r.URL.Query().Get("follow")
-	return r.URL.Path == "/api/v1/watch" || r.URL.Path == "/api/v1/audit/export" || strings.HasSuffix(r.URL.Path, "/logs") && (follow == "true" || follow == "1")
+	return r.URL.Path == "/api/v1/watch" || strings.HasSuffix(r.URL.Path, "/log-bundle") || r.URL.Path == "/api/v1/audit/export" || strings.HasSuffix(r.URL.Path, "/logs") && (follow == "true" || follow == "1")
 }
 
 // open are the paths of people and programs that ask for no token: what leads to one, and what explains itself.

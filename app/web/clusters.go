@@ -63,7 +63,10 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	if err != nil {
 		return detailView{}, err
 	}
-	v.Can = offers{Kubeconfig: usable(who, shares)}
+	if v.Bundles, err = p.Desk.BundledAttempts(ctx, who, id); err != nil {
+		return detailView{}, err
+	}
+	v.Can = offers{Kubeconfig: usable(who, shares), Bundle: usable(who, shares) && app.MayOpen(who, found.Row)}
 	if who.Role() != "" { // the catalogue is for those with a role
 		state, err := p.Desk.Catalogue(who)
 		if err != nil {

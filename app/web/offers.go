@@ -26,6 +26,7 @@ type offers struct {
 	Shares               []store.Share // those that whoever looks may end
 	Teams                []string      // to give it to, its own last; empty: any name
 	Kubeconfig           bool          // may be downloaded
+	Bundle               bool          // of logs, may be downloaded where there is one
 }
 
 // offersOf works out what somebody can do with a cluster.
@@ -45,6 +46,7 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 		Kubeconfig: ready && (may(policy.ActKubeconfig) || usable(who, shares)) && app.MayOpen(who, row),
 	}
 	o.Link = o.Kubeconfig
+	o.Bundle = (may(policy.ActLogBundle) || usable(who, shares)) && app.MayOpen(who, row)
 	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
 		o.Scale, o.Least, o.Most, o.Workers = true, *row.WorkersLeast, *row.WorkersMost, firstOf(row.WorkersWanted, row.Workers, row.WorkersBase)
 	}

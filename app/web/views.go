@@ -65,6 +65,7 @@ type detailView struct {
 	LastTry      string   // what went wrong with it, while another follows
 	CreateLog    []string // last lines of the create, once another job is the newest
 	InTheWay     []blocker
+	Bundles      []int  // numbers of the attempts that have a log bundle, the newest first
 	GitHubWaits  string // what of it waits for GitHub; empty: nothing
 
 	Line, ETA                string // place in line; when it should be done

@@ -126,6 +126,7 @@ func (p *pages) private() map[string]handler {
 		"POST /clusters/{id}/abandon":         p.act(p.abandon),
 		"POST /clusters/{id}/kubeconfig":      p.kubeconfig,
 		"POST /clusters/{id}/kubeconfig-link": p.kubeconfigLink,
+		"POST /clusters/{id}/log-bundle":      p.logBundle,
 		"POST /clusters/{id}/kubeadmin-link":  p.kubeadminLink,
 		"POST /clusters/{id}/break-glass":     p.breakGlass,
 

@@ -1595,6 +1595,12 @@ type HoldClusterParams struct {
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
+// GetLogBundleParams defines parameters for GetLogBundle.
+type GetLogBundleParams struct {
+	// Attempt Number of an attempt that stored one; 0 means the newest.
+	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty,omitzero"`
+}
+
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Job Id of a job; the newest when left out.
@@ -2073,6 +2079,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 	LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	//
+	// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
+	// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+	// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
+	GetLogBundle(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogs The log of its newest job, or of one of its jobs; redacted.
 	//
@@ -2855,6 +2870,25 @@ func (c *Client) GetKubeconfig(ctx context.Context, id ID, reqEditors ...Request
 // Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 func (c *Client) LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLinkKubeconfigRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+//
+// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
+// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
+//
+// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
+func (c *Client) GetLogBundle(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogBundleRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4654,6 +4688,63 @@ func NewLinkKubeconfigRequest(server string, id ID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetLogBundleRequest constructs an http.Request for the GetLogBundle method
+func NewGetLogBundleRequest(server string, id ID, params *GetLogBundleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/log-bundle", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetLogsRequest constructs an http.Request for the GetLogs method
 func NewGetLogsRequest(server string, id ID, params *GetLogsParams) (*http.Request, error) {
 	var err error
@@ -6307,6 +6398,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 	LinkKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error)
 
+	// GetLogBundleWithResponse What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	//
+	// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
+	// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+	// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
+	GetLogBundleWithResponse(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*GetLogBundleResponse, error)
+
 	// GetLogsWithResponse The log of its newest job, or of one of its jobs; redacted.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7748,6 +7850,54 @@ func (r LinkKubeconfigResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r LinkKubeconfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetLogBundleResponse200Headers the declared response headers of an HTTP 200 response for GetLogBundle
+type GetLogBundleResponse200Headers struct {
+	ContentDisposition string
+}
+
+type GetLogBundleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetLogBundleResponse200Headers
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLogBundleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLogBundleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLogBundleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLogBundleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLogBundleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9563,6 +9713,23 @@ func (c *ClientWithResponses) LinkKubeconfigWithResponse(ctx context.Context, id
 	return ParseLinkKubeconfigResponse(rsp)
 }
 
+// GetLogBundleWithResponse What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+//
+// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
+// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
+func (c *ClientWithResponses) GetLogBundleWithResponse(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*GetLogBundleResponse, error) {
+	rsp, err := c.GetLogBundle(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLogBundleResponse(rsp)
+}
+
 // GetLogsWithResponse The log of its newest job, or of one of its jobs; redacted.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10902,6 +11069,45 @@ func ParseLinkKubeconfigResponse(rsp *http.Response) (*LinkKubeconfigResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetLogBundleResponse parses an HTTP response from a GetLogBundleWithResponse call
+func ParseGetLogBundleResponse(rsp *http.Response) (*GetLogBundleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLogBundleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetLogBundleResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

@@ -4,8 +4,12 @@ package desktest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -75,6 +79,32 @@ func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
 		return []byte(body), nil
 	}
 	return nil, errors.New("no such object")
+}
+
+// Stream hands over what lies under the snapshot's key.
+func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Reader) error) error {
+	body, ok := s[one.Key]
+	if !ok {
+		return artifacts.ErrMissing
+	}
+	if err := use(strings.NewReader(body)); err != nil {
+		return err
+	}
+	if sum := sha256.Sum256([]byte(body)); hex.EncodeToString(sum[:]) != one.SHA256 {
+		return artifacts.ErrCorrupt
+	}
+	return nil
+}
+
+// StoreLogBundle stores one of the installer's archives of logs as a runner does that reports it.
+func StoreLogBundle(t testing.TB, s *store.Store, shelf Shelf, cluster, attempt string, number int, at time.Time, file, content string) {
+	t.Helper()
+	key, sum := artifacts.LogBundleKey(cluster, number, at, file), sha256.Sum256([]byte(content))
+	shelf[key] = content
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO artifacts (cluster_id, attempt_id, artifact_type, s3_key, manifest_key, checksum, size, infra_id, taken_at, created_at)
+		VALUES ($1, $2, 'LOG', $3, '', $4, $5, 'shop-00001', $6, $6)`, cluster, attempt, key, hex.EncodeToString(sum[:]), len(content), at)
+	require.NoError(t, err)
 }
 
 // The secrets of every cluster that Ready made one: its admin's key, and the password of kubeadmin.

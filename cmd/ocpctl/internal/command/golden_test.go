@@ -90,6 +90,8 @@ func (d *desk) delivers(asked map[string]bool) {
 	d.Setenv("AWS_CONFIG_FILE", filepath.Join(d.TempDir(), "none"))
 	require.EqualValues(d, 0, d.run("audit", "export"), d.err.String())
 	dir := d.TempDir()
+	d.givesBundle(bundleName, "bundle")
+	require.EqualValues(d, 0, d.run("logs", "team-a-smoke-01", "--bundle", "--file", filepath.Join(dir, bundleName)), d.err.String())
 	require.NoError(d, os.MkdirAll(filepath.Join(dir, "profiles"), 0o755))
 	require.NoError(d, os.WriteFile(filepath.Join(dir, "profiles", "new.yaml"), []byte("name: new\n"), 0o644))
 	require.EqualValues(d, 1, d.run("catalog", "validate", dir))

@@ -29,21 +29,34 @@ func (a *app) logs() *cobra.Command {
 	var on bool
 	var job string
 	var lines int
+	var b bundling
 	c := &cobra.Command{
 		Use: "logs CLUSTER", Short: "The log of a cluster's newest job, or of one of its jobs",
-		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000",
+		Long: `The log of a cluster's newest job, or of one of its jobs.
+
+With --bundle: what a failed installation left to look into, written to a file. That is the installer's own log and the archives
+it gathered. It takes the same rights as the kubeconfig, is written to the audit trail, and is there until the cluster's logs are
+deleted, 30 to 90 days after the cluster is destroyed.`,
+		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000\n  ocpctl logs team-a-smoke-01 --bundle",
 	}
 	c.Flags().BoolVarP(&on, "follow", "f", false, "go on until the job has ended")
 	c.Flags().StringVar(&job, "job", "", "the `job`; the newest when left out")
 	c.Flags().IntVar(&lines, "lines", firstLines, "the `number` of last lines to begin with, 0 to 5000")
+	b.flags(c)
 	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {
 			return exit.Misused("--lines is 0 to %d", mostLines)
 		}
+		if err := b.check(c); err != nil {
+			return err
+		}
 		api, err := a.api()
 		if err != nil {
 			return err
+		}
+		if b.on {
+			return a.downloadBundle(ctx, api, id, b)
 		}
 		if on {
 			return a.followLog(ctx, api, id, job, lines)

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/download"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// GetLogBundle implements GET /api/v1/clusters/{id}/log-bundle. Nothing is sent before the bucket answered, so that a refusal is
+// one. What cannot be read later on breaks the connection, which no reader takes for the end.
+func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams) {
+	q := s.query(r)
+	attempt := q.number("attempt", params.Attempt, 0, 0, math.MaxInt32)
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	leave, found := s.places.take(principal(r).ID)
+	if !found {
+		tooManyStreams(w)
+		return
+	}
+	defer leave()
+	bundle, err := s.Desk.LogBundle(r.Context(), principal(r), id, attempt, app.Deed{Door: policy.DoorAPI})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	begun, err := download.Send(w, bundle.Name, "application/gzip", func(out io.Writer) error { return bundle.Send(r.Context(), out) })
+	switch {
+	case err != nil && begun:
+		s.Log.Error("log bundle broken off", "request", visitOf(r).id, "cluster", id, "err", err)
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		s.fail(w, r, err)
+	}
+}

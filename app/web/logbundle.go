@@ -1,0 +1,35 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/ocpctl/ocpctl/internal/download"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// logBundle is a POST for the same reason as kubeconfig. A large file may take longer than a page: each part of it has a time of its
+// own, and it ends when its reader leaves.
+func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	attempt, err := strconv.Atoi(r.FormValue("attempt"))
+	if err != nil {
+		attempt = 0 // the newest
+	}
+	bundle, err := p.Desk.LogBundle(r.Context(), who, id, attempt, deedOf(r))
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	ctx := context.WithoutCancel(r.Context())
+	begun, err := download.Send(w, bundle.Name, "application/gzip", func(out io.Writer) error { return bundle.Send(ctx, out) })
+	switch {
+	case err != nil && begun:
+		p.Log.Error("log bundle broken off", "cluster", id, "err", err)
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		p.fail(w, r, who, err)
+	}
+}

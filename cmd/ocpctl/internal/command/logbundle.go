@@ -1,0 +1,100 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+)
+
+// bundling says which log bundle to download, and where to.
+type bundling struct {
+	on      bool
+	file    string
+	attempt int
+}
+
+func (b *bundling) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&b.on, "bundle", false, "download what a failed installation left to look into, as one .tar.gz that holds secrets of the cluster")
+	c.Flags().Var((*file)(&b.file), "file", "with --bundle: the `file` to write, replaced if it exists; the name the server gives when left out")
+	c.Flags().IntVar(&b.attempt, "attempt", 0, "with --bundle: the `number` of the attempt; the newest that stored one when left out")
+	must(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
+	for _, other := range []string{"follow", "job", "lines"} {
+		c.MarkFlagsMutuallyExclusive("bundle", other)
+	}
+}
+
+// check says what of the flags does not go together.
+func (b *bundling) check(c *cobra.Command) error {
+	for _, name := range []string{"file", "attempt"} {
+		if c.Flags().Changed(name) && !b.on {
+			return exit.Misused("--%s goes with --bundle", name)
+		}
+	}
+	if c.Flags().Changed("attempt") && b.attempt < 1 {
+		return exit.Misused("--attempt is 1 or higher")
+	}
+	return nil
+}
+
+// downloadBundle writes the log bundle into a file that appears when it is whole and that only its owner can read.
+func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b bundling) error {
+	res, err := api.GetLogBundle(ctx, id, &client.GetLogBundleParams{Attempt: b.attempt})
+	body, err := connect.Stream(res, err)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	path := b.file
+	if path == "" {
+		if path, err = nameGiven(res.Header); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			return exit.Misused("%s exists already. Name another file, or the same one to replace it: --file FILE", path)
+		}
+	}
+	a.say("Downloading to %s ...", words.Line(path))
+	size, err := saveWhole(path, body)
+	if err != nil {
+		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
+	}
+	a.say("Written to %s (%d bytes). It holds secrets of the cluster. To unpack it: tar xzf %s", words.Line(path), size, words.Line(path))
+	return nil
+}
+
+// nameGiven is the name of the file as the server gives it. It is a file of this folder, whatever the server says.
+func nameGiven(h http.Header) (string, error) {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
+	name := params["filename"]
+	if err != nil || name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || words.Line(name) != name {
+		return "", exit.Misused("the server names no file that could be written here. Name one: --file FILE")
+	}
+	return name, nil
+}
+
+// saveWhole writes a file of any size, which appears only when all of it has come.
+func saveWhole(path string, from io.Reader) (int64, error) {
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is made 0600
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(draft.Name()) // gone already when all went well
+	size, err := io.Copy(draft, from)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(draft.Name(), path)
+}

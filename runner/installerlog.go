@@ -1,0 +1,81 @@
+package runner
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/ocpctl/ocpctl/runner/installer"
+)
+
+// packedLog begins the name of the archive of the installer's own log.
+const packedLog = "installer-log-"
+
+// packLog puts the installer's own log, redacted, into an archive beside the installer's bundles, so that it is kept with them. What
+// goes wrong is told and fails nothing.
+func (a *attempt) packLog() {
+	err := a.writePackedLog(filepath.Join(a.dir, packedLog+a.cfg.Now().UTC().Format("20060102150405")+".tar.gz"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		a.note("the installer's own log could not be packed: %v", err)
+	}
+}
+
+func (a *attempt) writePackedLog(path string) (err error) {
+	plain, err := a.redactedLog()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		plain.Close()
+		os.Remove(plain.Name()) // only the archive is needed
+	}()
+	info, err := plain.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			os.Remove(path) // half an archive is none
+		}
+	}()
+	compressed := gzip.NewWriter(out)
+	archive := tar.NewWriter(compressed)
+	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "openshift_install.log", Mode: 0o600, Size: info.Size(), ModTime: a.cfg.Now()})
+	if err == nil {
+		_, err = io.Copy(archive, plain)
+	}
+	return errors.Join(err, archive.Close(), compressed.Close())
+}
+
+// redactedLog is a copy of the installer's own log without its secrets, open at its beginning.
+func (a *attempt) redactedLog() (*os.File, error) {
+	in, err := os.Open(filepath.Join(a.dir, installer.LogName))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(a.dir, "redacted-*.log")
+	if err != nil {
+		return nil, err
+	}
+	buffer := bufio.NewWriter(out)
+	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // the first error stays and Flush tells it
+	_, err = io.Copy(lines, in)
+	err = errors.Join(err, lines.Close(), buffer.Flush())
+	if err == nil {
+		_, err = out.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, out.Close(), os.Remove(out.Name()))
+	}
+	return out, nil
+}

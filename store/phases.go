@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// reported is a phase as a runner reported it first.
+type reported struct {
+	Attempt    int // number
+	Kind       lifecycle.Kind
+	Phase      lifecycle.Phase
+	ReceivedAt time.Time
+	OpenedAt   time.Time  // of the attempt
+	ClosedAt   *time.Time // of the attempt
+}
+
+// phases lists the phases that were reported of a cluster's creates and destroys, in their order. Preflight is not among them: the
+// move that opens an attempt tells of it, and while a cluster waits for room it is looked at again and again.
+func (s *Store) phases(ctx context.Context, cluster string) ([]reported, error) {
+	out, err := all[reported](ctx, s.pool, `
+		SELECT a.number AS attempt, a.kind, r.phase, r.received_at, a.opened_at, a.closed_at
+		FROM attempts a CROSS JOIN LATERAL (
+			SELECT DISTINCT ON (phase) phase, seq, received_at FROM reports
+			WHERE attempt_id = a.id AND phase NOT IN ('', 'preflight') ORDER BY phase, seq) r
+		WHERE a.cluster_id = $1 AND a.kind IN ('create', 'destroy') ORDER BY a.number, r.seq`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read the phases of %s: %w", cluster, err)
+	}
+	return out, nil
+}
+
+// withPhases adds to a timeline the reported phases that no decision moved to, because the next one came before anybody decided.
+// The decided moves stay as they are in the audit trail. Phases of an attempt stand in the order in which they were reported.
+func withPhases(events []Event, phases []reported) []Event {
+	after, attempt := 0, 0
+	for _, p := range phases {
+		if p.Attempt != attempt {
+			after, attempt = 0, p.Attempt
+		}
+		if at := decidedAt(events, p); at >= 0 {
+			after = max(after, at+1)
+			continue
+		}
+		words := lifecycle.PhaseWords(p.Kind, p.Phase)
+		if words == "" {
+			continue
+		}
+		at := slices.IndexFunc(events, func(e Event) bool { return e.At.After(p.ReceivedAt) })
+		if at < 0 {
+			at = len(events)
+		}
+		at = max(at, after)
+		status := lifecycle.Creating
+		if p.Kind == lifecycle.Destroy {
+			status = lifecycle.Destroying
+		}
+		events = slices.Insert(events, at, Event{At: p.ReceivedAt, Actor: Lifecycle, Action: "reported", To: string(status) + "/" + string(p.Phase), Why: words})
+		after = at + 1
+	}
+	return events
+}
+
+// decidedAt is where the timeline has the move to the phase that was made while its attempt was open; -1: there is none.
+func decidedAt(events []Event, p reported) int {
+	return slices.IndexFunc(events, func(e Event) bool {
+		_, phase, moved := strings.Cut(e.To, "/")
+		during := !e.At.Before(p.OpenedAt) && (p.ClosedAt == nil || !e.At.After(*p.ClosedAt))
+		return moved && phase == string(p.Phase) && during
+	})
+}
