@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/house/aws"
+	"github.com/ocpctl/ocpctl/internal/house/github"
 	"github.com/ocpctl/ocpctl/internal/house/installer"
 )
 
@@ -45,9 +46,6 @@ func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 		return l.count("SELECT count(*) FROM clusters WHERE status = 'READY'") == len(leaking)
 	})
 	for pr, leak := range leaking {
-		if leak.Class == installer.LeakGroupInUse {
-			l.shortenDeadline(pr)
-		}
 		if leak.Class == installer.LeakUser { // with minted credentials the cluster's operators would have made it
 			infra := l.infraOf(pr)
 			_, err := l.AWS.Plant(aws.Resource{Service: "iam", Type: "user", Name: infra + "-ingress-x2x4x", Attrs: map[string]string{"path": "/"}, Tags: map[string]string{"kubernetes.io/cluster/" + infra: "owned"}})
@@ -105,19 +103,29 @@ func (l *life) plantForeign(prs []int) []aws.Resource {
 	return out
 }
 
-// shortenDeadline spares the test the profile's hour: a destroyer that is refused for ever is stopped after seconds.
-func (l *life) shortenDeadline(pr int) {
-	conn, err := l.pool.Acquire(l.ctx)
-	require.NoError(l.t, err)
-	defer conn.Release()
-	for _, statement := range []string{
-		"SET session_replication_role = replica", // what was accepted never changes, the database says otherwise
-		fmt.Sprintf("UPDATE clusters SET spec = jsonb_set(spec, '{destroyDeadline}', '%d') WHERE pr_number = %d", (10 * time.Second).Nanoseconds(), pr),
-		"SET session_replication_role = origin",
-	} {
-		_, err = conn.Exec(l.ctx, statement)
-		require.NoError(l.t, err)
-	}
+// namesWhatIsInTheWay: AWS refuses again and again to delete a security group that a network interface of somebody else uses. The
+// destroyer is stopped for that, an hour before its deadline, and what is in the way stands first wherever people look.
+func (l *life) namesWhatIsInTheWay(pr int, left []aws.Resource) {
+	l.t.Helper()
+	i := slices.IndexFunc(left, func(r aws.Resource) bool { return r.Type == "network-interface" })
+	require.GreaterOrEqual(l.t, i, 0, "%+v", left)
+	held := left[i].ID
+	require.Positive(l.t, l.count(`SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
+		WHERE c.pr_number = $1 AND g.body LIKE '%destroy was stopped: it cannot remove %DependencyViolation%'`, pr))
+	require.Zero(l.t, l.count(`SELECT count(*) FROM log_chunks g JOIN attempts a ON a.id = g.attempt_id JOIN clusters c ON c.id = a.cluster_id
+		WHERE c.pr_number = $1 AND g.body LIKE '%destroy did not finish within its deadline%'`, pr))
+	var evidence, message string
+	require.NoError(l.t, l.pool.QueryRow(l.ctx, `
+		SELECT f.evidence[1], a.message FROM findings f JOIN clusters c ON c.id = f.cluster_id
+		JOIN LATERAL (SELECT message FROM attempts WHERE cluster_id = c.id AND closed_at IS NOT NULL ORDER BY number DESC LIMIT 1) a ON true
+		WHERE c.pr_number = $1 AND f.kind = 'blocked' AND f.resolved_at IS NULL`, pr).Scan(&evidence, &message))
+	require.Contains(l.t, evidence, held, "the finding")
+	require.Contains(l.t, message, held, "the attempt's result")
+	c := l.as("admin").cluster(l.nameOf(pr))
+	require.Contains(l.t, c.Blockers[0], held, "the API")
+	l.runUntil("the comment names "+held, 20*time.Second, func() bool {
+		return slices.ContainsFunc(l.GitHub.Comments(pr), func(said github.Comment) bool { return strings.Contains(said.Body, held) })
+	})
 }
 
 // removes is what the log says of classes that the destroyer itself removes: a balancer with its VPC, and a user when it is
@@ -164,6 +172,9 @@ func (l *life) leakEnds(pr int, leak installer.Leak) {
 		}
 		return false
 	})
+	if leak.Class == installer.LeakGroupInUse {
+		l.namesWhatIsInTheWay(pr, left)
+	}
 	for _, r := range left { // as the person who is named would
 		if r.Type != "vpc" && r.Type != "security-group" {
 			require.NoError(l.t, l.AWS.Free(r.ID))

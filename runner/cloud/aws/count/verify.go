@@ -3,6 +3,7 @@ package count
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -24,9 +25,17 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	v := &verification{seen: map[string]bool{}, pass: &pass}
 	v.add(c.askAll(ctx, c.firstQuestions(t, public)))
 	v.add(c.askAll(ctx, c.followUps(t, v.found)))
+	slices.SortStableFunc(pass.Leftovers, func(a, b contract.Leftover) int { return inOrder(a) - inOrder(b) })
 	pass.Clean = len(pass.Leftovers) == 0
 	return pass
 }
+
+// holdsOthers are the kinds that AWS deletes only when nothing uses them any more, in the order in which that can come about.
+var holdsOthers = []string{"security-group", "route-table", "subnet", "internet-gateway", "vpc"}
+
+// inOrder sorts what is left by what has to go first: people read the beginning of a list, and what stands in the way of the rest
+// belongs there.
+func inOrder(l contract.Leftover) int { return slices.Index(holdsOthers, l.Type) }
 
 // verification gathers answers into a pass.
 type verification struct {
