@@ -3,12 +3,12 @@
 SHELL := /bin/bash
 
 DEMO_DIR  ?= .demo
-PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/house/installer/cmd/openshift-install ./internal/house/installer/cmd/ccoctl ./internal/house/installer/cmd/oc
+PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Rooms whose tests run under the race detector in make test; make check runs all of them under it.
 RACED     := ./policy/... ./profiles/... ./chatops ./store
 # Packages whose tests start neither PostgreSQL nor the demo, from a list of packages with all that they and their tests import.
-QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/house\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
+QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # Without what a debugger needs, programs and tests are compiled and linked in four fifths of the time.
 export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false -ldflags=-w
 
@@ -73,7 +73,7 @@ fuzz: ## fuzz what strangers write (comments, repository files, deliveries), TIM
 
 .PHONY: seeds
 seeds: ## run the fault tests with SEEDS different seeds (200), and let as many pull requests live
-	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/house/...
+	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/devstack/...
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
@@ -100,7 +100,7 @@ generate: ## write the code that is generated from app/api/openapi.yaml
 github-shapes: ## write the shapes of GitHub's API anew, from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
-	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/house/github/shapes/github.json \
+	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/devstack/github/shapes/github.json \
 		-fields ../app/hooks/fields.json
 
 .PHONY: generated

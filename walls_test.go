@@ -1,4 +1,4 @@
-// Package ocpctl_test holds the walls of the house: which room may import which, and why.
+// Package ocpctl_test holds the rules of who may import whom, and why.
 package ocpctl_test
 
 import (
@@ -16,70 +16,87 @@ import (
 
 const module = "github.com/ocpctl/ocpctl/"
 
-// room says what a folder (and what lies below it, unless a longer path is listed) may import of ours.
-type room struct {
-	path string
-	may  []string // a trailing "/..." means: and below
-	why  string
+// area says what a folder (and what lies below it, unless a longer path is listed) may import of ours. Its floor is higher than
+// that of everything it imports: no import points back up.
+type area struct {
+	path  string
+	floor int
+	may   []string // a trailing "/..." means: and below
+	why   string
 }
 
-var rooms = []room{
-	{"price", nil, "what a cluster costs is said in one place, which everybody may ask and which asks nobody"},
-	{"lifecycle", []string{"price"}, "the heart is pure: it decides from values alone"},
-	{"profiles", []string{"internal/tagkey"}, "a catalogue knows nobody who reads it"},
-	{"migrations", nil, "SQL alone"},
-	{"policy", []string{"lifecycle", "price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
-	{"policy/rules", []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
-	{"policy/book", []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
-	{"chatops", []string{"lifecycle", "price", "policy"}, "the language is pure: words come from values"},
-	{"chatops/github", []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a wire carries words and knows no store"},
-	{"chatops/slack", []string{"internal/secret"}, "a wire carries words and knows no store"},
-	{"store", []string{"lifecycle", "price", "migrations", "store/auditchain"}, "the only room with SQL; it keeps verdicts as they come and calls nobody"},
-	{"store/auditchain", nil, "whoever holds a copy of the trail verifies it without a database; it shares nothing with the SQL that made it"},
-	{"store/artifacts", nil, "S3 alone: it knows no database"},
-	{"store/intake", []string{"lifecycle", "store", "store/artifacts", "runner/contract", "runner/names"}, "what runners say becomes rows in one place, for the API and for the spool"},
-	{"app", []string{"policy", "price", "policy/book", "profiles", "chatops", "store", "store/artifacts", "lifecycle", "internal/secret"}, "the desk never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
-	{"app/hooks", []string{"app", "policy", "profiles", "chatops/...", "store", "store/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "a door leads to the desk"},
-	{"app/auth", []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks is no matter of what exists: seats come from identities and claims, and what must be remembered is handed in"},
-	{"app/auth/awsproof", nil, "the CLI signs with it and must not bring the server along"},
-	{"app/web", []string{"app", "price", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle", "docs", "internal/download"}, "pages show what the desk gives, and the runbooks"},
-	{"app/api/client", nil, "a program that only talks to a server stays small"},
-	{"app/api", []string{"app", "price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store", "store/artifacts", "store/intake", "lifecycle", "runner/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only door runners know"},
-	{"controller", []string{"store", "store/artifacts", "store/intake", "lifecycle", "chatops/...", "runner/contract", "runner/dispatch", "internal/token"}, "the engine room never meets the desk: they meet in the store"},
-	{"runner", []string{"runner/...", "store/artifacts", "internal/secret", "internal/tagkey"}, "a pod with cloud credentials has no database"},
-	{"runner/cloud/aws/count", []string{"runner/cloud", "runner/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
-	{"runner/contract", nil, "plain structs, for both sides"},
-	{"runner/names", []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
-	{"runner/dispatch", nil, "it starts runners and knows nothing of clusters"},
-	{"internal/secret", nil, "imported by everybody"},
-	{"internal/tagkey", nil, "whoever refuses a tag and whoever deletes by it read the same list"},
-	{"internal/source", nil, "imported by both listeners"},
-	{"internal/buildinfo", nil, "imported by every program"},
-	{"internal/limit", nil, "imported by both listeners"},
-	{"internal/download", nil, "API and pages send files the same way"},
-	{"internal/token", nil, "imported by both sides"},
-	{"deploy", nil, "what an installation is made from; tests alone, which hold it against the code"},
-	{"docs", nil, "pages for people, carried inside the program; they know nobody"},
-	{"cmd", []string{"..."}, "programs wire everything by hand"},
-	{"cmd/ocpctl", []string{"app/api/client", "app/auth/awsproof", "price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
-	{"internal/house", []string{"..."}, "the whole house stands on everything"},
-	{"test", []string{"..."}, "tests of the whole"},
+var areas = []area{
+	// What everybody stands on: it knows nothing of clusters.
+	{"internal/buildinfo", 0, nil, "imported by every program"},
+	{"internal/limit", 0, nil, "imported by both listeners"},
+	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
+	{"internal/secret", 0, nil, "imported by everybody"},
+	{"internal/source", 0, nil, "imported by both listeners"},
+	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
+	{"internal/token", 0, nil, "imported by both sides"},
+	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
+	{"internal/contract", 0, nil, "plain structs of the Status API, for the server and the runner"},
+	{"internal/dispatch", 0, nil, "it starts runners and knows nothing of clusters"},
+	{"internal/download", 0, nil, "imported by the API and the pages"},
+	{"migrations", 0, nil, "SQL alone"},
+	{"docs", 0, nil, "pages for people, carried inside the program; they know nobody"},
+	{"store/auditchain", 0, nil, "whoever holds a copy of the trail verifies it without a database; it shares nothing with the SQL that made it"},
+	{"app/auth/awsproof", 0, nil, "the CLI signs with it and must not bring the server along"},
+	{"app/api/client", 0, nil, "a program that only talks to a server stays small"},
+
+	// Rules: values in, decisions out.
+	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
+	{"profiles", 1, []string{"internal/tagkey"}, "profiles know nobody who reads them"},
+	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
+	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
+	{"policy", 2, []string{"lifecycle", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
+	{"policy/rules", 3, []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
+	{"policy/book", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
+	{"chatops", 3, []string{"lifecycle", "internal/price", "policy"}, "texts for people are made from values"},
+	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
+
+	// State.
+	{"store", 3, []string{"lifecycle", "internal/price", "migrations", "store/auditchain"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"internal/intake", 4, []string{"lifecycle", "store", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+
+	// The runner.
+	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey"}, "a pod with cloud credentials has no database"},
+	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
+
+	// The application.
+	{"app", 5, []string{"policy", "internal/price", "policy/book", "profiles", "chatops", "store", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
+	{"app/credentials", 6, []string{"app", "policy", "store", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
+	{"app/admin", 6, []string{"app", "policy", "policy/book", "profiles", "store", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/auth", 6, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
+	{"app/pulls", 7, []string{"app", "app/credentials", "policy", "policy/book", "profiles", "chatops", "store", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
+	{"app/slash", 7, []string{"app", "app/credentials", "policy", "profiles", "chatops", "store", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
+	{"app/hooks", 8, []string{"app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
+	{"app/web", 8, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/api", 8, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only entry point that runners know"},
+	{"controller", 5, []string{"store", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
+
+	// Programs and the development stack.
+	{"deploy", 9, nil, "what an installation is made from; tests alone, which compare it with the code"},
+	{"cmd/ocpctl", 9, []string{"app/api/client", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
+	{"internal/devstack", 9, []string{"..."}, "the development stack stands on everything"},
+	{"cmd", 10, []string{"..."}, "programs wire everything by hand"},
+	{"test", 10, []string{"..."}, "tests of the whole"},
 }
 
-// outside says which room alone may import a dependency.
+// outside says which area alone may import a dependency.
 var outside = []struct {
 	dependency string
 	only       []string
 	why        string
 }{
-	{"github.com/jackc/pgx", []string{"store", "internal/house", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
-	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/house"}, "it takes a minute to compile"},
+	{"github.com/jackc/pgx", []string{"store", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
+	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/devstack"}, "it takes a minute to compile"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
-	{"k8s.io/client-go", []string{"runner/dispatch"}, "it is slow to compile"},
+	{"k8s.io/client-go", []string{"internal/dispatch"}, "it is slow to compile"},
 }
 
-// doors are rooms that one file alone may enter.
-var doors = []struct{ room, file, why string }{
+// guarded are areas that one file alone may enter.
+var guarded = []struct{ area, file, why string }{
 	{"runner/cloud/aws/count", "runner/cloud/aws/client.go", "it is there to be asked for a whole pass; a deletion looks for itself"},
 }
 
@@ -104,9 +121,9 @@ func checkFile(t *testing.T, path string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 	require.NoError(t, err)
 	folder := filepath.ToSlash(filepath.Dir(path))
-	in, known := roomOf(folder)
+	in, known := areaOf(folder)
 	if !known {
-		t.Errorf("%s stands in no room; add its folder to the walls with a reason", path)
+		t.Errorf("%s stands in no area; add its folder to the walls with a reason", path)
 		return
 	}
 	isTest := strings.HasSuffix(path, "_test.go")
@@ -117,12 +134,15 @@ func checkFile(t *testing.T, path string) {
 			if !isTest && ours != folder && !below(ours, in.path, in) && !permitted(ours, in.may) {
 				t.Errorf("%s imports %s; %s may not, because %s", path, ours, in.path, in.why)
 			}
-			for _, d := range doors {
-				if ours == d.room && filepath.ToSlash(path) != d.file && !isTest {
+			if other, found := areaOf(ours); !isTest && found && other.path != in.path && other.floor >= in.floor && !(within(ours, in.path) || within(in.path, other.path)) {
+				t.Errorf("%s (floor %d) imports %s (floor %d): no import points up", path, in.floor, ours, other.floor)
+			}
+			for _, d := range guarded {
+				if ours == d.area && filepath.ToSlash(path) != d.file && !isTest {
 					t.Errorf("%s imports %s; only %s may, because %s", path, ours, d.file, d.why)
 				}
 			}
-			if !isTest && strings.HasPrefix(ours, "internal/house") && in.path == "cmd" && !strings.HasPrefix(folder, "cmd/ocpctl-demo") {
+			if !isTest && strings.HasPrefix(ours, "internal/devstack") && in.path == "cmd" && !strings.HasPrefix(folder, "cmd/ocpctl-demo") {
 				t.Errorf("%s imports %s; only the demo program may, because a stand-in is no part of the product", path, ours)
 			}
 			continue
@@ -135,11 +155,11 @@ func checkFile(t *testing.T, path string) {
 	}
 }
 
-// roomOf finds the room with the longest path that holds the folder.
-func roomOf(folder string) (room, bool) {
-	var best room
+// areaOf finds the area with the longest path that holds the folder.
+func areaOf(folder string) (area, bool) {
+	var best area
 	found := false
-	for _, r := range rooms {
+	for _, r := range areas {
 		if within(folder, r.path) && (!found || len(r.path) > len(best.path)) {
 			best, found = r, true
 		}
@@ -147,10 +167,10 @@ func roomOf(folder string) (room, bool) {
 	return best, found
 }
 
-// below: a room may import its own subfolders that are no room of their own.
-func below(ours, roomPath string, in room) bool {
-	other, known := roomOf(ours)
-	return known && other.path == in.path && within(ours, roomPath)
+// below: an area may import its own subfolders that are no area of their own.
+func below(ours, areaPath string, in area) bool {
+	other, known := areaOf(ours)
+	return known && other.path == in.path && within(ours, areaPath)
 }
 
 func permitted(ours string, may []string) bool {
@@ -165,6 +185,6 @@ func permitted(ours string, may []string) bool {
 	return false
 }
 
-func within(folder, roomPath string) bool {
-	return folder == roomPath || strings.HasPrefix(folder, roomPath+"/")
+func within(folder, areaPath string) bool {
+	return folder == areaPath || strings.HasPrefix(folder, areaPath+"/")
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// clusterID begins the id of every cluster; no name can hold its underscore.
-const clusterID = "clu_"
+// ClusterIDPrefix begins the id of every cluster; no name can hold its underscore.
+const ClusterIDPrefix = "clu_"
 
 // seen is the cluster that ref means, by its id or its name (see named), if the principal may see it. What may not be seen is
 // told in the same words as what does not exist.
-func (d *Desk) seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+func (d *Desk) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, err
@@ -28,7 +28,7 @@ func (d *Desk) seen(ctx context.Context, p policy.Principal, ref string) (store.
 }
 
 // allowed is the same for what the principal may not only see but do.
-func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
+func (d *Desk) Allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	switch {
 	case err != nil:
@@ -36,12 +36,12 @@ func (d *Desk) allowed(ctx context.Context, p policy.Principal, ref string, act 
 	case access == "":
 		return store.Row{}, unseen(p, ref)
 	case opens(act) && !MayOpen(p, row):
-		return store.Row{}, fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
+		return store.Row{}, Fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
 			"Ask one of them, or create a cluster of another profile.", row.Name)
 	case p.May(act, row.Team), forUsers(act) && access == store.AccessUse:
 		return row, nil
 	case forUsers(act) && !p.May(policy.ActSee, row.Team):
-		return store.Row{}, fail(Denied, "%s is shown to you, and not for use. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
+		return store.Row{}, Fail(Denied, "%s is shown to you, and not for use. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
 	}
 	return store.Row{}, denied(p, act, row)
 }
@@ -67,7 +67,7 @@ func forUsers(act policy.Act) bool { return act == policy.ActKubeconfig || act =
 
 // look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
 func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
-	if !strings.HasPrefix(ref, clusterID) {
+	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return d.named(ctx, p, ref)
 	}
 	row, err := d.store.Cluster(ctx, ref)
@@ -103,7 +103,7 @@ func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (stor
 		for _, r := range rows {
 			each = append(each, fmt.Sprintf("%s on %s", r.ID, r.BaseDomain))
 		}
-		return store.Row{}, "", fail(Conflict, "%d clusters are called %s: %s. Name the one you mean by its id.", len(rows), name, strings.Join(each, ", "))
+		return store.Row{}, "", Fail(Conflict, "%d clusters are called %s: %s. Name the one you mean by its id.", len(rows), name, strings.Join(each, ", "))
 	}
 	access, err := d.access(ctx, p, rows[0])
 	return rows[0], access, err
@@ -144,16 +144,16 @@ func unseen(p policy.Principal, ref string) error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
-	return fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
+	return Fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
 }
 
 func seatless() error {
-	return fail(Denied, "You are known, but have no role here: no identity of this installation's catalogue matches what you signed in with. "+
+	return Fail(Denied, "You are known, but have no role here: no identity of this installation's catalogue matches what you signed in with. "+
 		"Ask a platform admin for a role in your team.")
 }
 
 // doing is what an act is called in a sentence.
-var doing = map[policy.Act]string{
+var ActWords = map[policy.Act]string{
 	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
 	policy.ActRefresh: "have its add-ons refreshed",
 	policy.ActRetry:   "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
@@ -167,12 +167,12 @@ func denied(p policy.Principal, act policy.Act, row store.Row) error {
 	if !slices.Contains(policy.RolesFor(act), policy.Requester) {
 		ask = "a platform admin"
 	}
-	return fail(Denied, "%s is team %s's, and to %s takes the role %s there; %s. Ask %s.",
-		row.Name, row.Team, doing[act], roles(policy.RolesFor(act)), yours(p, row.Team), ask)
+	return Fail(Denied, "%s is team %s's, and to %s takes the role %s there; %s. Ask %s.",
+		row.Name, row.Team, ActWords[act], RoleWords(policy.RolesFor(act)), OwnRole(p, row.Team), ask)
 }
 
 // yours says which role the principal has in the team.
-func yours(p policy.Principal, team string) string {
+func OwnRole(p policy.Principal, team string) string {
 	for _, role := range policy.Roles {
 		if p.Has(team, role) {
 			return "yours is " + plainly(role)
@@ -181,7 +181,7 @@ func yours(p policy.Principal, team string) string {
 	return "you have none"
 }
 
-func roles(all []policy.Role) string {
+func RoleWords(all []policy.Role) string {
 	words := make([]string, 0, len(all))
 	for _, r := range all {
 		words = append(words, plainly(r))
@@ -191,8 +191,8 @@ func roles(all []policy.Role) string {
 
 func plainly(r policy.Role) string { return strings.ReplaceAll(string(r), "_", " ") }
 
-// mayAll refuses what concerns the whole installation.
-func mayAll(p policy.Principal, act policy.Act, what string) error {
+// MayForEverybody refuses what concerns the whole installation.
+func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	if p.MayAnywhere(act) {
 		return nil
 	}
@@ -200,8 +200,8 @@ func mayAll(p policy.Principal, act policy.Act, what string) error {
 		return seatless()
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
-		return fail(Denied, "To %s takes the role %s in every team, because it shows or changes everybody's; you have it in some. Ask a platform admin of every team.",
-			what, roles(policy.RolesFor(act)))
+		return Fail(Denied, "To %s takes the role %s in every team, because it shows or changes everybody's; you have it in some. Ask a platform admin of every team.",
+			what, RoleWords(policy.RolesFor(act)))
 	}
-	return fail(Denied, "To %s takes the role %s; yours is %s. Ask a platform admin.", what, roles(policy.RolesFor(act)), plainly(p.Role()))
+	return Fail(Denied, "To %s takes the role %s; yours is %s. Ask a platform admin.", what, RoleWords(policy.RolesFor(act)), plainly(p.Role()))
 }

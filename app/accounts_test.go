@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -20,25 +21,26 @@ func adminsProof() *policy.Claims {
 }
 
 // withCatalogue is a desk on the house's store with another catalogue.
-func (h *house) withCatalogue(terms *book.Book) *app.Desk {
-	return app.New(app.Config{
+func (h *house) withCatalogue(terms *book.Book) services {
+	all, _ := newServices(app.Config{
 		Store: h.store, Book: func() book.Book { return *terms }, GitHub: h.github, Artifacts: h.shelf, Policy: policy.Settings{Grace: grace, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"}, UI: "https://ocpctl.test",
 	})
+	return all
 }
 
 // says comments as the account of GitHub with this number.
-func (h *house) says(d *app.Desk, id, number int64, login, body string) {
+func (h *house) says(d services, id, number int64, login, body string) {
 	h.Helper()
-	_, err := d.Comment(h.Context(), app.CommentEvent{
+	_, err := d.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: login, AuthorID: number, Action: "created", Body: body,
 	})
 	require.NoError(h, err)
 }
 
 // seated tells by an act that takes an admin whether a login counts as one: an admin may ask for a profile that holds our keys.
-func (h *house) seated(d *app.Desk, id, number int64, login string) bool {
+func (h *house) seated(d services, id, number int64, login string) bool {
 	h.Helper()
 	h.says(d, id, number, login, "/ocp create aws-minimal-mint --region mars-1")
 	replies := h.replies()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -13,17 +14,17 @@ import (
 // Destroy takes a cluster down now. Asking again answers with the same job; for a cluster that is gone this changes nothing and
 // succeeds. Destroying has the words for both.
 func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.allowed(ctx, p, ref, policy.ActDestroy)
+	row, err = d.Allowed(ctx, p, ref, policy.ActDestroy)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = reasoned(deed, false); err != nil {
+	if deed, err = CheckReason(deed, false); err != nil {
 		return store.Row{}, "", err
 	}
-	if isGone(row) {
+	if IsGone(row) {
 		return row, row.JobID, nil
 	}
-	job, err = d.store.Destroy(ctx, row.ID, d.by(deed, p))
+	job, err = d.store.Destroy(ctx, row.ID, d.Origin(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))
 	return row, job, err
 }
@@ -54,7 +55,7 @@ func (s Span) check() error {
 // Extend adds to a cluster's end, at most up to the profile's maximum. An end given as a moment is meant for the cluster as it
 // is now: where somebody else moved it at the same time, the end is computed again.
 func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActExtend)
+	row, err := d.Allowed(ctx, p, ref, policy.ActExtend)
 	if err != nil {
 		return Change{}, err
 	}
@@ -73,13 +74,13 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
 		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
-			check.Accept = fmt.Sprintf("after %s, at most until %s", when(row.Ends.TTL), when(row.Ends.Max))
+			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Max))
 		}
 		return Change{}, refusedBy(span, check)
 	}
 	var warned string
-	said := d.by(deed, p)
-	said.Afford = d.afford(p, row, "extended", &warned)
+	said := d.Origin(deed, p)
+	said.Afford = d.Afford(p, row, "extended", &warned)
 	before, _, capped, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
 	if err != nil {
@@ -92,14 +93,14 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 // Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
 // maximum. The deed's reason is required.
 func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActHold)
+	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := span.check(); err != nil {
 		return Change{}, err
 	}
-	if deed, err = reasoned(deed, true); err != nil {
+	if deed, err = CheckReason(deed, true); err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, "held"); err != nil {
@@ -122,8 +123,8 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 		until = row.Ends.Max
 	}
 	var warned string
-	said := d.by(deed, p)
-	said.Afford = d.afford(p, row, "held so long", &warned)
+	said := d.Origin(deed, p)
+	said.Afford = d.Afford(p, row, "held so long", &warned)
 	_, _, _, err = d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
 	if err != nil {
@@ -131,28 +132,28 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 	}
 	words := sentence(check)
 	if capped {
-		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, when(until))
+		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, chatops.Time(until))
 	}
 	return Change{Row: held, Words: words + warned, Capped: capped}, nil
 }
 
 // ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
 func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActHold)
+	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
 		return Change{}, err
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, d.by(deed, p))
+	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, d.Origin(deed, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	words := fmt.Sprintf("%s is no longer held. It ends %s: %s.", now.Name, when(now.DestroyAt), now.Ends.Reason())
+	words := fmt.Sprintf("%s is no longer held. It ends %s: %s.", now.Name, chatops.Time(now.DestroyAt), now.Ends.Reason())
 	if row.Ends.Hold.IsZero() {
-		words = fmt.Sprintf("%s was not held. It ends %s: %s.", now.Name, when(now.DestroyAt), now.Ends.Reason())
+		words = fmt.Sprintf("%s was not held. It ends %s: %s.", now.Name, chatops.Time(now.DestroyAt), now.Ends.Reason())
 	}
 	return Change{Row: now, Words: words}, nil
 }
@@ -177,18 +178,18 @@ func sentence(c policy.Check) string {
 // Scale gives a ready cluster another number of workers, within the bounds that were frozen with it. Asking for what is wanted
 // already answers with the same job.
 func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.allowed(ctx, p, ref, policy.ActScale)
+	row, err = d.Allowed(ctx, p, ref, policy.ActScale)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = reasoned(deed, false); err != nil {
+	if deed, err = CheckReason(deed, false); err != nil {
 		return store.Row{}, "", err
 	}
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	said := d.by(deed, p)
-	said.Afford = d.afford(p, row, "scaled so far", nil)
+	said := d.Origin(deed, p)
+	said.Afford = d.Afford(p, row, "scaled so far", nil)
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
 	return row, job, err
@@ -198,14 +199,14 @@ func scalable(row store.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:
-		return fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
+		return Fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
 			"Of another profile, one with bounds for its workers, it can be done.", row.Name, row.Profile)
 	case replicas < *least || replicas > *most:
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
 			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
 		}}
 	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
-		return fail(Conflict, "%s is %s (%s); workers are scaled once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
+		return Fail(Conflict, "%s is %s (%s); workers are scaled once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
 	}
 	return nil
 }

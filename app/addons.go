@@ -2,16 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -35,37 +32,24 @@ func frozen(b book.Book, names []string) ([]store.Addon, error) {
 // Refresh has a ready cluster's add-ons brought anew, as they were frozen with it. However often it is asked while one is under
 // way, one more follows.
 func (d *Desk) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	return d.refreshFor(ctx, p, ref, store.NewID("ask"), deed)
+	return d.RefreshFor(ctx, p, ref, store.NewID("ask"), deed)
 }
 
-// refreshFor is Refresh for a cause: the same again is the same wish.
-func (d *Desk) refreshFor(ctx context.Context, p policy.Principal, ref, cause string, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.allowed(ctx, p, ref, policy.ActRefresh)
+// RefreshFor is Refresh for a cause: the same again is the same wish.
+func (d *Desk) RefreshFor(ctx context.Context, p policy.Principal, ref, cause string, deed Deed) (row store.Row, job string, err error) {
+	row, err = d.Allowed(ctx, p, ref, policy.ActRefresh)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = reasoned(deed, false); err != nil {
+	if deed, err = CheckReason(deed, false); err != nil {
 		return store.Row{}, "", err
 	}
 	if why := unrefreshable(row); why != "" {
-		return store.Row{}, "", fail(Conflict, "%s", why)
+		return store.Row{}, "", Fail(Conflict, "%s", why)
 	}
-	job, err = d.store.WantRefresh(ctx, row.ID, cause, d.by(deed, p))
+	job, err = d.store.WantRefresh(ctx, row.ID, cause, d.Origin(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its add-ons cannot be refreshed.", row.Name))
 	return row, job, err
-}
-
-func (d *Desk) refreshByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
-	if err != nil {
-		return "", "", err
-	}
-	_, job, err := d.refreshFor(ctx, c.request.Principal, row.ID, c.cause, c.deed(c.Line))
-	if err != nil {
-		return "", "", err
-	}
-	return fmt.Sprintf("@%s, `%s` gets its add-ons anew: %s (job `%s`). Its comment tells what became of them.", c.event.Author, row.Name, strings.Join(row.Addons, ", "), job),
-		"refreshing " + row.Name, nil
 }
 
 // unrefreshable says why a cluster's add-ons cannot be brought anew; empty: they can.
@@ -77,34 +61,6 @@ func unrefreshable(row store.Row) string {
 		return fmt.Sprintf("%s is %s (%s); its add-ons are brought anew once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
 	}
 	return ""
-}
-
-// refreshed has the add-ons of the clusters of older commits brought anew, once for each head. A cluster that is not ready yet
-// gets them with its install.
-func (d *Desk) refreshed(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
-	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
-	for _, row := range newest {
-		if row.Wish != lifecycle.Present {
-			continue
-		}
-		job, err := d.store.WantRefresh(ctx, row.ID, "push:"+e.PR.Head, store.Deed{Actor: principalID(e.Actor), Door: row.Door, Why: why})
-		switch {
-		case errors.Is(err, store.ErrConflict):
-			notes = append(notes, row.Name+" is kept as it is: "+whyKept(row))
-		case err != nil:
-			return nil, fmt.Errorf("refresh %s: %w", row.ID, err)
-		default:
-			notes = append(notes, fmt.Sprintf("%s gets its add-ons anew: %s (job %s)", row.Name, why, job))
-		}
-	}
-	return notes, nil
-}
-
-func whyKept(row store.Row) string {
-	if len(row.Addons) == 0 {
-		return "it has no add-ons"
-	}
-	return fmt.Sprintf("it is not ready (%s)", strings.ToLower(string(row.Status)))
 }
 
 // missingAddons tells who asks why of every add-on that is not there.

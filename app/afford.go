@@ -11,7 +11,7 @@ import (
 // afford has the store judge what a change of the cluster will cost more, by the quotas and the budget that a new cluster of
 // the same person, team and repository is judged by. warned is filled in with what the one who asks should know though the
 // change is made.
-func (d *Desk) afford(p policy.Principal, row store.Row, what string, warned *string) *store.Afford {
+func (d *Desk) Afford(p policy.Principal, row store.Row, what string, warned *string) *store.Afford {
 	catalogue, repo := d.book().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
@@ -22,7 +22,7 @@ func (d *Desk) afford(p policy.Principal, row store.Row, what string, warned *st
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
 				policy.Rise(rise), used(u), catalogue)
 			if check.Result == policy.Fail {
-				return fail(Conflict, "%s cannot be %s: %s", row.Name, what, sentence(check))
+				return Fail(Conflict, "%s cannot be %s: %s", row.Name, what, sentence(check))
 			}
 			if check.Result == policy.Warn && warned != nil {
 				*warned = " " + sentence(check)
@@ -33,7 +33,7 @@ func (d *Desk) afford(p policy.Principal, row store.Row, what string, warned *st
 }
 
 // unaffordable is the refusal of afford within an error of the store; nil: it is another error, or none.
-func unaffordable(err error) *Error {
+func Unaffordable(err error) *Error {
 	var refused *Error
 	if errors.As(err, &refused) {
 		return refused
@@ -41,8 +41,8 @@ func unaffordable(err error) *Error {
 	return nil
 }
 
-// toPerson is a refusal as the answer to somebody's comment.
-func (e *Error) toPerson(login string) *Error {
+// To is a refusal as the answer to somebody's comment.
+func (e *Error) To(login string) *Error {
 	said := *e
 	said.Message = fmt.Sprintf("@%s, %s", login, e.Message)
 	return &said

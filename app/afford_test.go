@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -18,7 +19,7 @@ func poor(t *testing.T, budget, quota string) *house {
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n" + budget,
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 5" + quota + "}\n",
 	}))
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	h.comment(1, "will", "/ocp create aws-standard")
 	desktest.Ready(t, h.store, desktest.Shelf(h.shelf), h.only())
 	return h

@@ -18,8 +18,8 @@ type Approval struct {
 	WhyNot  string // else why it would not, and whom to ask
 }
 
-// seenBy is an approval as one principal sees it.
-func (d *Desk) seenBy(p policy.Principal, a store.Approval) Approval {
+// SeenBy is an approval as one principal sees it.
+func (d *Desk) SeenBy(p policy.Principal, a store.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
 	if err := d.mayVote(p, a); err != nil {
 		out.MayVote, out.WhyNot = false, err.Error()
@@ -33,7 +33,7 @@ func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.Approv
 		return nil, "", seatless()
 	}
 	if f.Cluster != "" {
-		row, err := d.seen(ctx, p, f.Cluster)
+		row, err := d.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
@@ -48,7 +48,7 @@ func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.Approv
 	}
 	out := make([]Approval, 0, len(page))
 	for _, a := range page {
-		out = append(out, d.seenBy(p, a))
+		out = append(out, d.SeenBy(p, a))
 	}
 	return out, next, nil
 }
@@ -67,17 +67,17 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
-		return Approval{}, fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
+		return Approval{}, Fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
 	}
-	return d.seenBy(p, a), nil
+	return d.SeenBy(p, a), nil
 }
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
 func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
-	return d.vote(ctx, p, id, approves, deed, func(by store.Deed) (store.Approval, error) { return d.store.Vote(ctx, id, approves, by) })
+	return d.VoteBy(ctx, p, id, approves, deed, func(by store.Deed) (store.Approval, error) { return d.store.Vote(ctx, id, approves, by) })
 }
 
-func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
+func (d *Desk) VoteBy(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
@@ -85,22 +85,22 @@ func (d *Desk) vote(ctx context.Context, p policy.Principal, id string, approves
 	if err := d.mayVote(p, a.Approval); err != nil {
 		return Approval{}, err
 	}
-	if deed, err = reasoned(deed, !approves); err != nil {
+	if deed, err = CheckReason(deed, !approves); err != nil {
 		return Approval{}, err
 	}
 	deed.Version = 0
-	now, err := do(d.by(deed, p))
+	now, err := do(d.Origin(deed, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
 	case errors.Is(err, store.ErrStale):
-		return Approval{}, fail(Conflict, "The pull request moved on since it was asked for, so this vote would be for something else. Look at the list of approvals for the one of the present head.")
+		return Approval{}, Fail(Conflict, "The pull request moved on since it was asked for, so this vote would be for something else. Look at the list of approvals for the one of the present head.")
 	case errors.Is(err, store.ErrConflict):
-		return Approval{}, fail(Conflict, "This approval waits no longer, or you voted already. Look at it again.")
+		return Approval{}, Fail(Conflict, "This approval waits no longer, or you voted already. Look at it again.")
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
-	return d.seenBy(p, now), nil
+	return d.SeenBy(p, now), nil
 }
 
 // mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
@@ -108,15 +108,15 @@ func (d *Desk) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return fail(Denied, "Here the word of %s of team %s counts; %s. Ask one of them.", voterWords(a.ByRole), a.Team, yours(p, a.Team))
+		return Fail(Denied, "Here the word of %s of team %s counts; %s. Ask one of them.", voterWords(a.ByRole), a.Team, OwnRole(p, a.Team))
 	case a.State != store.ApprovalPending:
-		return fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
+		return Fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
 	case voted:
-		return fail(Conflict, "You voted already. It has %d of the %d votes it needs.", approvers(a), a.Needs)
+		return Fail(Conflict, "You voted already. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs)
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
 	case a.Kind == store.ApproveKubeadmin && !d.mayGrantPassword(p, a):
-		return fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, and you may not open it yourself. "+
+		return Fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, and you may not open it yourself. "+
 			"A look at its password is for platform admins of every team to grant. Ask one of them.", a.ClusterName)
 	}
 	return nil
@@ -148,7 +148,7 @@ func voterWords(role string) string {
 }
 
 // approvers counts the votes for it.
-func approvers(a store.Approval) (n int) {
+func CountApprovals(a store.Approval) (n int) {
 	for _, v := range a.Votes {
 		if v.Approves {
 			n++
@@ -166,10 +166,10 @@ func because(why string) string {
 
 func ownRequest(a store.Approval) error {
 	if a.Kind == store.ApproveKubeadmin {
-		return fail(Denied, "You asked for it yourself, and a password is for another platform admin to grant. Ask one.")
+		return Fail(Denied, "You asked for it yourself, and a password is for another platform admin to grant. Ask one.")
 	}
 	if a.Needs == 1 {
-		return fail(Denied, "You asked for it yourself, and it needs somebody else's approval. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
+		return Fail(Denied, "You asked for it yourself, and it needs somebody else's approval. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
 	}
-	return fail(Denied, "You asked for it yourself, and it needs %d others. Ask them.", a.Needs)
+	return Fail(Denied, "You asked for it yourself, and it needs %d others. Ask them.", a.Needs)
 }

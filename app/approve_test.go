@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -31,7 +31,7 @@ func asking(t *testing.T) (h *house, asked time.Time) {
 // approves has maya comment at a time of GitHub's clock, and returns the answer.
 func (h *house) approves(id int64, at time.Time, body string) string {
 	h.Helper()
-	_, err := h.desk.Comment(h.Context(), app.CommentEvent{
+	_, err := h.desk.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: body, At: at,
 	})
 	require.NoError(h, err)
@@ -39,11 +39,11 @@ func (h *house) approves(id int64, at time.Time, body string) string {
 }
 
 // push is the event of a push of headB at a time of GitHub's clock. GitHub has it from now on.
-func (h *house) push(at time.Time) app.PullRequestEvent {
+func (h *house) push(at time.Time) pulls.PullRequestEvent {
 	pr := h.pr(true, label)
 	pr.Head, pr.UpdatedAt = headB, at
 	h.github.stands(pr)
-	return app.PullRequestEvent{PR: pr, Actor: "mallory", Action: app.ActionSynchronize}
+	return pulls.PullRequestEvent{PR: pr, Actor: "mallory", Action: pulls.ActionSynchronize}
 }
 
 // waitsFor is the head that the pull request's approval waits for; empty: none does.
@@ -172,7 +172,7 @@ func TestACommentWithoutATimeApprovesNoCommitThatItDoesNotName(t *testing.T) {
 
 func (h *house) clickApprove(cause, actor, head string) string {
 	h.Helper()
-	note, err := h.desk.CheckAction(h.Context(), app.CheckEvent{
+	note, err := h.desk.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: h.clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)

@@ -14,7 +14,7 @@ const maxApprovers = 5
 // approversOnGitHub lists the logins and teams (organization/slug) of GitHub that the catalogue names and whose approval would
 // count for what was granted; nil where it needs none. Somebody who approves by another identity alone, or by their permission
 // on a repository, is named by nobody and is not in it.
-func approversOnGitHub(w wish, v policy.Verdict) []string {
+func approversOnGitHub(w ClusterRequest, v policy.Verdict) []string {
 	if v.Approval == nil {
 		return nil
 	}
@@ -25,8 +25,8 @@ func approversOnGitHub(w wish, v policy.Verdict) []string {
 			continue
 		}
 		for _, who := range append(slices.Clone(id.Match["login"]), id.Match["team"]...) {
-			own := strings.EqualFold("github:"+who, w.request.Principal.ID) || strings.EqualFold(who, w.actor)
-			if own && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, who, w.pr.Repo, v.Grant.Ownership.Team) {
+			own := strings.EqualFold("github:"+who, w.Request.Principal.ID) || strings.EqualFold(who, w.Actor)
+			if own && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, who, w.PR.Repo, v.Grant.Ownership.Team) {
 				continue
 			}
 			out = append(out, who)

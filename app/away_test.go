@@ -6,15 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // typed is a comment on pull request 41 by an account that GitHub numbers, written a minute from now, after every cluster was
 // accepted.
-func typed(login string, account int64, body string) app.CommentEvent {
-	return app.CommentEvent{
+func typed(login string, account int64, body string) pulls.CommentEvent {
+	return pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: 900 + account, Author: login, AuthorID: account, Action: "created", Body: body,
 		At: time.Now().Add(time.Minute),
 	}
@@ -50,7 +50,7 @@ func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *t
 
 func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 	for name, given := range map[string]struct {
-		event app.CommentEvent
+		event pulls.CommentEvent
 		aged  string // what is done to what is remembered
 	}{
 		"somebody whose permission was never seen": {event: typed("will", 8, "/ocp destroy")},
@@ -63,7 +63,7 @@ func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 			event: typed("maya", 7, "/ocp destroy"), aged: `UPDATE seen_permissions SET permission = 'read' RETURNING login`,
 		},
 		"another command": {event: typed("maya", 7, "/ocp extend 4h")},
-		"a comment that is older than the cluster": {event: func() app.CommentEvent {
+		"a comment that is older than the cluster": {event: func() pulls.CommentEvent {
 			e := typed("maya", 7, "/ocp destroy")
 			e.At = time.Now().Add(-time.Hour)
 			return e
@@ -103,7 +103,7 @@ func TestThePermissionThatGitHubReportedLastReplacesTheOneBefore(t *testing.T) {
 func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
 	h := newHouse(t)
 	h.seenThenAway("maya", 7)
-	click := app.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
+	click := pulls.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
 	_, err := h.desk.CheckAction(t.Context(), click)
 	require.ErrorIs(t, err, errDown)
 	require.Equal(t, lifecycle.Absent, h.only().Wish)

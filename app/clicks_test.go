@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -16,7 +17,7 @@ import (
 
 func (h *house) click(cause, actor, button string, row store.Row) string {
 	h.Helper()
-	note, err := h.desk.CheckAction(h.Context(), app.CheckEvent{
+	note, err := h.desk.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -49,14 +50,14 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Empty(t, h.query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
 	require.Empty(t, h.query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
-	note, err := h.desk.CheckAction(t.Context(), app.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
+	note, err := h.desk.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
 	require.NoError(t, err)
 	require.Equal(t, "no cluster of this repository", note)
 }
 
 func (h *house) dispatch(cause, actor, kind, payload string) string {
 	h.Helper()
-	note, err := h.desk.Dispatch(h.Context(), app.DispatchEvent{
+	note, err := h.desk.Dispatch(h.Context(), pulls.DispatchEvent{
 		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -14,7 +14,7 @@ import (
 
 func opened(t *testing.T) *house {
 	h := newHouse(t)
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	return h
 }
 
@@ -133,10 +133,10 @@ func TestOnlyWhoMayWriteIsObeyed(t *testing.T) {
 
 func TestBotsEditsAndTalkAreIgnored(t *testing.T) {
 	h := opened(t)
-	base := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+	base := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
 	bot, edit, talk := base, base, base
 	bot.Bot, edit.Action, talk.Body = true, "edited", "what about an ocp cluster?"
-	for _, e := range []app.CommentEvent{bot, edit, talk} {
+	for _, e := range []pulls.CommentEvent{bot, edit, talk} {
 		_, err := h.desk.Comment(t.Context(), e)
 		require.NoError(t, err)
 	}
@@ -205,7 +205,7 @@ func TestASecondCreateOfTheSameProfileShowsTheFirst(t *testing.T) {
 func TestAClosedPullRequestGetsNoNewClusterButMayDestroy(t *testing.T) {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create")
-	h.sync(app.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
 	h.comment(2, "will", "/ocp create aws-standard")
 	require.Contains(t, h.replies()[0], "closed")
 	h.comment(3, "will", "/ocp destroy")
@@ -224,7 +224,7 @@ func TestATakenNameIsAConflictInWords(t *testing.T) {
 func TestACommentIsAnsweredByTheInstallationThatToldIt(t *testing.T) {
 	h := newHouse(t)
 	h.sync(h.event("opened", "will", true))
-	_, err := h.desk.Comment(t.Context(), app.CommentEvent{
+	_, err := h.desk.Comment(t.Context(), pulls.CommentEvent{
 		Installation: 7001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp status",
 	})
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ type Asked struct {
 // and Refused turns it into an error where a door wants one. What could not be read, or says what nobody could have, is an
 // error that names every wrong field, policy's among them.
 func (d *Desk) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
-	if err := mayAll(p, policy.ActCreate, "create clusters"); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Created{}, err
 	}
 	w, wrong := d.prepare(p, a, d.book(), time.Now())
@@ -36,7 +36,7 @@ func (d *Desk) Create(ctx context.Context, p policy.Principal, a Asked) (Created
 		return Created{}, Refused(d.evaluate(w, policy.Usage{}, time.Now()), wrong)
 	}
 	w.once, w.answer = a.Once, a.Answer
-	return d.create(ctx, w)
+	return d.CreateFrom(ctx, w)
 }
 
 // Preview is what would become of a request.
@@ -49,7 +49,7 @@ type Preview struct {
 // approval are found as the real call finds them. What a person should correct stands among the checks. Only what is no request
 // at all is an error.
 func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
-	if err := mayAll(p, policy.ActCreate, "create clusters"); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Preview{}, err
 	}
 	if unreadable(a.Wrong) {
@@ -68,9 +68,9 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
-		return d.rehearse(ctx, w)
+		return d.Rehearse(ctx, w)
 	}
-	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.request, w.book.Catalogue), "", w.book.Catalogue))
+	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.Request, w.book.Catalogue), "", w.book.Catalogue))
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
@@ -78,9 +78,9 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 }
 
 // rehearse creates a wish and rolls it back. That its name is taken is a result here, as every other refusal is.
-func (d *Desk) rehearse(ctx context.Context, w wish) (Preview, error) {
+func (d *Desk) Rehearse(ctx context.Context, w ClusterRequest) (Preview, error) {
 	w.rehearsed = true
-	made, err := d.create(ctx, w)
+	made, err := d.CreateFrom(ctx, w)
 	var taken *Error
 	if errors.As(err, &taken) && made.Taken {
 		v := made.Verdict
@@ -118,22 +118,22 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 }
 
 // prepare makes a wish of a request, and says what is wrong with it beside what policy will say.
-func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) (wish, []Field) {
+func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(a.Wrong) { // nothing was read that could be judged
-		return wish{book: b}, a.Wrong
+		return ClusterRequest{book: b}, a.Wrong
 	}
 	p = named(p, b.Catalogue)
 	r, endless := a.Request.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(a.Wrong, endless, wrong)
-	w := wish{request: r.wish(p, a.Door), book: b}
+	w := ClusterRequest{Request: r.wish(p, a.Door), book: b}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()
 	}
-	own := policy.OwnershipOf(w.request, b.Terms(now))
+	own := policy.OwnershipOf(w.Request, b.Terms(now))
 	_, exists, declared := b.Team(own.Team)
-	if own.Team != "" && !w.request.MayFor(own.Team) || declared && !exists { // what a team would fill in is not told, and not missed either
+	if own.Team != "" && !w.Request.MayFor(own.Team) || declared && !exists { // what a team would fill in is not told, and not missed either
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
@@ -146,7 +146,7 @@ func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) 
 		}
 	}
 	if w.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(w.sshKey) {
-		w.sshKey, w.notes = "", []policy.Check{cutForShow}
+		w.sshKey, w.Notes = "", []policy.Check{cutForShow}
 	}
 	return w, wrong
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -21,7 +22,7 @@ type Deed struct {
 }
 
 // once names what is asked for once, by whom.
-func (d Deed) once(p policy.Principal) string {
+func (d Deed) IdempotencyKey(p policy.Principal) string {
 	if d.Once == "" {
 		return store.NewID("ask")
 	}
@@ -29,7 +30,7 @@ func (d Deed) once(p policy.Principal) string {
 }
 
 // by is the deed as the store keeps it.
-func (d *Desk) by(deed Deed, p policy.Principal) store.Deed {
+func (d *Desk) Origin(deed Deed, p policy.Principal) store.Deed {
 	return store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version}
 }
 
@@ -44,7 +45,7 @@ type Change struct {
 const maxReason = 500
 
 // reasoned is the deed with its reason as the audit trail keeps it. Where it is required an empty one is refused.
-func reasoned(d Deed, required bool) (Deed, error) {
+func CheckReason(d Deed, required bool) (Deed, error) {
 	d.Why = strings.TrimSpace(strings.ReplaceAll(d.Why, "\x00", ""))
 	if d.Why == "" && !required {
 		return d, nil
@@ -60,14 +61,14 @@ func reasoned(d Deed, required bool) (Deed, error) {
 // after is the cluster as it stands after a change. contradicts are the words for what the store refused; what somebody
 // else changed first is stale.
 func (d *Desk) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
-	refused := unaffordable(err)
+	refused := Unaffordable(err)
 	switch {
 	case refused != nil:
 		return store.Row{}, refused
 	case errors.Is(err, store.ErrStale):
 		return store.Row{}, stale(row)
 	case errors.Is(err, store.ErrConflict) && contradicts != "":
-		return store.Row{}, fail(Conflict, "%s", contradicts)
+		return store.Row{}, Fail(Conflict, "%s", contradicts)
 	case err != nil:
 		return store.Row{}, fmt.Errorf("change cluster: %w", err)
 	}
@@ -79,31 +80,31 @@ func (d *Desk) after(ctx context.Context, row store.Row, err error, contradicts 
 }
 
 func stale(row store.Row) error {
-	return fail(Stale, "%s changed since you looked at it; nothing was done. Look again, and ask again with what you see then.", row.Name)
+	return Fail(Stale, "%s changed since you looked at it; nothing was done. Look again, and ask again with what you see then.", row.Name)
 }
 
 // wanted refuses what makes no sense for a cluster that is going.
 func wantedStill(row store.Row, what string) error {
 	switch {
-	case isGone(row):
-		return fail(Conflict, "%s It cannot be %s. Create a new cluster.", GoneSince(row), what)
+	case IsGone(row):
+		return Fail(Conflict, "%s It cannot be %s. Create a new cluster.", GoneSince(row), what)
 	case row.Wish == lifecycle.Present:
 		return nil
 	}
-	return fail(Conflict, "%s is already going (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+	return Fail(Conflict, "%s is already going (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
 }
 
-// isGone says that nothing is left of a cluster.
-func isGone(row store.Row) bool { return row.Phase == lifecycle.Released }
+// IsGone says that nothing is left of a cluster.
+func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
 
 // GoneSince says since when nothing is left of a cluster that is gone.
 func GoneSince(row store.Row) string {
-	return fmt.Sprintf("%s is gone: nothing has been left of it since %s.", row.Name, when(row.ReleasedAt))
+	return fmt.Sprintf("%s is gone: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
 }
 
 // Destroying says what came of asking for a cluster to be destroyed.
 func Destroying(row store.Row) string {
-	if isGone(row) {
+	if IsGone(row) {
 		return GoneSince(row)
 	}
 	return row.Name + " is being taken down. It is called destroyed once a count of our own, taken twice, found nothing left."

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // ErrUnreadable says that GitHub answered and what is asked for cannot be read there, whoever asks again: a person has to put
@@ -105,7 +105,6 @@ type Desk struct {
 	ui        string
 	log       *slog.Logger
 	since     time.Time
-	strangers *strangers
 	people    atomic.Pointer[string] // hash of the catalogue whose people the store knows
 }
 
@@ -121,12 +120,11 @@ func New(c Config) *Desk {
 	return &Desk{
 		store: c.Store, book: c.Book, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
 		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log, since: time.Now(),
-		strangers: newStrangers(time.Now),
 	}
 }
 
 // profiles are the names that anybody can ask for now, the default first.
-func (d *Desk) profiles() []string {
+func (d *Desk) ProfileNames() []string {
 	first := d.defaultProfile()
 	var names []string
 	if first != "" {

@@ -30,7 +30,7 @@ func (d *Desk) Draft(who policy.Principal, r CreateRequest, wrong []Field, now t
 	if row, err = d.draft(w, verdict.Grant, now); err != nil {
 		return store.Row{}, nil, err
 	}
-	for _, check := range w.notes {
+	for _, check := range w.Notes {
 		notes = append(notes, check.Words+" "+check.Next)
 	}
 	return row, notes, nil

@@ -46,6 +46,6 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-func fail(kind Kind, format string, args ...any) *Error {
+func Fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }

@@ -35,7 +35,7 @@ type End struct {
 // Explain says why a cluster was accepted, why it stands where it stands, when and why it ends, and what the principal can
 // do about it.
 func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -77,7 +77,7 @@ func whys(row store.Row) []string {
 	}
 	live := row.Phase != lifecycle.Released
 	add(row.Wish != lifecycle.Present, "Nobody wants it any more: %s.", strings.TrimSuffix(row.WishWhy, "."))
-	add(live && row.NeedsApproval, "It waits for a person's approval, until %s at most.", when(row.ApproveBy))
+	add(live && row.NeedsApproval, "It waits for a person's approval, until %s at most.", chatops.Time(row.ApproveBy))
 	if line := chatops.Line(row.Card); live && line != "" {
 		why = append(why, line)
 	}
@@ -86,11 +86,11 @@ func whys(row store.Row) []string {
 	for _, b := range row.Blockers {
 		add(live, "In the way: %s", b)
 	}
-	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", when(row.RetryAt))
+	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", chatops.Time(row.RetryAt))
 	add(row.AddonsWanted > row.AddonsDone, "Its add-ons are being brought anew: %s.", strings.Join(row.Addons, ", "))
 	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
-	add(row.HoldWhy != "", "It is held until %s: %s.", when(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
-	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", when(row.DestroyAt), row.Ends.Reason())
+	add(row.HoldWhy != "", "It is held until %s: %s.", chatops.Time(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
+	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", chatops.Time(row.DestroyAt), row.Ends.Reason())
 	return why
 }
 
@@ -139,7 +139,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 	}{
 		{policy.ActApprove, present && row.NeedsApproval, "Approve or refuse it" + command("approve", "")},
 		{policy.ActKubeconfig, ready && row.Outputs != nil, "Fetch its kubeconfig" + command("kubeconfig", "")},
-		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + when(row.Ends.Max) + command("extend", "4h")},
+		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + chatops.Time(row.Ends.Max) + command("extend", "4h")},
 		{policy.ActHold, present, hold + command("hold", "8h --reason …")},
 		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost), "Scale its workers" + command("scale-workers", "--replicas 2")},
 		{policy.ActRefresh, present && unrefreshable(row) == "", "Have its add-ons brought anew" + command("refresh", "")},

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -78,11 +79,11 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 // A push that was worked while a wish was judged found nothing yet whose approval it could make void.
 func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	pushed := h.pr(true)
 	pushed.Head = strings.Repeat("b", 40)
 	h.github.meanwhile = func() {
-		h.sync(app.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
+		h.sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
 	}
 	h.comment(1, "will", "/ocp create")
 	waiting, _, err := h.store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
@@ -100,7 +101,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.NoError(t, err)
 	pushed := h.pr(true, label)
 	pushed.Head = strings.Repeat("b", 40)
-	note := h.sync(app.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
+	note := h.sync(pulls.PullRequestEvent{PR: pushed, Actor: "will", Action: "synchronize"})
 	require.Contains(t, note, "waits for approval of "+pushed.Head)
 	after, _, err := h.store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(t, err)

@@ -14,8 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	adminpkg "github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -142,11 +146,31 @@ type house struct {
 	*testing.T
 	url    string
 	store  *store.Store
-	desk   *app.Desk
+	desk   services
+	slash  *slash.Service
 	book   book.Book
 	github *people
 	shelf  shelf
 	clock  time.Time // updated_at of the next event
+}
+
+// services are what requests of every source lead to but Slack's.
+type services struct {
+	*app.Desk
+	*credentialsService
+	*adminService
+	*pulls.Service
+}
+
+type (
+	credentialsService = credentials.Service
+	adminService       = adminpkg.Service
+)
+
+func newServices(c app.Config) (services, *slash.Service) {
+	core := app.New(c)
+	links := credentials.New(core, c)
+	return services{core, links, adminpkg.New(core, c), pulls.New(core, links, c)}, slash.New(core, links, c)
 }
 
 func newHouse(t *testing.T) *house {
@@ -176,7 +200,7 @@ func houseWith(t *testing.T, terms book.Book, set ...func(*policy.Settings)) *ho
 	t.Cleanup(s.Close)
 	h.store = s
 	h.book = terms
-	h.desk = app.New(app.Config{
+	h.desk, h.slash = newServices(app.Config{
 		Store: s, Book: func() book.Book { return h.book }, GitHub: h.github, Artifacts: h.shelf,
 		Policy: settings,
 		Repositories: []app.Repository{
@@ -197,7 +221,7 @@ func (h *house) pr(open bool, labels ...string) store.PullRequest {
 	}
 }
 
-func (h *house) sync(e app.PullRequestEvent) string {
+func (h *house) sync(e pulls.PullRequestEvent) string {
 	h.Helper()
 	h.github.stands(e.PR)
 	note, err := h.desk.SyncPullRequest(h.Context(), e)
@@ -207,14 +231,14 @@ func (h *house) sync(e app.PullRequestEvent) string {
 
 func (h *house) labeled(actor string, labels ...string) string {
 	h.Helper()
-	return h.sync(app.PullRequestEvent{PR: h.pr(true, labels...), Actor: actor, Action: "labeled", Label: labels[len(labels)-1]})
+	return h.sync(pulls.PullRequestEvent{PR: h.pr(true, labels...), Actor: actor, Action: "labeled", Label: labels[len(labels)-1]})
 }
 
 // comment writes on pull request 41, a second after whatever happened before.
 func (h *house) comment(id int64, author, body string) string {
 	h.Helper()
 	h.clock = h.clock.Add(time.Second)
-	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
+	note, err := h.desk.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: author, Action: "created", Body: body, At: h.clock,
 	})
 	require.NoError(h, err)
@@ -263,8 +287,8 @@ func (h *house) effects() []string {
 }
 
 // event is something that happens to pull request 41, a second after the event before.
-func (h *house) event(action, actor string, open bool, labels ...string) app.PullRequestEvent {
-	return app.PullRequestEvent{PR: h.pr(open, labels...), Actor: actor, Action: action}
+func (h *house) event(action, actor string, open bool, labels ...string) pulls.PullRequestEvent {
+	return pulls.PullRequestEvent{PR: h.pr(open, labels...), Actor: actor, Action: action}
 }
 
 // destroyed takes a cluster down by hand.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -17,7 +18,7 @@ import (
 
 func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	h := newHouse(t)
-	e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "toni", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "toni", Action: "labeled", Label: label}
 	h.sync(e)
 	h.sync(e)
 	require.Equal(t, []string{"remove_label " + label}, h.effects(), "once, with the refusal")
@@ -25,11 +26,11 @@ func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	require.Contains(t, h.replies()[0], "takes write")
 	require.Contains(t, h.replies()[0], "The label was taken off. Set it again")
 
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
 	h.labeled("toni", label)
 	require.Len(t, h.replies(), 2, "asked again, answered again")
 	require.Len(t, h.effects(), 2)
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
 	h.labeled("will", label)
 	h.only()
 	require.Len(t, h.effects(), 2)
@@ -39,7 +40,7 @@ func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
 	h := newHouse(t)
 	pr := h.pr(true, label)
 	pr.Author = "maya" // who may
-	h.sync(app.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
 	require.Empty(t, h.clusters())
 }
 
@@ -57,14 +58,14 @@ func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	gone := app.PullRequestEvent{PR: h.pr(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
+	gone := pulls.PullRequestEvent{PR: h.pr(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
 	require.Contains(t, h.sync(gone), "comes back")
 	h.sync(gone)
 	require.True(t, h.only().Ends.LabelRemoved.IsZero())
 	require.Equal(t, []string{"add_label " + label}, h.effects())
 
 	h.destroyed(h.only())
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "labeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "labeled", Label: label})
 	h.only()
 	require.Equal(t, []string{"add_label " + label, "remove_label " + label}, h.effects(), "it came back too late, and we ask for nothing ourselves")
 	require.Empty(t, h.replies())
@@ -75,7 +76,7 @@ func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *tes
 func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	unlabeled := app.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label}
+	unlabeled := pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label}
 	h.github.stands(unlabeled.PR)
 	h.comment(1, "will", "/ocp create aws-standard") // sees it before anybody told
 	require.False(t, h.clusters()[0].Ends.LabelRemoved.IsZero())
@@ -86,7 +87,7 @@ func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	require.True(t, h.clusters()[0].Ends.LabelRemoved.IsZero(), "it comes back")
 	require.Equal(t, []string{"add_label " + label}, slices.DeleteFunc(h.effects(), func(e string) bool { return strings.HasPrefix(e, "react") }))
 
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
 	require.False(t, h.clusters()[0].Ends.LabelRemoved.IsZero(), "somebody takes it off anew")
 }
 
@@ -100,7 +101,7 @@ func TestALabelOnWhatACommentAskedForGoesWithItToo(t *testing.T) {
 	h.labeled("toni", label)
 	require.Len(t, places(), 1)
 	h.only()
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "toni", Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "toni", Action: "unlabeled", Label: label})
 	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it was not asked for by the label")
 }
 
@@ -118,7 +119,7 @@ func TestOneLabelOnManyPullRequestsIsAWishForEach(t *testing.T) {
 		if n%2 == 1 {
 			actor = "rita"
 		}
-		e := app.PullRequestEvent{PR: h.pr(true, label), Actor: actor, Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: actor, Action: "labeled", Label: label}
 		e.PR.Number = 100 + n
 		h.sync(e)
 	}
@@ -145,7 +146,7 @@ func TestALabelSaysHowLong(t *testing.T) {
 	h.labeled("toni", label, "ocp-ttl/10")
 	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL)
 	require.Equal(t, []string{"remove_label ocp-ttl/bogus", "remove_label ocp-ttl/10"}, h.effects())
-	longer := app.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/12"), Actor: "will", Action: "labeled", Label: "ocp-ttl/12"}
+	longer := pulls.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/12"), Actor: "will", Action: "labeled", Label: "ocp-ttl/12"}
 	h.sync(longer)
 	h.sync(longer)
 	require.Equal(t, row.AcceptedAt.Add(12*time.Hour), h.only().Ends.TTL)
@@ -157,7 +158,7 @@ func TestALabelSaysHowLong(t *testing.T) {
 	h.labeled("will", label, "ocp-ttl/500")
 	require.Len(t, h.replies(), told+1, "it is at its maximum already, and that is an answer too")
 	require.Contains(t, h.lastReply(), "ocp-ttl/500")
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/500"), Actor: "will", Action: "edited"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/500"), Actor: "will", Action: "edited"})
 	require.Len(t, h.replies(), told+1, "it is answered once")
 
 	h.comment(1, "will", "/ocp create aws-standard")
@@ -176,14 +177,14 @@ func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 	require.Equal(t, []string{"remove_label " + chatops.KeepLabel}, h.effects())
 	require.Contains(t, h.replies()[0], "@toni")
 
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
 	h.labeled("will", label, chatops.KeepLabel)
 	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.only().Ends.Hold, time.Minute)
 	h.comment(1, "will", "/ocp create aws-standard")
 	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.clusters()[1].Ends.Hold, time.Minute, "what comes while it stands is kept too")
 	h.comment(2, "will", "/ocp hold 5h aws-standard")
 
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Action: app.ActionSeen, Why: "seen by the sweep"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"})
 	require.True(t, h.clusters()[0].Ends.Hold.IsZero())
 	require.False(t, h.clusters()[1].Ends.Hold.IsZero(), "another hold stays")
 }
@@ -213,7 +214,7 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'labels_asked'`), 1)
 	terms, err := book.Embedded()
 	require.NoError(t, err)
-	offline := app.New(app.Config{Store: h.store, Book: func() book.Book { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
+	offline, _ := newServices(app.Config{Store: h.store, Book: func() book.Book { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
 	_, err = offline.EnsureLabels(t.Context(), admin, repo, app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err, "the half without GitHub leaves it to the other")
 }

@@ -18,7 +18,7 @@ type Log struct {
 
 // Log returns the last lines of the log of one of a cluster's jobs: of the newest, where job is empty. It is redacted.
 func (d *Desk) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Log{}, err
 	}
@@ -30,7 +30,7 @@ func (d *Desk) Log(ctx context.Context, p policy.Principal, ref, job string, lin
 		return Log{}, err
 	}
 	if of.ID != row.ID {
-		return Log{}, fail(NotFound, "There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name)
+		return Log{}, Fail(NotFound, "There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name)
 	}
 	out := Log{Job: found}
 	if out.mark, err = d.store.LogEnd(ctx, job); err != nil {

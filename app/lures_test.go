@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/rendered"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/rendered"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -70,7 +70,7 @@ func TestNoBranchFileOrLabelPlacesALink(t *testing.T) {
 		pr.Base, pr.HeadRef, pr.Author = lure, lure, lure
 		for _, set := range []string{label, "ocp/" + lure, "ocp-ttl/" + lure} {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
-			h.sync(app.PullRequestEvent{PR: pr, Actor: "will", Action: app.ActionLabeled, Label: set})
+			h.sync(pulls.PullRequestEvent{PR: pr, Actor: "will", Action: pulls.ActionLabeled, Label: set})
 		}
 		require.Len(t, h.replies(), 3)
 		h.clean(lure, h.replies()...)

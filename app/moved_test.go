@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (h *house) moved(e app.RepositoryEvent) string {
+func (h *house) moved(e pulls.RepositoryEvent) string {
 	h.Helper()
 	e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
 	note, err := h.desk.RepositoryMoved(h.Context(), e)
@@ -47,30 +48,30 @@ func TestWhatHappensToARepository(t *testing.T) {
 		return state
 	}
 	for name, c := range map[string]struct {
-		event    app.RepositoryEvent
+		event    pulls.RepositoryEvent
 		answers  map[string]app.RepositoryState // how GitHub says it stands, once it happened
 		repo     string
 		ends     string // why; empty: it goes on
 		followed int64  // to another installation
 	}{
-		"renamed": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: to},
+		"renamed": {event: pulls.RepositoryEvent{Action: "renamed", From: repo, To: to},
 			answers: map[string]app.RepositoryState{repo: reached(to), to: reached(to)}, repo: to},
-		"renamed, and the name taken": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: to},
+		"renamed, and the name taken": {event: pulls.RepositoryEvent{Action: "renamed", From: repo, To: to},
 			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.ID = 902 }), to: reached(to)}, repo: to},
-		"renamed twice, heard late": {event: app.RepositoryEvent{Action: "renamed", From: repo, To: "acme/between"},
+		"renamed twice, heard late": {event: pulls.RepositoryEvent{Action: "renamed", From: repo, To: "acme/between"},
 			answers: map[string]app.RepositoryState{repo: reached(to), "acme/between": reached(to)}, repo: to},
-		"transferred to ours": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "umbrella/shop"},
+		"transferred to ours": {event: pulls.RepositoryEvent{Action: "transferred", From: repo, To: "umbrella/shop"},
 			answers: map[string]app.RepositoryState{repo: {Installation: 6001, ID: 900, Name: "umbrella/shop"}}, repo: "umbrella/shop", followed: 6001},
-		"transferred to a nobody": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
+		"transferred to a nobody": {event: pulls.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
 			answers: map[string]app.RepositoryState{repo: {ID: 900, Name: "nobody/shop"}}, repo: "nobody/shop",
 			ends: "the repository moved to nobody/shop, where the App is not installed"},
-		"transferred out of sight": {event: app.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
+		"transferred out of sight": {event: pulls.RepositoryEvent{Action: "transferred", From: repo, To: "nobody/shop"},
 			answers: map[string]app.RepositoryState{repo: gone}, repo: repo, ends: "the repository moved to nobody/shop, where the App is not installed"},
-		"deleted": {event: app.RepositoryEvent{Action: "deleted", From: repo},
+		"deleted": {event: pulls.RepositoryEvent{Action: "deleted", From: repo},
 			answers: map[string]app.RepositoryState{repo: gone}, repo: repo, ends: "acme/shop was deleted"},
-		"deleted and made anew": {event: app.RepositoryEvent{Action: "deleted", From: repo},
+		"deleted and made anew": {event: pulls.RepositoryEvent{Action: "deleted", From: repo},
 			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.ID = 902 })}, repo: repo, ends: "acme/shop was deleted"},
-		"archived": {event: app.RepositoryEvent{Action: "archived", From: repo},
+		"archived": {event: pulls.RepositoryEvent{Action: "archived", From: repo},
 			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.Archived = true })}, repo: repo, ends: "acme/shop was archived"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,20 +119,20 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	state := reached(repo)
 	state.Archived = true
 	h.github.repos, h.github.installed = map[string]app.RepositoryState{repo: state}, map[string]int64{repo: 5001}
-	h.moved(app.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
-	seen := h.event(app.ActionSeen, "", true, label)
+	h.moved(pulls.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
+	seen := h.event(pulls.ActionSeen, "", true, label)
 	seen.PR.RepoID, seen.Archived = 900, true
 	h.sync(seen)
 	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "it is seen all the time")
-	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+	_, err := h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
 	require.NoError(t, err)
 	require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
-	h.moved(app.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
 	require.False(t, h.only().Ends.PRClosed.IsZero(), "told, and not so")
 	h.github.repos[repo] = reached(repo)
-	h.moved(app.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
 	require.True(t, h.only().Ends.PRClosed.IsZero())
-	h.moved(app.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
 	require.True(t, h.only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
 	seen.Archived = true
 	h.sync(seen)
@@ -142,9 +143,9 @@ func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *test
 	h := newHouse(t)
 	h.numbered()
 	h.github.repos = map[string]app.RepositoryState{repo: {ID: 900, Name: repo}} // it is public
-	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
 	require.False(t, h.only().Ends.PRClosed.IsZero())
-	seen := h.event(app.ActionSeen, "", true, label)
+	seen := h.event(pulls.ActionSeen, "", true, label)
 	seen.PR.RepoID = 900
 	h.sync(seen)
 	require.False(t, h.only().Ends.PRClosed.IsZero())
@@ -155,17 +156,17 @@ func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *test
 
 func TestWhatHappensToAnInstallation(t *testing.T) {
 	for name, c := range map[string]struct {
-		gone, back app.InstallationEvent
+		gone, back pulls.InstallationEvent
 		why        string
 	}{
-		"suspended": {app.InstallationEvent{Action: "suspend"}, app.InstallationEvent{Action: "unsuspend"}, "the App was suspended on acme/shop"},
-		"removed":   {app.InstallationEvent{Action: "removed", Repos: []string{repo}}, app.InstallationEvent{Action: "added", Repos: []string{repo}}, "the App was removed from acme/shop"},
-		"deleted":   {app.InstallationEvent{Action: "deleted"}, app.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{repo}}, "the App was removed from acme/shop"},
+		"suspended": {pulls.InstallationEvent{Action: "suspend"}, pulls.InstallationEvent{Action: "unsuspend"}, "the App was suspended on acme/shop"},
+		"removed":   {pulls.InstallationEvent{Action: "removed", Repos: []string{repo}}, pulls.InstallationEvent{Action: "added", Repos: []string{repo}}, "the App was removed from acme/shop"},
+		"deleted":   {pulls.InstallationEvent{Action: "deleted"}, pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{repo}}, "the App was removed from acme/shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.labeled("will", label)
-			change := func(e app.InstallationEvent) string {
+			change := func(e pulls.InstallationEvent) string {
 				h.Helper()
 				e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
 				note, err := h.desk.InstallationChanged(t.Context(), e)
@@ -187,14 +188,14 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			require.ErrorIs(t, err, errDown, "it is asked again")
 			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub does not answer")
 			h.github.down.Store(false)
-			change(app.InstallationEvent{Action: "removed", Repos: []string{"acme/other"}})
-			change(app.InstallationEvent{Action: "removed"})
+			change(pulls.InstallationEvent{Action: "removed", Repos: []string{"acme/other"}})
+			change(pulls.InstallationEvent{Action: "removed"})
 			require.True(t, h.only().Ends.PRClosed.IsZero())
 			change(c.gone)
 			require.Equal(t, c.why, h.only().Ends.Reason())
 			require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.PRClosed, time.Minute)
 			change(c.back)
-			h.sync(h.event(app.ActionSeen, "", true, label))
+			h.sync(h.event(pulls.ActionSeen, "", true, label))
 			require.False(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was gone again, and anybody may see it")
 			h.github.installed = there
 			change(c.back)
@@ -208,11 +209,11 @@ func TestAnInstallationThatWasMadeAnewIsFollowedWhicheverIsToldFirst(t *testing.
 	h := newHouse(t)
 	h.labeled("will", label)
 	h.github.installed = map[string]int64{repo: 7001}
-	_, err := h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
+	_, err := h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
 	require.NoError(t, err)
 	require.True(t, h.only().Ends.PRClosed.IsZero())
 	require.EqualValues(t, 7001, h.only().PR.Installation)
-	_, err = h.desk.InstallationChanged(t.Context(), app.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
+	_, err = h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
 	require.NoError(t, err)
 	require.EqualValues(t, 7001, h.only().PR.Installation, "told by one that GitHub does not name")
 }
@@ -222,7 +223,7 @@ func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T)
 	h := newHouse(t)
 	h.labeled("will", label)
 	h.github.installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
-	e := app.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
+	e := pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
 	_, err := h.store.Alone(t.Context(), "turns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -252,7 +253,7 @@ func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 			cancel()
 		}
 	}
-	suspended := app.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
+	suspended := pulls.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
 	_, err := h.desk.InstallationChanged(ctx, suspended)
 	require.ErrorIs(t, err, context.Canceled)
 	done := len(h.query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
@@ -288,9 +289,9 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 			before.PR.RepoID = 900
 			h.sync(before)
 			h.github.repos = map[string]app.RepositoryState{repo: reached(to)}
-			h.moved(app.RepositoryEvent{Action: "renamed", RepoID: 900, From: repo, To: to})
+			h.moved(pulls.RepositoryEvent{Action: "renamed", RepoID: 900, From: repo, To: to})
 
-			e := app.PullRequestEvent{PR: before.PR, Actor: "will", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: before.PR, Actor: "will", Action: "labeled", Label: label}
 			e.PR.Labels, e.PR.UpdatedAt = []string{label}, before.PR.UpdatedAt.Add(late)
 			is := e.PR // as GitHub says, whichever name it is asked by
 			is.Repo, is.UpdatedAt = to, before.PR.UpdatedAt.Add(max(late, 0))
@@ -335,10 +336,10 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	require.Equal(t, old.ID, rows[0].ID)
 
 	h.github.repos = map[string]app.RepositoryState{repo: {Installation: 5001, ID: 902, Name: repo}}
-	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
 	require.True(t, h.clusters()[1].Ends.PRClosed.IsZero(), "the one that was deleted is another")
 	h.github.repos = nil
-	h.moved(app.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
+	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
 	require.False(t, h.clusters()[1].Ends.PRClosed.IsZero())
 }
 

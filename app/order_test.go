@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	e := h.event(app.ActionSeen, "", false, label)
+	e := h.event(pulls.ActionSeen, "", false, label)
 	e.PR.Merged, e.Why = true, "seen by the sweep"
 	h.sync(e)
 	require.Equal(t, "the pull request was merged, seen by the sweep", h.only().Ends.Reason())
@@ -85,14 +85,14 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range permutations(len(c.events)) {
 				h := newHouse(t)
-				at, events := h.pr(true), make([]app.PullRequestEvent, len(c.events))
+				at, events := h.pr(true), make([]pulls.PullRequestEvent, len(c.events))
 				for i, e := range c.events {
 					pr := at
 					pr.Open, pr.Labels, pr.UpdatedAt = e.open, e.labels, at.UpdatedAt.Add(e.after)
 					if e.action == "synchronize" {
 						pr.Head = head
 					}
-					events[i] = app.PullRequestEvent{PR: pr, Actor: "will", Action: e.action, Label: e.label}
+					events[i] = pulls.PullRequestEvent{PR: pr, Actor: "will", Action: e.action, Label: e.label}
 				}
 				h.github.prs = map[int]store.PullRequest{41: events[len(events)-1].PR}
 				for _, i := range order {
@@ -130,7 +130,7 @@ func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 
 func TestALateLabelIsNoWishOnceALaterOneWasRefused(t *testing.T) {
 	h := newHouse(t)
-	first := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	first := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.labeled("toni", label)
 	h.sync(first)
 	require.Empty(t, h.clusters(), "the label that stands is toni's, and was answered")

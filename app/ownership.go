@@ -2,6 +2,7 @@ package app
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -20,7 +21,7 @@ func (r Repository) Holds(repo string) bool {
 }
 
 // ownership finds the first line that matches the repository; the zero value when none does, which policy refuses.
-func (d *Desk) ownership(repo string) policy.Ownership {
+func (d *Desk) OwnershipOf(repo string) policy.Ownership {
 	for _, line := range d.repos {
 		if line.Holds(repo) {
 			return line.Ownership
@@ -28,3 +29,8 @@ func (d *Desk) ownership(repo string) policy.Ownership {
 	}
 	return policy.Ownership{}
 }
+
+var nameChars = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+
+// IsRepositoryName says whether GitHub could call an owner or a repository so. Dots alone would be a way through its addresses.
+func IsRepositoryName(s string) bool { return nameChars.MatchString(s) && strings.Trim(s, ".") != "" }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/rules"
@@ -43,7 +44,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 
 func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 	h := newHouse(t)
-	e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.sync(e)
 	require.Equal(t, "nothing to change", h.sync(e))
 	e.Action = "sweep" // the same state, seen by a look at the pull request
@@ -54,8 +55,8 @@ func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 
 func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
 	h := newHouse(t)
-	labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	h.sync(app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
+	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.sync(pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
 	require.Contains(t, h.sync(labeled), "older than")
 	require.Empty(t, h.clusters())
 }
@@ -65,7 +66,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	h.labeled("will", label)
 	ttl := h.only().DestroyAt
 
-	closed := app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
+	closed := pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
 	require.Contains(t, h.sync(closed), "ends")
 	end := h.only().Ends.PRClosed
 	require.WithinDuration(t, time.Now().Add(grace), end, time.Minute)
@@ -73,7 +74,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	require.Equal(t, "nothing to change", h.sync(closed), "told again, the end stays where it was")
 	require.Equal(t, end, h.only().Ends.PRClosed)
 
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
 	require.True(t, h.only().Ends.PRClosed.IsZero())
 	require.Equal(t, ttl, h.only().DestroyAt)
 	require.Equal(t, lifecycle.Present, h.only().Wish)
@@ -81,17 +82,17 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 
 func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
 	h := newHouse(t)
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	h.comment(1, "will", "/ocp create aws-standard")
 	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
-	h.sync(app.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
 	require.False(t, h.only().Ends.PRClosed.IsZero())
 }
 
 func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
 	require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.LabelRemoved, time.Minute)
 	h.labeled("will", label)
 	require.True(t, h.only().Ends.LabelRemoved.IsZero())
@@ -103,8 +104,8 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
 	h.github.prs = map[int]store.PullRequest{41: second}
-	h.sync(app.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
-	h.sync(app.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
+	h.sync(pulls.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
 	rows := h.clusters()
 	require.Len(t, rows, 2)
 	for _, row := range rows {
@@ -115,14 +116,14 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 func TestALabelIsOursInWhateverCase(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", "OCP/AWS-minimal-test")
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
 	require.True(t, h.only().Ends.LabelRemoved.IsZero())
 }
 
 func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 	h := newHouse(t)
-	labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
 	require.Empty(t, h.clusters(), "he pushed, and asked for nothing")
 	h.sync(labeled)
 	require.Equal(t, "github:maya", h.only().RequestedBy, "it came late, and counts: what she asked for stands")
@@ -130,7 +131,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h := newHouse(t)
-	seen := app.PullRequestEvent{PR: h.pr(true, label), Action: app.ActionSeen, Why: "seen by the sweep"}
+	seen := pulls.PullRequestEvent{PR: h.pr(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
 	require.Equal(t, "nothing to change", h.sync(seen), "who set it may be told any moment")
 	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)
@@ -153,7 +154,7 @@ func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
 func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	const wrong = "ocp/aws-minimal-tset"
 	h := newHouse(t)
-	set := app.PullRequestEvent{PR: h.pr(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
+	set := pulls.PullRequestEvent{PR: h.pr(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
 	h.sync(set)
 	h.sync(set)
 	h.sync(h.event("synchronize", "maya", true, wrong))
@@ -182,7 +183,7 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 			h.file(c.file)
 			pr := h.pr(true, label)
 			pr.Fork = c.fork
-			require.Contains(t, h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
+			require.Contains(t, h.sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
 			require.Empty(t, h.clusters())
 			require.Len(t, h.replies(), 1)
 			require.Contains(t, h.replies()[0], c.words)
@@ -203,7 +204,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			e := app.PullRequestEvent{PR: h.pr(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
+			e := pulls.PullRequestEvent{PR: h.pr(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
 			require.Contains(t, h.sync(e), "refused")
 			h.sync(e)
 			require.Empty(t, h.clusters())
@@ -234,7 +235,7 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 			var problems profiles.Problems
 			h.book.Rules, problems = rules.Compile(h.book.Policies)
 			require.Empty(t, problems)
-			e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
 			h.sync(e)
 			h.sync(e)
 			require.Empty(t, h.replies(), "the cluster's comment is the only one")
@@ -254,9 +255,9 @@ func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("toni", label)
 	require.Empty(t, h.clusters())
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
 	require.Empty(t, h.clusters(), "will pushed; he asked for nothing")
-	h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
 	h.labeled("will", label)
 	h.only()
 }
@@ -268,10 +269,10 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	_, err := h.store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
 	require.NoError(t, err)
 
-	require.Equal(t, "nothing to change", h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"}),
+	require.Equal(t, "nothing to change", h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"}),
 		"a destroyed cluster stays destroyed however often somebody pushes")
-	h.sync(app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
-	h.sync(app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
+	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
 	rows := h.clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, 2, rows[1].Generation)
@@ -282,7 +283,7 @@ func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 	h := newHouse(t)
 	pr := h.pr(true, label)
 	pr.Repo = "other/thing"
-	h.sync(app.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
+	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
 	require.Empty(t, h.clusters())
 	require.Len(t, h.replies(), 1)
 }
@@ -290,7 +291,7 @@ func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 	h := newHouse(t)
 	h.github.down.Store(true)
-	e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	_, err := h.desk.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
 	require.Empty(t, app.KindOf(err), "it is to be tried again, not answered")
@@ -303,11 +304,11 @@ func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 	h := newHouse(t)
 	for number := 100; number < 125; number++ {
-		labeled := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-		closed := app.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
+		labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+		closed := pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
 		labeled.PR.Number, closed.PR.Number = number, number
 		var both errgroup.Group
-		for _, e := range []app.PullRequestEvent{labeled, closed} {
+		for _, e := range []pulls.PullRequestEvent{labeled, closed} {
 			both.Go(func() error {
 				h.github.stands(e.PR)
 				_, err := h.desk.SyncPullRequest(t.Context(), e)
@@ -324,13 +325,13 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 	h := newHouse(t)
 	for number := 200; number < 215; number++ {
-		e := app.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 		e.PR.Number = number
 		opened := e
 		opened.Action, opened.Actor = "opened", "maya"
 		h.github.stands(e.PR)
 		var both errgroup.Group
-		for _, one := range []app.PullRequestEvent{e, opened} {
+		for _, one := range []pulls.PullRequestEvent{e, opened} {
 			both.Go(func() error {
 				_, err := h.desk.SyncPullRequest(t.Context(), one)
 				if errors.Is(err, store.ErrConflict) { // the inbox tries again

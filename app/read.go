@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -42,12 +43,12 @@ func (d *Desk) List(ctx context.Context, p policy.Principal, f store.Filter) ([]
 
 // Cluster returns one cluster's row, by its id or its name; a name means the live cluster, or else the newest that is gone.
 func (d *Desk) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
-	return d.seen(ctx, p, ref)
+	return d.Seen(ctx, p, ref)
 }
 
 // Get returns one cluster with its newest job. Another team's cluster is not found.
 func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Details{}, err
 	}
@@ -77,7 +78,7 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines in
 
 // Timeline returns what happened to a cluster and why, oldest first.
 func (d *Desk) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (d *Desk) Timeline(ctx context.Context, p policy.Principal, ref string) ([]
 // Jobs returns a page of the jobs of clusters the principal may see, newest first.
 func (d *Desk) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
 	if f.Cluster != "" {
-		row, err := d.seen(ctx, p, f.Cluster)
+		row, err := d.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
@@ -123,7 +124,7 @@ func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int
 }
 
 func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
-	missing := fail(NotFound, "There is no job %s that you may see. The list of jobs shows yours.", id)
+	missing := Fail(NotFound, "There is no job %s that you may see. The list of jobs shows yours.", id)
 	job, err := d.store.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
@@ -134,7 +135,7 @@ func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Jo
 	if err != nil {
 		return store.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
 	}
-	row, err := d.seen(ctx, p, job.Cluster)
+	row, err := d.Seen(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
 		return store.Job{}, store.Row{}, missing
 	}
@@ -144,15 +145,29 @@ func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Jo
 // Outputs returns where a cluster is; the reading is written down. It is a conflict while there is nothing
 // to show.
 func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	row, err := d.seen(ctx, p, ref) // every role may, and a share shows addresses too
+	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows addresses too
 	if err != nil {
 		return store.Row{}, err
 	}
-	if err := reachable(row); err != nil {
+	if err := CheckReachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, d.by(deed, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
+	if err := d.store.Audit(ctx, d.Origin(deed, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
+}
+
+// reachable is an error as long as, or once, the cluster cannot be used.
+func CheckReachable(row store.Row) error {
+	switch {
+	case row.Status == lifecycle.Ready && row.Outputs != nil:
+		return nil
+	case row.Status == lifecycle.Pending || row.Status == lifecycle.Creating:
+		return Fail(Conflict, "%s is not ready yet: %s (%s). Ask again when its status is READY.", row.Name, row.Status, row.Phase)
+	}
+	if IsGone(row) {
+		return Fail(Conflict, "%s Create a new cluster.", GoneSince(row))
+	}
+	return Fail(Conflict, "%s cannot be used any more: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
 }

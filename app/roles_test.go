@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -145,7 +146,7 @@ func street(t *testing.T) *house {
 func (h *house) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
 	h.clock = h.clock.Add(time.Second)
-	note, err := h.desk.Comment(h.Context(), app.CommentEvent{
+	note, err := h.desk.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.clock,
 	})
 	require.NoError(h, err)

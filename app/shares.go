@@ -12,13 +12,13 @@ import (
 
 // The kinds of share.
 const (
-	shareTeam      = "team"
-	sharePrincipal = "principal"
+	ShareTeam      = "team"
+	SharePrincipal = "principal"
 )
 
 // Shares lists whom a cluster is shown to beside its team, to whoever may see it.
 func (d *Desk) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (d *Desk) shares(ctx context.Context, row store.Row) ([]store.Share, error)
 
 // Share shows a cluster to a team or a principal; again changes the access. It returns all its shares.
 func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActShare)
+	row, err := d.Allowed(ctx, p, ref, policy.ActShare)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share 
 	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: "It cannot be shared so.", Fields: wrong}
 	}
-	err = d.store.Share(ctx, row.ID, share, d.by(deed, p))
+	err = d.store.Share(ctx, row.ID, share, d.Origin(deed, p))
 	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is going, so it is shared no more.", row.Name)); err != nil {
 		return nil, err
 	}
@@ -58,13 +58,13 @@ func (d *Desk) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	}
 	_, known, declared := d.book().Team(s.Grantee)
 	switch {
-	case s.Kind != shareTeam && s.Kind != sharePrincipal:
-		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("there is no kind %q", s.Kind), Accept: []string{shareTeam, sharePrincipal}})
-	case s.Kind == shareTeam && s.Grantee == row.Team:
+	case s.Kind != ShareTeam && s.Kind != SharePrincipal:
+		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("there is no kind %q", s.Kind), Accept: []string{ShareTeam, SharePrincipal}})
+	case s.Kind == ShareTeam && s.Grantee == row.Team:
 		wrong = append(wrong, Field{Name: "with", Detail: "it is this team's already", Accept: []string{"another team"}})
-	case s.Kind == shareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
+	case s.Kind == ShareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
 		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"a team that the catalogue declares"}})
-	case s.Kind == sharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
+	case s.Kind == SharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
 		wrong = append(wrong, Field{Name: "with", Detail: "it names nobody", Accept: []string{"a principal's id, as whoever it is sees it under their own name: saml:…, oidc:…, aws:… or github:…"}})
 	}
 	return wrong
@@ -76,16 +76,16 @@ const maxPrincipal = 500
 // Unshare shows a cluster to a team or principal no longer. Whom it was shared with may give the share back themselves. It
 // returns the shares that are left.
 func (d *Desk) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
-	row, err := d.seen(ctx, p, ref)
+	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
-	if own := kind == sharePrincipal && grantee == p.ID; !own && !p.May(policy.ActShare, row.Team) {
+	if own := kind == SharePrincipal && grantee == p.ID; !own && !p.May(policy.ActShare, row.Team) {
 		return nil, denied(p, policy.ActShare, row)
 	}
-	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.by(deed, p))
+	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.Origin(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
+		return nil, Fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)

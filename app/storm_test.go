@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -30,7 +31,7 @@ var lives atomic.Int64
 type world struct {
 	*rapid.T
 	h    *house
-	desk *app.Desk
+	desk services
 	file string
 
 	mu    sync.Mutex
@@ -60,7 +61,7 @@ func newWorld(t *rapid.T, h *house) *world {
 	if rapid.Bool().Draw(t, "recreates") {
 		w.file = "synchronize: recreate\n"
 	}
-	w.desk = app.New(app.Config{
+	w.desk, _ = newServices(app.Config{
 		Store: h.store, Book: func() book.Book { return h.book }, GitHub: w, Artifacts: h.shelf, Policy: policy.Settings{Grace: grace, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "http://127.0.0.1:8080",
@@ -133,7 +134,7 @@ func (w *world) of(f store.Filter) []store.Row {
 
 // tell makes a webhook of how the pull request stands.
 func (w *world) tell(action, actor, label string) {
-	e := app.PullRequestEvent{PR: w.now(), Actor: actor, Action: action, Label: label}
+	e := pulls.PullRequestEvent{PR: w.now(), Actor: actor, Action: action, Label: label}
 	w.will(fmt.Sprintf("%s %s by %s", action, label, actor), func(ctx context.Context) (string, error) { return w.desk.SyncPullRequest(ctx, e) })
 }
 
@@ -154,12 +155,12 @@ func (w *world) unlabel(actor string) {
 }
 
 func (w *world) say(body string) {
-	e := app.CommentEvent{Installation: 5001, Repo: w.name(), Number: 41, ID: lives.Add(1), Author: "will", Action: "created", Body: body}
+	e := pulls.CommentEvent{Installation: 5001, Repo: w.name(), Number: 41, ID: lives.Add(1), Author: "will", Action: "created", Body: body}
 	w.will(body, func(ctx context.Context) (string, error) { return w.desk.Comment(ctx, e) })
 }
 
 func (w *world) rename() {
-	e := app.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: w.name(), Actor: "maya"}
+	e := pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: w.name(), Actor: "maya"}
 	w.pr.Repo = fmt.Sprintf("acme/r%d", lives.Add(1))
 	w.names, e.To = append(w.names, w.pr.Repo), w.pr.Repo
 	w.will("renamed", func(ctx context.Context) (string, error) { return w.desk.RepositoryMoved(ctx, e) })
@@ -235,11 +236,11 @@ func (w *world) rest() {
 		}
 		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as the sweep would
 			if row.PR.Repo != w.name() && slices.Contains(w.names, row.PR.Repo) {
-				_, err := w.desk.RepositoryMoved(w.Context(), app.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
+				_, err := w.desk.RepositoryMoved(w.Context(), pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
 				require.NoError(w, err)
 			}
 		}
-		_, err := w.desk.SyncPullRequest(w.Context(), app.PullRequestEvent{PR: w.now(), Action: app.ActionSeen, Why: "seen by the sweep"})
+		_, err := w.desk.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by the sweep"})
 		require.NoError(w, err)
 		if len(w.undone()) == 0 {
 			return

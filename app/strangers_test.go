@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -48,7 +49,7 @@ func TestALabelThatFlapsIsToldOfSoMuchAndNoMore(t *testing.T) {
 	for range 100 {
 		h.labeled("toni", label)
 		h.labeled("toni", label, "ocp/keep")
-		h.sync(app.PullRequestEvent{PR: h.pr(true), Actor: "toni", Action: "unlabeled", Label: label})
+		h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "toni", Action: "unlabeled", Label: label})
 	}
 	require.Less(t, len(h.replies())+len(h.effects()), 40)
 	require.Empty(t, h.clusters())
@@ -115,9 +116,9 @@ func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 
 func TestAClusterOfARepositoryThatLeftTheTableComesToItsEndAndIsNotMovedOut(t *testing.T) {
 	h := ready(t)
-	out := app.New(app.Config{Store: h.store, Book: func() book.Book { return h.book }, GitHub: h.github})
+	out, _ := newServices(app.Config{Store: h.store, Book: func() book.Book { return h.book }, GitHub: h.github})
 	says := func(id int64, line string) {
-		_, err := out.Comment(t.Context(), app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: line})
+		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: line})
 		require.NoError(t, err)
 	}
 	ends := h.only().Ends.TTL

@@ -11,14 +11,14 @@ import (
 // Abandon gives up waiting for a blocked teardown: a platform admin's act, with a reason, in the audit trail. The teardown
 // goes on; name, quota, cost and finding stay until a count of zero. It returns the cluster as it stands.
 func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActAbandon)
+	row, err := d.Allowed(ctx, p, ref, policy.ActAbandon)
 	if err != nil {
 		return store.Row{}, err
 	}
-	if deed, err = reasoned(deed, true); err != nil {
+	if deed, err = CheckReason(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, d.by(deed, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
+	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, d.Origin(deed, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
 		"(destroy_blocked), and that nobody wants any more, can be abandoned. Destroy it first, and look again once it is blocked.",
 		row.Name, row.Status, row.Phase))
 }
@@ -26,17 +26,17 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed
 // RetryTeardown asks for the next teardown now instead of when it is due: once what was in its way is freed. The cluster's
 // team and platform admins may. It returns the cluster as it stands.
 func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	return d.retryTeardown(ctx, p, ref, deed, func(id string, by store.Deed) error { return d.store.RetryTeardown(ctx, id, by) })
+	return d.RetryTeardownBy(ctx, p, ref, deed, func(id string, by store.Deed) error { return d.store.RetryTeardown(ctx, id, by) })
 }
 
-func (d *Desk) retryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActRetry)
+func (d *Desk) RetryTeardownBy(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
+	row, err := d.Allowed(ctx, p, ref, policy.ActRetry)
 	if err != nil {
 		return store.Row{}, err
 	}
-	if deed, err = reasoned(deed, true); err != nil {
+	if deed, err = CheckReason(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, do(row.ID, d.by(deed, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
+	return d.after(ctx, row, do(row.ID, d.Origin(deed, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
 		"Destroy it first.", row.Name, row.Status, row.Phase))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -80,13 +81,13 @@ func (c change) ends(why string) string {
 	}[c.End]
 	switch {
 	case c.End == "hold" && c.At != nil:
-		return "until " + when(*c.At)
+		return "until " + chatops.Time(*c.At)
 	case c.End == "hold":
 		return ""
 	case c.End == "ttl" && c.At != nil && c.Capped:
-		return "it ends at " + when(*c.At) + ", the latest its profile allows"
+		return "it ends at " + chatops.Time(*c.At) + ", the latest its profile allows"
 	case c.End == "ttl" && c.At != nil:
-		return "it ends at " + when(*c.At)
+		return "it ends at " + chatops.Time(*c.At)
 	case because == "":
 		return ""
 	case c.At == nil && why != "":
@@ -94,5 +95,5 @@ func (c change) ends(why string) string {
 	case c.At == nil:
 		return "no longer so: " + because
 	}
-	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, because), when(*c.At))
+	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, because), chatops.Time(*c.At))
 }

@@ -16,14 +16,14 @@ import (
 // Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
 // must have room: its quota and its budget are judged behind its lock. The tags in the cloud keep the names of its acceptance.
 func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
-	row, err := d.allowed(ctx, p, ref, policy.ActTransfer)
+	row, err := d.Allowed(ctx, p, ref, policy.ActTransfer)
 	if err != nil {
 		return Change{}, err
 	}
 	if owner == "" {
 		owner = p.Name
 	}
-	if deed, err = reasoned(deed, false); err != nil {
+	if deed, err = CheckReason(deed, false); err != nil {
 		return Change{}, err
 	}
 	book := d.book()
@@ -34,21 +34,21 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // else whoever may approve there would decide what was asked for here
-		return Change{}, fail(Conflict, "%s waits for the approval of team %s's, which another team's does not replace. Have it decided first, or ask for it in team %s.",
+		return Change{}, Fail(Conflict, "%s waits for the approval of team %s's, which another team's does not replace. Have it decided first, or ask for it in team %s.",
 			row.Name, row.Team, team)
 	}
 	var room policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		room = policy.JudgeTransfer(team, held(row, u.At), used(u), book.Catalogue)
 		if room.Result == policy.Fail {
-			return nil, fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
+			return nil, Fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
 		}
 		for _, l := range policy.TeamLimits(team, book.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
 		}
 		return limits, nil
 	}
-	err = d.store.Transfer(ctx, row.ID, team, owner, d.by(deed, p), judge)
+	err = d.store.Transfer(ctx, row.ID, team, owner, d.Origin(deed, p), judge)
 	var full *Error
 	if errors.As(err, &full) {
 		return Change{}, full

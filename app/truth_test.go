@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // signed is a payload that GitHub's answers need not bear out.
-func (h *house) signed(e app.PullRequestEvent) (note string, err error) {
+func (h *house) signed(e pulls.PullRequestEvent) (note string, err error) {
 	h.Helper()
 	return h.desk.SyncPullRequest(h.Context(), e)
 }
@@ -29,7 +30,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 	t.Run("a label that does not stand", func(t *testing.T) {
 		h := newHouse(t)
 		h.answers(h.pr(true))
-		e := h.event(app.ActionLabeled, "will", true, label)
+		e := h.event(pulls.ActionLabeled, "will", true, label)
 		e.Label = label
 		_, err := h.signed(e)
 		require.NoError(t, err)
@@ -38,7 +39,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 	t.Run("a pull request that is closed", func(t *testing.T) {
 		h := newHouse(t)
 		h.answers(h.pr(false, label))
-		e := h.event(app.ActionReopened, "will", true, label)
+		e := h.event(pulls.ActionReopened, "will", true, label)
 		_, err := h.signed(e)
 		require.NoError(t, err)
 		require.Empty(t, h.clusters())
@@ -48,7 +49,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		fork := h.pr(true, label)
 		fork.Fork = true
 		h.answers(fork)
-		e := h.event(app.ActionLabeled, "will", true, label)
+		e := h.event(pulls.ActionLabeled, "will", true, label)
 		e.Label, e.PR.Head = label, headB
 		_, err := h.signed(e)
 		require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 	t.Run("a push that did not happen", func(t *testing.T) {
 		h, _ := asking(t)
 		h.file("synchronize: recreate\n")
-		e := h.event(app.ActionSynchronize, "will", true, label)
+		e := h.event(pulls.ActionSynchronize, "will", true, label)
 		e.PR.Head = headB
 		note, err := h.signed(e)
 		require.NoError(t, err)
@@ -75,7 +76,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		h.labeled("maya", label)
 		before := h.only()
 		for _, other := range []string{"ocp/keep", "ocp-ttl/48"} {
-			e := h.event(app.ActionLabeled, "maya", true, label, other)
+			e := h.event(pulls.ActionLabeled, "maya", true, label, other)
 			e.Label = other
 			_, err := h.signed(e)
 			require.NoError(t, err)
@@ -86,7 +87,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		h := newHouse(t)
 		h.labeled("will", label)
 		h.sync(h.event("closed", "will", false, label))
-		_, err := h.signed(h.event(app.ActionReopened, "will", true, label))
+		_, err := h.signed(h.event(pulls.ActionReopened, "will", true, label))
 		require.NoError(t, err)
 		require.False(t, h.only().Ends.PRClosed.IsZero())
 	})
@@ -95,7 +96,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		h.labeled("will", label)
 		_, err := h.signed(h.event("closed", "will", false, label))
 		require.NoError(t, err)
-		e := h.event(app.ActionUnlabeled, "will", true)
+		e := h.event(pulls.ActionUnlabeled, "will", true)
 		e.Label = label
 		_, err = h.signed(e)
 		require.NoError(t, err)
@@ -105,11 +106,11 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 }
 
 // ending is a payload that says that pull request 41 was closed, or that its label was taken off.
-func (h *house) ending(closed bool) app.PullRequestEvent {
+func (h *house) ending(closed bool) pulls.PullRequestEvent {
 	if closed {
 		return h.event("closed", "will", false, label)
 	}
-	e := h.event(app.ActionUnlabeled, "will", true)
+	e := h.event(pulls.ActionUnlabeled, "will", true)
 	e.Label = label
 	return e
 }
@@ -121,7 +122,7 @@ func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *tes
 			h.labeled("will", label)
 			other := h.pr(true, label)
 			other.Number = 42
-			h.sync(app.PullRequestEvent{PR: other, Actor: "will", Action: app.ActionLabeled, Label: label})
+			h.sync(pulls.PullRequestEvent{PR: other, Actor: "will", Action: pulls.ActionLabeled, Label: label})
 			h.github.down.Store(true)
 			e := h.ending(closed)
 			note, err := h.signed(e)
@@ -137,7 +138,7 @@ func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *tes
 			require.True(t, neighbour.Ends.PRClosed.IsZero() && neighbour.Ends.LabelRemoved.IsZero())
 
 			h.github.down.Store(false) // and GitHub says that it is open, and has its label
-			seen := h.event(app.ActionSeen, "", true, label)
+			seen := h.event(pulls.ActionSeen, "", true, label)
 			h.github.installed = map[string]int64{repo: 5001}
 			h.sync(seen)
 			require.True(t, h.clusters()[0].Ends.PRClosed.IsZero())
@@ -152,7 +153,7 @@ func TestAPayloadAloneStartsNothing(t *testing.T) {
 	h.sync(h.event("closed", "will", false, label))
 	before := h.only()
 	h.github.down.Store(true)
-	for _, action := range []string{app.ActionReopened, app.ActionOpened, app.ActionLabeled, app.ActionSynchronize, app.ActionReady, app.ActionEdited} {
+	for _, action := range []string{pulls.ActionReopened, pulls.ActionOpened, pulls.ActionLabeled, pulls.ActionSynchronize, pulls.ActionReady, pulls.ActionEdited} {
 		e := h.event(action, "will", true, label, "ocp/aws-standard")
 		e.Label, e.PR.Head = "ocp/aws-standard", headB
 		_, err := h.signed(e)
@@ -176,7 +177,7 @@ func TestAnOldPayloadAloneEndsNothing(t *testing.T) {
 // A cluster may be on its way that has to hear of the close.
 func TestACloseThatFoundNoClusterIsTriedUntilGitHubAnswers(t *testing.T) {
 	h := newHouse(t)
-	h.sync(h.event(app.ActionLabeled, "rita", true, label))
+	h.sync(h.event(pulls.ActionLabeled, "rita", true, label))
 	h.github.down.Store(true)
 	_, err := h.signed(h.ending(true))
 	require.ErrorIs(t, err, errDown)
@@ -185,7 +186,7 @@ func TestACloseThatFoundNoClusterIsTriedUntilGitHubAnswers(t *testing.T) {
 func TestAPayloadFromTheFutureIsNotBelieved(t *testing.T) {
 	h := newHouse(t)
 	h.labeled("will", label)
-	future := func(e app.PullRequestEvent) app.PullRequestEvent {
+	future := func(e pulls.PullRequestEvent) pulls.PullRequestEvent {
 		e.PR.UpdatedAt = time.Now().Add(6 * time.Minute)
 		return e
 	}
@@ -241,7 +242,7 @@ func TestNothingIsRememberedOfWhatIsNoneOfOurBusiness(t *testing.T) {
 func TestAFilesCheckGoesToTheHeadThatGitHubHas(t *testing.T) {
 	h := newHouse(t)
 	h.github.files = map[string]string{strings.Repeat("d", 40): "ttl: 2h\n"}
-	e := h.event(app.ActionSynchronize, "will", true)
+	e := h.event(pulls.ActionSynchronize, "will", true)
 	e.PR.Head = strings.Repeat("d", 40)
 	h.answers(h.pr(true))
 	_, err := h.signed(e)

@@ -11,13 +11,13 @@ import (
 )
 
 // approval is what has to be approved of a granted wish; nil: nothing. What is approved is exactly what was asked.
-func approval(w wish, v policy.Verdict, id string, asked []byte) *store.ApprovalAsk {
+func approval(w ClusterRequest, v policy.Verdict, id string, asked []byte) *store.ApprovalAsk {
 	a := v.Approval
 	if a == nil {
 		return nil
 	}
 	return &store.ApprovalAsk{
-		ID: id, Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.pr.Head, At: w.at,
+		ID: id, Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.PR.Head, At: w.AskedAt,
 	}
 }
 

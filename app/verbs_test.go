@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -207,11 +208,11 @@ func (h *house) fails(trigger string) (lifted func()) {
 func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 	for name, do := range map[string]func(*house) func() error{
 		"of a comment": func(h *house) func() error {
-			e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
+			e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
 			return func() error { _, err := h.desk.Comment(h.Context(), e); return err }
 		},
 		"of a label": func(h *house) func() error {
-			e := app.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
+			e := pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
 			h.github.stands(e.PR)
 			return func() error { _, err := h.desk.SyncPullRequest(h.Context(), e); return err }
 		},
@@ -219,7 +220,7 @@ func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.sync(h.event("opened", "maya", true))
-			h.sync(app.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
+			h.sync(pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
 			done := do(h)
 			lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
 			require.ErrorContains(t, done(), "the process died")
@@ -238,7 +239,7 @@ func TestATeardownThatIsRetriedIsNotTakenForOneThatIsOver(t *testing.T) {
 	h.destroyed(h.only())
 	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', retry_at = now() + interval '1 hour'`)
 	require.NoError(t, err)
-	e := app.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
+	e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
 	lifted := h.fails(`INSERT ON replies FOR EACH ROW`)
 	_, err = h.desk.Comment(t.Context(), e)
 	require.ErrorContains(t, err, "the process died")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -35,10 +36,10 @@ func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
 	var words []string
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"
-		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", when(w.HeldUntil)))
+		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", chatops.Time(w.HeldUntil)))
 	} else {
 		c.Reason = "Unavailable"
-		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", when(w.AwaySince)))
+		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", chatops.Time(w.AwaySince)))
 	}
 	if len(w.Places) > 0 {
 		var names []string
@@ -48,7 +49,7 @@ func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
 		words = append(words, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", row.PR.Repo, row.PR.Number, strings.Join(names, ", ")))
 	}
 	if w.Deliveries > 0 {
-		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", row.PR.Repo, row.PR.Number, w.Deliveries, when(w.Since)))
+		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", row.PR.Repo, row.PR.Number, w.Deliveries, chatops.Time(w.Since)))
 	}
 	c.Message = strings.Join(append(words, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 	return c

@@ -29,7 +29,7 @@ func (d *Desk) Watch(ctx context.Context, refs []string, v View) error {
 	p := v.Who()
 	var ids []string
 	for _, ref := range refs {
-		row, err := d.seen(ctx, p, ref)
+		row, err := d.Seen(ctx, p, ref)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (w *watching) all(ctx context.Context) error {
 // each shows the clusters that may be seen now; a share that was taken back, or a seat that was lost, says nothing.
 func (w *watching) each(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		row, err := w.desk.seen(ctx, w.view.Who(), id)
+		row, err := w.desk.Seen(ctx, w.view.Who(), id)
 		var said *Error
 		if errors.As(err, &said) {
 			delete(w.shown, id)

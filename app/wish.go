@@ -19,20 +19,20 @@ import (
 )
 
 // wish is a cluster somebody asked for, before policy judged it.
-type wish struct {
-	request policy.Request
-	book    book.Book      // that judges it, the same from beginning to end
-	notes   []policy.Check // what a person should know beside what policy says
-	sshKey  string         // public, for the nodes; empty: the installation's
-	pr      store.PullRequest
-	at      time.Time      // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
-	actor   string         // login
-	key     string         // what makes two wishes one: a label and its generation, a comment
-	cause   string         // what a refusal answers; empty: nobody is answered
-	thread  string         // where the answer stands together with others; empty: alone
-	line    string         // the command as typed; empty: not typed
-	label   string         // that a refusal takes off; empty: none
-	refused []store.Effect // what a refusal changes on GitHub
+type ClusterRequest struct {
+	Request   policy.Request
+	book      book.Book      // that judges it, the same from beginning to end
+	Notes     []policy.Check // what a person should know beside what policy says
+	sshKey    string         // public, for the nodes; empty: the installation's
+	PR        store.PullRequest
+	AskedAt   time.Time      // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
+	Actor     string         // login
+	Key       string         // what makes two wishes one: a label and its generation, a comment
+	Cause     string         // what a refusal answers; empty: nobody is answered
+	Thread    string         // where the answer stands together with others; empty: alone
+	Line      string         // the command as typed; empty: not typed
+	Label     string         // that a refusal takes off; empty: none
+	OnRefusal []store.Effect // what a refusal changes on GitHub
 
 	rehearsed bool // everything is rolled back before the commit
 
@@ -55,14 +55,14 @@ type Created struct {
 
 // create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
 // name or under the fallback name when the first is taken. A refusal is a result and not an error.
-func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
+func (d *Desk) CreateFrom(ctx context.Context, w ClusterRequest) (Created, error) {
 	if w.book.Hash == "" {
 		w.book = d.book()
 	}
 	if err := d.keepPeople(ctx, w.book); err != nil {
 		return Created{}, err
 	}
-	w.request.Principal = named(w.request.Principal, w.book.Catalogue)
+	w.Request.Principal = named(w.Request.Principal, w.book.Catalogue)
 	ask, err := d.ask(w)
 	if err != nil {
 		return Created{}, err
@@ -99,7 +99,7 @@ func (d *Desk) create(ctx context.Context, w wish) (Created, error) {
 	case errors.Is(err, store.ErrNameTaken):
 		return Created{Verdict: out.Verdict, Taken: true}, nameTaken(w, out.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
-		return Created{}, fail(Conflict, "This Idempotency-Key was used for another request. Send the same request, or take a new key.")
+		return Created{}, Fail(Conflict, "This Idempotency-Key was used for another request. Send the same request, or take a new key.")
 	case err != nil:
 		return Created{}, fmt.Errorf("create a cluster: %w", err)
 	}
@@ -118,18 +118,18 @@ func placeOf(j store.Judgement) int {
 	return j.Accept.Turn.Place
 }
 
-func nameTaken(w wish, g policy.Grant) error {
+func nameTaken(w ClusterRequest, g policy.Grant) error {
 	how := "Ask again with another one."
-	if w.pr.Repo != "" {
+	if w.PR.Repo != "" {
 		how = "Ask again with another one: --name <name>."
 	}
-	return fail(Conflict, "The name %s is taken on %s. %s", g.Name, g.BaseDomain, how)
+	return Fail(Conflict, "The name %s is taken on %s. %s", g.Name, g.BaseDomain, how)
 }
 
-func (d *Desk) evaluate(w wish, u policy.Usage, now time.Time) policy.Verdict {
-	v := policy.Evaluate(w.request, u, w.book.Terms(now), d.policy)
-	v.Checks = append(v.Checks, w.notes...)
-	if slices.ContainsFunc(w.notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
+func (d *Desk) evaluate(w ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+	v := policy.Evaluate(w.Request, u, w.book.Terms(now), d.policy)
+	v.Checks = append(v.Checks, w.Notes...)
+	if slices.ContainsFunc(w.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = refusedAll(v)
 	}
 	return v
@@ -144,14 +144,14 @@ func used(u store.Usage) policy.Usage {
 
 // ask says what is asked and for whom it counts. Whose it will be is settled by the request alone; what they have is
 // counted when everybody else's wishes wait.
-func (d *Desk) ask(w wish) (store.Ask, error) {
-	asked, err := json.Marshal(w.request)
+func (d *Desk) ask(w ClusterRequest) (store.Ask, error) {
+	asked, err := json.Marshal(w.Request)
 	if err != nil {
 		return store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
 	return store.Ask{
-		Scope:     scope(w.request.Principal.ID, policy.TeamOf(w.request, w.book.Catalogue), w.pr.Repo, w.book.Catalogue),
-		Principal: w.request.Principal.ID, Door: string(w.request.Door), Request: asked, Key: w.key, Once: w.once,
+		Scope:     scope(w.Request.Principal.ID, policy.TeamOf(w.Request, w.book.Catalogue), w.PR.Repo, w.book.Catalogue),
+		Principal: w.Request.Principal.ID, Door: string(w.Request.Door), Request: asked, Key: w.Key, Once: w.once,
 	}, nil
 }
 
@@ -165,7 +165,7 @@ func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 }
 
 // judgement is what the verdict comes to.
-func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+func (d *Desk) judgement(w ClusterRequest, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
 	said, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -175,7 +175,7 @@ func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u st
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v), Effects: w.refused}}, nil
+		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v), Effects: w.OnRefusal}}, nil
 	}
 	row, err := d.draft(w, v.Grant, u.At)
 	if err != nil {
@@ -194,26 +194,26 @@ func (d *Desk) judgement(w wish, asked []byte, id string, v policy.Verdict, u st
 }
 
 // refusal is the answer to post; nil where nobody waits for one.
-func (w wish) refusal(v policy.Verdict) *store.Reply {
-	if w.label != "" {
-		return w.answered(chatops.LabelRefusal(w.actor, w.label, v))
+func (w ClusterRequest) refusal(v policy.Verdict) *store.Reply {
+	if w.Label != "" {
+		return w.answered(chatops.LabelRefusal(w.Actor, w.Label, v))
 	}
-	return w.answered(chatops.Refusal(w.actor, v))
+	return w.answered(chatops.Refusal(w.Actor, v))
 }
 
-func (w wish) answered(words string) *store.Reply {
-	if w.cause == "" || words == "" {
+func (w ClusterRequest) answered(words string) *store.Reply {
+	if w.Cause == "" || words == "" {
 		return nil
 	}
 	return &store.Reply{
-		Cause: w.cause, Thread: w.thread, Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Body: chatops.Answer(w.line, words),
+		Cause: w.Cause, Thread: w.Thread, Installation: w.PR.Installation, Repo: w.PR.Repo, Number: w.PR.Number, Body: chatops.Answer(w.Line, words),
 	}
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
+func (d *Desk) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
 	cluster, job := store.NewID("clu"), store.NewID("job")
-	tags := policy.EffectiveTags(w.request, g, cluster, job, now, d.policy.Installation)
+	tags := policy.EffectiveTags(w.Request, g, cluster, job, now, d.policy.Installation)
 	profile, ok := w.book.Get(g.Profile)
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
@@ -226,7 +226,7 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 	}
 	row := store.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
-		Door: string(w.request.Door), Tags: tags,
+		Door: string(w.Request.Door), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],
@@ -235,20 +235,20 @@ func (d *Desk) draft(w wish, g policy.Grant, now time.Time) (store.Row, error) {
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}
-	if f := w.request.File; f != nil {
+	if f := w.Request.File; f != nil {
 		row.Spec.Mention = f.Notify.Mention
 	}
 	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
-	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, w.request.Generation
-	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, w.request.Principal.ID
+	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, w.Request.Generation
+	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, w.Request.Principal.ID
 	row.TTL, row.HourlyCents, row.MaxTries = g.TTL, g.HourlyCents, g.MaxTries
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most
 	}
-	if w.pr.Repo != "" {
-		row.PR = &store.PRRef{Installation: w.pr.Installation, Repo: w.pr.Repo, Number: w.pr.Number, Head: w.pr.Head}
+	if w.PR.Repo != "" {
+		row.PR = &store.PRRef{Installation: w.PR.Installation, Repo: w.PR.Repo, Number: w.PR.Number, Head: w.PR.Head}
 	}
 	return row, nil
 }

@@ -116,7 +116,7 @@ func steps(c lifecycle.Card) string {
 func LeftCheck(card lifecycle.Card, head string) CheckRun {
 	return CheckRun{
 		Title: card.Name + " is shown on a newer commit", Status: completed, Conclusion: "neutral",
-		Summary: fmt.Sprintf("The pull request moved on, so the cluster %s is shown at %s. It is the same cluster.\n", code(card.Name), code(ShortSHA(head))),
+		Summary: fmt.Sprintf("The pull request moved on, so the cluster %s is shown at %s. It is the same cluster.\n", Code(card.Name), Code(ShortSHA(head))),
 	}
 }
 
@@ -134,7 +134,7 @@ const (
 func ConfigCheck(path string, problems []Annotation) CheckRun {
 	if len(problems) == 0 {
 		return CheckRun{Title: cut(oneLine(path), maxTitle) + " is fine", Status: completed, Conclusion: "success",
-			Summary: code(path) + " can be read. It counts once it is on the base branch; the server's own limits come before it.\n"}
+			Summary: Code(path) + " can be read. It counts once it is on the base branch; the server's own limits come before it.\n"}
 	}
 	run := CheckRun{Title: fmt.Sprintf("%s has %s", cut(oneLine(path), maxTitle), problemsIn(len(problems))), Status: completed, Conclusion: "failure"}
 	words := "%s cannot be read as it stands. On the base branch it would refuse every new cluster of this repository; status, extend and destroy would go on.\n\n"
@@ -142,7 +142,7 @@ func ConfigCheck(path string, problems []Annotation) CheckRun {
 		run.Conclusion, words = "neutral", "%s can be read. On the base branch it would refuse nothing, but by the catalogue of now some of it has no effect.\n\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, words, code(path))
+	fmt.Fprintf(&b, words, Code(path))
 	for i, p := range problems {
 		if i == maxProblems {
 			fmt.Fprintf(&b, "- … and %d more\n", len(problems)-i)
@@ -154,7 +154,7 @@ func ConfigCheck(path string, problems []Annotation) CheckRun {
 		run.Annotations = append(run.Annotations, p)
 		where := fmt.Sprintf("line %d", p.Line)
 		if p.Title != "" {
-			where += ", " + code(p.Title)
+			where += ", " + Code(p.Title)
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", where, plain(p.Message))
 	}
@@ -172,5 +172,5 @@ func problemsIn(n int) string {
 // ConfigGone writes the check run of a pull request that takes the repository's file away.
 func ConfigGone(path string) CheckRun {
 	return CheckRun{Title: cut(oneLine(path), maxTitle) + " is taken away", Status: completed, Conclusion: "neutral",
-		Summary: fmt.Sprintf("Without %s on the base branch the server's own settings count for this repository: every profile that it may use, their lifetimes and graces.\n", code(path))}
+		Summary: fmt.Sprintf("Without %s on the base branch the server's own settings count for this repository: every profile that it may use, their lifetimes and graces.\n", Code(path))}
 }

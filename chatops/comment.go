@@ -15,7 +15,7 @@ import (
 func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
-		fmt.Sprintf("### %s %s %s", f.sign, code(card.Name), f.head), call(card, detail),
+		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
 		f.doing, asked(card, detail), awaited(card), progress(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	words := fit(paragraphs(parts))
@@ -99,7 +99,7 @@ func awaited(c lifecycle.Card) string {
 	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+
 		"It counts for the commit that was asked about before the comment was written; %s names one. A push asks anew. "+
 		"The button Approve of the check counts for the commit that the check is on.",
-		plain(c.Team), code(Prefix+" approve"), code(Prefix+" refuse"), code(Prefix+" approve <commit>"))
+		plain(c.Team), Code(Prefix+" approve"), Code(Prefix+" refuse"), Code(Prefix+" approve <commit>"))
 }
 
 // progress is the bar with the runner's step and the time it expects to be done.
@@ -179,7 +179,7 @@ func access(c lifecycle.Card, links Links) string {
 	}
 	if links.UI != "" {
 		fmt.Fprintf(&b, "\nFor its kubeconfig type %s here, click on [its page](%s), or run %s. A program asks with a token in `$TOKEN`. "+
-			"Who read it, and when, is written down.\n\n```sh\n%s\n```\n", code(Prefix+" kubeconfig"), address(c, links), code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
+			"Who read it, and when, is written down.\n\n```sh\n%s\n```\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
 	}
 	return b.String()
 }
@@ -206,7 +206,7 @@ func failure(c lifecycle.Card, links Links) string {
 	if !neverReady(c) {
 		return ""
 	}
-	what := code(c.FailReason)
+	what := Code(c.FailReason)
 	if c.FailMessage != "" {
 		what = fmt.Sprintf("%s (%s)", plain(sentence(c.FailMessage)), what)
 	}
@@ -217,7 +217,7 @@ func failure(c lifecycle.Card, links Links) string {
 func turn(c lifecycle.Card, links Links) string {
 	whose, next := Turn(c)
 	command := Prefix + " create " + c.Profile
-	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(next), plain(command), code(command)))
+	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(next), plain(command), Code(command)))
 	if page := Runbook(c); page != "" && links.UI != "" {
 		text += fmt.Sprintf(" [The runbook](%s%s) tells how.", strings.TrimRight(links.UI, "/"), page)
 	}
@@ -229,7 +229,7 @@ func logBundle(c lifecycle.Card, next string, links Links) string {
 	if !strings.Contains(next, "log bundle") {
 		return ""
 	}
-	command := code("ocpctl logs " + c.ID + " --bundle")
+	command := Code("ocpctl logs " + c.ID + " --bundle")
 	if links.UI == "" {
 		return fmt.Sprintf("\n\n**Log bundle:** %s downloads it, for at least 30 days after the cluster is destroyed.", command)
 	}
@@ -282,8 +282,8 @@ func blocker(text string) string {
 // facts is the table of what it is, what it costs and when it ends.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
-		{"Profile", cell(code(c.Profile))},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(code(c.BaseDomain)))},
+		{"Profile", cell(Code(c.Profile))},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(Code(c.BaseDomain)))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}
@@ -379,16 +379,16 @@ func typing(c lifecycle.Card) string {
 	}
 	text := "You can type: " + list(commands)
 	if wanted(c) {
-		text += fmt.Sprintf(". Where a pull request has several clusters, add %s for this one", code(c.Profile))
+		text += fmt.Sprintf(". Where a pull request has several clusters, add %s for this one", Code(c.Profile))
 	}
 	return text
 }
 
 func page(c lifecycle.Card, links Links) string {
 	if links.UI == "" {
-		return fmt.Sprintf("Cluster %s", code(c.ID))
+		return fmt.Sprintf("Cluster %s", Code(c.ID))
 	}
-	return fmt.Sprintf("Cluster %s: [timeline and log](%s)", code(c.ID), address(c, links))
+	return fmt.Sprintf("Cluster %s: [timeline and log](%s)", Code(c.ID), address(c, links))
 }
 
 // address is where the cluster's page is; empty: there are no pages.

@@ -17,7 +17,7 @@ func against(why string) string {
 	case strings.HasPrefix(why, lifecycle.BecauseDraft):
 		return "Mark it ready for review to keep the cluster"
 	}
-	return code("/ocp hold 4h") + " keeps it longer"
+	return Code("/ocp hold 4h") + " keeps it longer"
 }
 
 // end says when it goes and why then, and what would keep it.
@@ -32,7 +32,7 @@ func end(c lifecycle.Card) string {
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
-		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", code(LabelPrefix+c.Profile))
+		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", Code(LabelPrefix+c.Profile))
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
 		return text + ", because " + plain(c.Ends.Reason())
 	case at.Equal(c.Ends.Max):
@@ -71,13 +71,13 @@ func replaced(c lifecycle.Card) bool { return strings.HasSuffix(c.WishWhy, lifec
 func again(c lifecycle.Card) string {
 	switch why := c.Ends.PRWhy; {
 	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
-		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", Code(LabelPrefix+c.Profile))
 	case strings.HasPrefix(why, lifecycle.BecauseMerged):
 		return "The pull request was merged: a new one takes another pull request."
 	case strings.HasPrefix(why, lifecycle.BecauseDraft):
-		return fmt.Sprintf("For a new one mark the pull request ready for review, and set %s if it is not set.", code(LabelPrefix+c.Profile))
+		return fmt.Sprintf("For a new one mark the pull request ready for review, and set %s if it is not set.", Code(LabelPrefix+c.Profile))
 	}
-	return fmt.Sprintf("For a new one type %s.", code(Prefix+" create "+c.Profile))
+	return fmt.Sprintf("For a new one type %s.", Code(Prefix+" create "+c.Profile))
 }
 
 // extendable says that a later end is there to be had, and would count.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/ocpctl/ocpctl/internal/house/rendered"
+	"github.com/ocpctl/ocpctl/internal/devstack/rendered"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -113,8 +113,8 @@ func FuzzForeign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		own := rendered.Own{Mentions: []string{"rob"}}
 		require.Empty(t, rendered.Calls("**Why:** "+plain(text)+" and more", own))
-		require.Empty(t, rendered.Calls(fmt.Sprintf("| a | b |\n|---|---|\n| %s | %s |\n", plain(text), cell(code(text))), own))
-		require.Empty(t, rendered.Calls("It is "+code(text)+".", own))
+		require.Empty(t, rendered.Calls(fmt.Sprintf("| a | b |\n|---|---|\n| %s | %s |\n", plain(text), cell(Code(text))), own))
+		require.Empty(t, rendered.Calls("It is "+Code(text)+".", own))
 		require.Empty(t, rendered.Calls(Said("@rob, it is: "+text, "rob"), own))
 	})
 }

@@ -12,7 +12,7 @@ func Help(profiles ...string) string {
 	b.WriteString("**What one can type here**, at the start of a line:\n\n")
 	for _, e := range table {
 		if e.first {
-			fmt.Fprintf(&b, "- %s: %s\n", code(e.usage()), e.words)
+			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
 		}
 	}
 	if len(profiles) > 0 {
@@ -21,7 +21,7 @@ func Help(profiles ...string) string {
 	fmt.Fprintf(&b, "\nA label `%s<profile>` does the same as `%s create <profile>`. Removing it, or closing the pull request, ends the cluster after a grace.\n", LabelPrefix, Prefix)
 	b.WriteString("\n<details>\n<summary>Everything one can type</summary>\n\n")
 	for _, e := range table {
-		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", code(e.usage()), e.words, code(e.example))
+		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.words, Code(e.example))
 		for _, o := range e.options {
 			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.words)
 		}
@@ -35,9 +35,9 @@ func Help(profiles ...string) string {
 
 // usage is the option as one would type it, with its short name.
 func (o option) usage() string {
-	words := code(strings.TrimRight(o.name+" "+o.example, " "))
+	words := Code(strings.TrimRight(o.name+" "+o.example, " "))
 	if o.short != "" {
-		words += ", " + code("-"+o.short)
+		words += ", " + Code("-"+o.short)
 	}
 	return words
 }
@@ -46,7 +46,7 @@ func (o option) usage() string {
 func list(words []string) string {
 	quoted := make([]string, 0, len(words))
 	for _, w := range words {
-		quoted = append(quoted, code(w))
+		quoted = append(quoted, Code(w))
 	}
 	return strings.Join(quoted, ", ")
 }

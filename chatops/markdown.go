@@ -45,8 +45,8 @@ func escaped(word string) string {
 	return b.String()
 }
 
-// code writes a word as code. Backticks cannot end it early, and nobody is mentioned inside.
-func code(text string) string {
+// Code writes a word as code. Backticks cannot end it early, and nobody is mentioned inside.
+func Code(text string) string {
 	text = cut(unmarked(strings.ReplaceAll(oneLine(cutBytes(text, maxRead)), "`", "'")), maxCode)
 	if text == "" {
 		text = " "
@@ -81,9 +81,9 @@ func link(address string) string {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return code("an address that cannot be read")
+		return Code("an address that cannot be read")
 	}
-	return code(u.Redacted())
+	return Code(u.Redacted())
 }
 
 // web says that it is a plain web address of a length that can be shown, without a password.
@@ -164,3 +164,6 @@ func sentence(text string) string {
 	}
 	return string(runes)
 }
+
+// Time is a moment as people read it where seconds matter.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -36,10 +36,10 @@ func Parse(body string) []Parsed {
 		case !ours && near == "":
 		case len(out) == MaxCommands:
 			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment holds at most %d commands; from %s on they were left out. Send the rest in another comment.",
-				MaxCommands, code(line))})
+				MaxCommands, Code(line))})
 		case len(line) > maxLine:
 			out = append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("This command has %d bytes, and up to %d are read, so nothing was done. %s tells what one can type.",
-				len(line), maxLine, code(Prefix+" help"))})
+				len(line), maxLine, Code(Prefix+" help"))})
 		case ours:
 			out = append(out, parseLine(strings.ToValidUTF8(line, "\uFFFD")))
 		default:
@@ -59,17 +59,17 @@ func nearly(first, rest string) string {
 		hint := ""
 		if words := strings.FieldsFunc(rest[:min(len(rest), maxLine)], blank); len(words) > 0 {
 			if verb, ok := meant(words[0]); ok {
-				hint = fmt.Sprintf(" Did you mean %s?", code(Prefix+" "+verb))
+				hint = fmt.Sprintf(" Did you mean %s?", Code(Prefix+" "+verb))
 			}
 		}
-		return fmt.Sprintf("Here the word is %s; %s is the command line's.%s %s tells what one can type.", code(Prefix), code("ocpctl"), hint, code(Prefix+" help"))
+		return fmt.Sprintf("Here the word is %s; %s is the command line's.%s %s tells what one can type.", Code(Prefix), Code("ocpctl"), hint, Code(Prefix+" help"))
 	}
 	if label := strings.TrimPrefix(low, "/"); rest == "" && labelled.MatchString(label) {
-		how := fmt.Sprintf("Set it on the pull request, or type %s.", code(Prefix+" create "+strings.TrimPrefix(label, LabelPrefix)))
+		how := fmt.Sprintf("Set it on the pull request, or type %s.", Code(Prefix+" create "+strings.TrimPrefix(label, LabelPrefix)))
 		if label == KeepLabel || strings.HasPrefix(label, TTLLabelPrefix) {
 			how = "Set it on the pull request."
 		}
-		return fmt.Sprintf("%s is a label, so a comment with it does nothing. %s", code(label), how)
+		return fmt.Sprintf("%s is a label, so a comment with it does nothing. %s", Code(label), how)
 	}
 	for _, between := range []string{"-", ":", "_", ".", ","} {
 		if verb, cut := strings.CutPrefix(low, Prefix+between); cut {
@@ -78,7 +78,7 @@ func nearly(first, rest string) string {
 				verb, _, _ = strings.Cut(verb, " ")
 			}
 			if e, known := find(verb); known {
-				return fmt.Sprintf("%s is not a command. Did you mean %s?", code(first), code(Prefix+" "+string(e.verb)))
+				return fmt.Sprintf("%s is not a command. Did you mean %s?", Code(first), Code(Prefix+" "+string(e.verb)))
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func (r *reading) word(text string) {
 		return
 	}
 	if !r.profile || r.command.Profile != "" || text == "" {
-		r.wrong("%s is one word too many.", code(text))
+		r.wrong("%s is one word too many.", Code(text))
 		return
 	}
 	r.command.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
@@ -186,7 +186,7 @@ func (r *reading) taken(text string) bool {
 	case aSpan:
 		d, ok := lifetime(text)
 		if ok && d <= 0 {
-			r.wrong("%s adds nothing; %s", code(text), spanWords)
+			r.wrong("%s adds nothing; %s", Code(text), spanWords)
 		}
 		r.command.TTL, r.seen[""] = d, ok
 		return ok
@@ -234,11 +234,11 @@ func (r *reading) flag(name, value string) {
 	case !known:
 		r.problems = append(r.problems, r.noOption(name))
 	case r.seen[o.name]:
-		r.wrong("%s is given twice.", code(o.name))
+		r.wrong("%s is given twice.", Code(o.name))
 	case o.example == "" && value != "":
-		r.wrong("%s takes no value, so %s is one word too many.", code(o.name), code(value))
+		r.wrong("%s takes no value, so %s is one word too many.", Code(o.name), Code(value))
 	case value == "" && o.example != "":
-		r.wrong("%s needs a value, for example %s.", code(o.name), code(o.name+" "+o.example))
+		r.wrong("%s needs a value, for example %s.", Code(o.name), Code(o.name+" "+o.example))
 	default:
 		if problem := o.set(&r.command, value); problem != "" {
 			r.problems = append(r.problems, problem)
@@ -250,15 +250,15 @@ func (r *reading) flag(name, value string) {
 // noOption answers what is not an option of the command: with the one that was meant, whose it is, or all there are.
 func (e entry) noOption(name string) string {
 	if near, ok := Closest(name, e.optionNames()); ok {
-		return fmt.Sprintf("%s is not an option. Did you mean %s?", code(name), code(near))
+		return fmt.Sprintf("%s is not an option. Did you mean %s?", Code(name), Code(near))
 	}
-	whose := fmt.Sprintf("%s is not an option here; %s has none.", code(name), code(Prefix+" "+string(e.verb)))
+	whose := fmt.Sprintf("%s is not an option here; %s has none.", Code(name), Code(Prefix+" "+string(e.verb)))
 	if len(e.options) > 0 {
-		whose = fmt.Sprintf("%s is not an option. There are: %s.", code(name), list(e.optionNames()))
+		whose = fmt.Sprintf("%s is not an option. There are: %s.", Code(name), list(e.optionNames()))
 	}
 	for _, other := range table {
 		if _, has := other.option(name); has && strings.HasPrefix(name, "--") {
-			return fmt.Sprintf("%s It is one of %s.", whose, code(Prefix+" "+string(other.verb)))
+			return fmt.Sprintf("%s It is one of %s.", whose, Code(Prefix+" "+string(other.verb)))
 		}
 	}
 	return whose
@@ -277,13 +277,13 @@ func (r *reading) complete() {
 	case r.takes == aSpan && !r.seen[""]:
 		r.wrong("It needs to know how long: %s", spanWords)
 	case r.takes == aCount && !r.seen[""] && !r.seen["--replicas"]:
-		r.wrong("It needs the number of workers, for example %s.", code(r.example))
+		r.wrong("It needs the number of workers, for example %s.", Code(r.example))
 	case r.takes == aCount && r.seen[""] && r.seen["--replicas"]:
 		r.wrong("The number of workers is given twice.")
 	case r.takes == aReason && c.Reason == "":
 		r.wrong("Say why, behind it: whoever asked is told.")
 	case r.takes == aGrantee && (c.Team == "") == (c.With == ""):
-		r.wrong("It needs to know with whom: %s or %s, one of them.", code("--team platform"), code("--with github:maya"))
+		r.wrong("It needs to know with whom: %s or %s, one of them.", Code("--team platform"), Code("--with github:maya"))
 	}
 }
 
@@ -298,7 +298,7 @@ func (r *reading) reason() {
 	}
 	for i, text := range r.text {
 		if i > 0 || text == "" {
-			r.wrong("%s is one word too many.", code(text))
+			r.wrong("%s is one word too many.", Code(text))
 			return
 		}
 		c.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
@@ -322,7 +322,7 @@ func unknownVerb(word string) string {
 	if near := suggestion(word, verbs()); near != "" {
 		hint = near
 	}
-	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))
+	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
 }
 
 func notUnderstood(e entry, problems []string) string {
@@ -330,5 +330,5 @@ func notUnderstood(e entry, problems []string) string {
 	if len(problems) > MaxCommands {
 		problems = append(problems[:MaxCommands:MaxCommands], "And so on.")
 	}
-	return fmt.Sprintf("%s\n\n- %s\n\nThe form is %s; %s tells more.", intro, strings.Join(problems, "\n- "), code(e.usage()), code(Prefix+" help"))
+	return fmt.Sprintf("%s\n\n- %s\n\nThe form is %s; %s tells more.", intro, strings.Join(problems, "\n- "), Code(e.usage()), Code(Prefix+" help"))
 }

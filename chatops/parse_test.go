@@ -144,8 +144,8 @@ func TestACommentHoldsFiveCommandsAndSaysSo(t *testing.T) {
 func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 	help := Help("aws-minimal-test", "aws-standard")
 	for _, e := range table {
-		require.Contains(t, help, code(e.usage()))
-		require.Contains(t, help, code(e.example))
+		require.Contains(t, help, Code(e.usage()))
+		require.Contains(t, help, Code(e.example))
 		parsed := Parse(e.example)
 		require.Len(t, parsed, 1)
 		require.NotNil(t, parsed[0].Command, parsed[0].Reply)

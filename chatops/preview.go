@@ -41,7 +41,7 @@ func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
 	var b strings.Builder
 	g := v.Grant
 	fmt.Fprintf(&b, "%s, this was a dry run, so nothing was created. %s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
-		mention(actor), code(g.Name), code(g.Profile), code(g.Version), code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
+		mention(actor), Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil

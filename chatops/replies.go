@@ -14,7 +14,7 @@ func Answer(line, words string) string {
 	if line == "" {
 		return words
 	}
-	return fit("> " + code(line) + "\n\n" + words)
+	return fit("> " + Code(line) + "\n\n" + words)
 }
 
 // Refusal answers a wish that policy refused: every reason at once, each with the next step, and what else it would need.
@@ -22,7 +22,7 @@ func Refusal(actor string, v policy.Verdict) string { return refusal(actor, "thi
 
 // LabelRefusal answers a label whose wish policy refused: beside the reasons it says what became of the label.
 func LabelRefusal(actor, label string, v policy.Verdict) string {
-	return refusal(actor, "what the label "+code(label)+" asks for", "\nThe label was taken off. Set it again once that is put right.\n", v)
+	return refusal(actor, "what the label "+Code(label)+" asks for", "\nThe label was taken off. Set it again once that is put right.\n", v)
 }
 
 func refusal(actor, what, after string, v policy.Verdict) string {
@@ -35,7 +35,7 @@ func refusal(actor, what, after string, v policy.Verdict) string {
 	if full := v.Full(); len(full) > 0 {
 		b.WriteString("\nWhen that is put right, it waits for its turn:\n\n" + reasons(full))
 	}
-	fmt.Fprintf(&b, "%s\n%s tells what one can type.\n", after, code(Prefix+" help"))
+	fmt.Fprintf(&b, "%s\n%s tells what one can type.\n", after, Code(Prefix+" help"))
 	return fit(b.String())
 }
 
@@ -83,7 +83,7 @@ func reasons(checks []policy.Check) string {
 // StatusReply answers status and list. It is posted once, so unlike the comment it may say how long from now.
 func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Time) string {
 	if len(cards) == 0 {
-		return fmt.Sprintf("%s, there is no cluster here. %s makes one.\n", mention(actor), code(Prefix+" create"))
+		return fmt.Sprintf("%s, there is no cluster here. %s makes one.\n", mention(actor), Code(Prefix+" create"))
 	}
 	var b strings.Builder
 	how := "here is the cluster"
@@ -100,12 +100,12 @@ func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Tim
 // Exists answers create where the pull request has the profile's cluster already.
 func Exists(actor string, card lifecycle.Card, links Links, now time.Time) string {
 	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of a profile. %s moves its end, %s takes it down.\n\n%s",
-		mention(actor), code(Prefix+" extend 4h "+card.Profile), code(Prefix+" destroy "+card.Profile), statusLine(card, links, now))
+		mention(actor), Code(Prefix+" extend 4h "+card.Profile), Code(Prefix+" destroy "+card.Profile), statusLine(card, links, now))
 }
 
 func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	f := faceOf(c)
-	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, code(c.Name), code(c.Profile), f.head)
+	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, Code(c.Name), Code(c.Profile), f.head)
 	if moving(c) {
 		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
 	}
@@ -158,9 +158,9 @@ func UnknownLabel(label string, known []string) string {
 	}
 	hint := ""
 	if near, ok := Closest(word, known); ok {
-		hint = fmt.Sprintf(" Did you mean %s?", code(LabelPrefix+near))
+		hint = fmt.Sprintf(" Did you mean %s?", Code(LabelPrefix+near))
 	}
-	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s There are: %s.\n", code(label), hint, list(labels))
+	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s There are: %s.\n", Code(label), hint, list(labels))
 }
 
 // ShortSHA is a commit as people know it.

@@ -86,7 +86,7 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	var problem string
 	switch {
 	case len(words) > 0:
-		problem = code(words[0]) + " is one word too many."
+		problem = Code(words[0]) + " is one word too many."
 	case e.refMust && out.Ref == "":
 		problem = "Say " + e.refMissing
 	case e.whyMust && out.Why == "":
@@ -96,7 +96,7 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	default:
 		return &out, ""
 	}
-	return nil, fmt.Sprintf("%s was not understood, so nothing was done. %s The form is %s.", code(Prefix+" "+string(e.verb)), problem, code(e.usage()))
+	return nil, fmt.Sprintf("%s was not understood, so nothing was done. %s The form is %s.", Code(Prefix+" "+string(e.verb)), problem, Code(e.usage()))
 }
 
 // slackTyped is what a person typed: Slack sends the three signs of its markup as entities.
@@ -124,15 +124,15 @@ func slackUnknown(word string) string {
 	switch {
 	case led:
 	case known:
-		words = fmt.Sprintf("A comment %s on the pull request does it, and so do the pages and `ocpctl %s`.", code(Prefix+" "+string(verb)), verb)
+		words = fmt.Sprintf("A comment %s on the pull request does it, and so do the pages and `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
 	default:
 		hint := "There are: " + list(slackVerbs()) + "."
 		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
 			hint = near
 		}
-		return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", code(Prefix+" "+word), hint, code(Prefix+" help"))
+		return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
 	}
-	return fmt.Sprintf("%s is not done from Slack. %s", code(Prefix+" "+string(verb)), words)
+	return fmt.Sprintf("%s is not done from Slack. %s", Code(Prefix+" "+string(verb)), words)
 }
 
 // SlackGot acknowledges a slash command at once, before anything was done for it. Only a command that is understood is called so;
@@ -146,7 +146,7 @@ func SlackGot(text string) string {
 	if c.Why != "" {
 		line += " " + c.Why
 	}
-	return fmt.Sprintf("Got it: %s. The answer follows.", code(line))
+	return fmt.Sprintf("Got it: %s. The answer follows.", Code(line))
 }
 
 // SlackHelp lists what one can type in Slack.
@@ -154,7 +154,7 @@ func SlackHelp() string {
 	var b strings.Builder
 	b.WriteString("**What one can type here**\n\n")
 	for _, e := range slackTable {
-		fmt.Fprintf(&b, "- %s: %s\n", code(e.usage()), e.words)
+		fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
 	}
 	fmt.Fprintf(&b, "\nOnly you see the answers. Clusters come from a label or a comment on a pull request, from the pages or from `ocpctl create`.\n")
 	return b.String()
@@ -180,7 +180,7 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**What waits for a word**\n\n")
 	for _, a := range all {
-		fmt.Fprintf(&b, "- %s: %s of team %s, asked for by %s. %s", code(a.ID), a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
+		fmt.Fprintf(&b, "- %s: %s of team %s, asked for by %s. %s", Code(a.ID), a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 		if a.Needs > 1 {
 			fmt.Fprintf(&b, " It has %d of %d votes.", a.Votes, a.Needs)
 		}
@@ -188,7 +188,7 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 		if a.WhyNot != "" {
 			b.WriteString(" " + plain(sentence(a.WhyNot)))
 		} else {
-			fmt.Fprintf(&b, " %s or %s", code(Prefix+" approve "+a.ID), code(Prefix+" refuse "+a.ID+" <reason>"))
+			fmt.Fprintf(&b, " %s or %s", Code(Prefix+" approve "+a.ID), Code(Prefix+" refuse "+a.ID+" <reason>"))
 		}
 		b.WriteString("\n")
 	}
@@ -200,12 +200,12 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 
 // what is waited for, with the commit it is bound to.
 func (a Waiting) what() string {
-	words := code(a.Cluster)
+	words := Code(a.Cluster)
 	if a.Password {
 		words = "the kubeadmin password of " + words
 	}
 	if a.Head != "" {
-		words += " at " + code(ShortSHA(a.Head))
+		words += " at " + Code(ShortSHA(a.Head))
 	}
 	return words
 }

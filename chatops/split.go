@@ -97,7 +97,7 @@ func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
 		}
 	}
 	return fmt.Sprintf("The quote that begins at character %d is never closed: %s. Close it, or write %s for a mark that quotes nothing.",
-		open+1, code(cut(string(s.line[open:]), 30)), code("\\"+string(s.line[open])))
+		open+1, Code(cut(string(s.line[open:]), 30)), Code("\\"+string(s.line[open])))
 }
 
 // within says that the curled apostrophe here is one inside a word, as in ‘don’t’.

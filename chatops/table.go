@@ -94,7 +94,7 @@ var table = []entry{
 func setTTL(c *Command, value string) (problem string) {
 	ttl, ok := lifetime(value)
 	if !ok {
-		return code(value) + " is not a lifetime; " + spanWords
+		return Code(value) + " is not a lifetime; " + spanWords
 	}
 	c.TTL = ttl
 	return ""
@@ -111,7 +111,7 @@ func setReason(c *Command, value string) (problem string) {
 func setLines(c *Command, value string) (problem string) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > MaxLogLines {
-		return fmt.Sprintf("%s is no number of lines from 1 to %d.", code(value), MaxLogLines)
+		return fmt.Sprintf("%s is no number of lines from 1 to %d.", Code(value), MaxLogLines)
 	}
 	c.Lines = n
 	return ""
@@ -120,7 +120,7 @@ func setLines(c *Command, value string) (problem string) {
 func setReplicas(c *Command, value string) (problem string) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > maxReplicas {
-		return fmt.Sprintf("%s is no number of workers from 0 to %d.", code(value), maxReplicas)
+		return fmt.Sprintf("%s is no number of workers from 0 to %d.", Code(value), maxReplicas)
 	}
 	c.Replicas = n
 	return ""
@@ -160,9 +160,9 @@ func suggestion(word string, known []string) string {
 	case !ok:
 		return ""
 	case spelt != "":
-		return fmt.Sprintf("Did you mean %s? The command for that is %s.", code(spelt), code(Prefix+" "+verb))
+		return fmt.Sprintf("Did you mean %s? The command for that is %s.", Code(spelt), Code(Prefix+" "+verb))
 	}
-	return fmt.Sprintf("Did you mean %s?", code(Prefix+" "+verb))
+	return fmt.Sprintf("Did you mean %s?", Code(Prefix+" "+verb))
 }
 
 // guess finds the one of the known commands that a word most likely stands for. spelt is the other word for it that was

@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/controller"
-	"github.com/ocpctl/ocpctl/runner/dispatch"
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
 var errAway = errors.New("no answer")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/controller"
-	hub "github.com/ocpctl/ocpctl/internal/house/github"
+	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
 )
 

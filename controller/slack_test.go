@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/internal/house/slack"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
-	"github.com/ocpctl/ocpctl/store/intake"
 )
 
 // importSpool hands what a runner left in the bucket to the store, through the same fence as the Status API. As there, a

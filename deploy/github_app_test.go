@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	house "github.com/ocpctl/ocpctl/internal/house/github"
+	house "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 // manifest is what GitHub makes an App from.

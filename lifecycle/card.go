@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"time"
 
-	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // Card is a cluster as people see it: what comments, messages, pages and the API's list are written from.

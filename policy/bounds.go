@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 

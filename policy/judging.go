@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 

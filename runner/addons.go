@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 

@@ -9,12 +9,12 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // attempt is one attempt at work. It belongs to one goroutine.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // Why an attempt is stopped, as the cause of its context.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 

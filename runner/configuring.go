@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // configuring stores each credential as an object of its own and says where the cluster is.

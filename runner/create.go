@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // errStale means that what was rendered has grown too old to be installed from.

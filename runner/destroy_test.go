@@ -16,11 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/names"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 const clusterUUID = "5f0c1b1e-0000-4000-8000-000000000001"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // bundles are the archives of logs that lie in the install directory when something failed: the installer's, and packLog's.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 const bundle = "log-bundle-20260227101213.tar.gz"

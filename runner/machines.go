@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // machineAPI is the namespace of a cluster's machines. The installer makes a worker set there for every zone of its

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 )
 
 // storing says for people what is kept in S3, where it is not the artifact store in general.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // The installer's credentials modes that make a difference here.

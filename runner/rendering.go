@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // renderDeadline bounds each command that only writes files.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 

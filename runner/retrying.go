@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // maxReason bounds the reason of one retried step: the server keeps 500 bytes of a step or so, and two may be retried at once.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // adminKey is the secret of the scripted cluster's kubeconfig.

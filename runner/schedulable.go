@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // makeRoom lets the control plane take workloads before the last worker goes: without a place for its routers a cluster

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // lookUp resolves a reference and hides what it finds before anything else can see it.

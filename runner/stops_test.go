@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/runner"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // hanging makes the install hang until it is asked to end, which it then does as the real one: exit code 8.

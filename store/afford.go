@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/price"
 )
 
 // Afford judges a change after which a cluster that exists will cost more: by what those of its scope use, counted behind the

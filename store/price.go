@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/price"
 )
 
 // The store sums and rounds many clusters' amounts in SQL. It does so by the rules of package price: whole milliseconds, and

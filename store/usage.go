@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/price"
 )
 
 // Usage counts what those of the scope hold now, without locks: for people to look at. What Judge judges by it counts itself, behind its locks.

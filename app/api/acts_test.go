@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {

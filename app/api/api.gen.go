@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/runtime"
-	"github.com/ocpctl/ocpctl/runner/contract"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // Defines values for ApprovalKind.
@@ -468,7 +469,7 @@ type AllowList struct {
 	Default string   `json:"default"`
 }
 
-// Answer Answer of package runner/contract.
+// Answer Answer of package internal/contract.
 type Answer = contract.Answer
 
 // Approval defines model for Approval.
@@ -596,7 +597,7 @@ type AuditProof struct {
 	Words string `json:"words,omitempty,omitzero"`
 }
 
-// BucketCredentials BucketCredentials of package runner/contract.
+// BucketCredentials BucketCredentials of package internal/contract.
 type BucketCredentials = contract.BucketCredentials
 
 // CatalogueFiles defines model for CatalogueFiles.
@@ -669,10 +670,10 @@ type Check struct {
 // CheckResult defines model for Check.Result.
 type CheckResult string
 
-// Claim Claim of package runner/contract.
+// Claim Claim of package internal/contract.
 type Claim = contract.Claim
 
-// Claimed Claimed of package runner/contract.
+// Claimed Claimed of package internal/contract.
 type Claimed = contract.Claimed
 
 // Cluster defines model for Cluster.
@@ -900,7 +901,7 @@ type DeliveryPage struct {
 	NextCursor string     `json:"nextCursor,omitempty,omitzero"`
 }
 
-// Demand Demand of package runner/contract.
+// Demand Demand of package internal/contract.
 type Demand = contract.Demand
 
 // End defines model for End.
@@ -1248,7 +1249,7 @@ type Reason struct {
 	Reason string `json:"reason"`
 }
 
-// Record Record of package runner/contract.
+// Record Record of package internal/contract.
 type Record = contract.Record
 
 // Redeem defines model for Redeem.
@@ -1268,13 +1269,13 @@ type Redeemed struct {
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
 
-// Report Report of package runner/contract.
+// Report Report of package internal/contract.
 type Report = contract.Report
 
-// Reservation Reservation of package runner/contract.
+// Reservation Reservation of package internal/contract.
 type Reservation = contract.Reservation
 
-// Result Result of package runner/contract.
+// Result Result of package internal/contract.
 type Result = contract.Result
 
 // Scale defines model for Scale.

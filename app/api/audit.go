@@ -18,7 +18,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 		s.fail(w, r, err)
 		return
 	}
-	lines, next, err := s.Desk.Audit(r.Context(), principal(r), f)
+	lines, next, err := s.Admin.Audit(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -49,7 +49,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 	}
 	ctrl, who := http.NewResponseController(w), s.whoNow(r)
 	for begun := false; ; begun = true {
-		lines, next, err := s.Desk.Audit(r.Context(), who(), f)
+		lines, next, err := s.Admin.Audit(r.Context(), who(), f)
 		switch {
 		case err != nil && begun:
 			s.Log.Error("export broken off", "request", visitOf(r).id, "err", err)
@@ -78,7 +78,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 
 // VerifyAudit implements GET /api/v1/audit/verify.
 func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
-	proof, err := s.Desk.VerifyAudit(r.Context(), principal(r))
+	proof, err := s.Admin.VerifyAudit(r.Context(), principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return

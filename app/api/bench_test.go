@@ -15,10 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -44,8 +45,9 @@ func open20(b *testing.B, terms book.Book) *place {
 		require.NoError(b, err)
 		p.bearer = append(p.bearer, raw)
 	}
+	core := app.New(appConfig(p.store, terms, shelf{}, &people{}))
 	p.url = serve(b, Config{
-		Desk: deskOn(p.store, terms, shelf{}, &people{}), Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
+		Desk: core, Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // ListProfiles implements GET /api/v1/profiles.
 func (s *server) ListProfiles(w http.ResponseWriter, r *http.Request) {
-	list, unasked, err := s.Desk.Profiles(principal(r))
+	list, unasked, err := s.Admin.Profiles(principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -25,7 +26,7 @@ func (s *server) ListProfiles(w http.ResponseWriter, r *http.Request) {
 
 // GetProfile implements GET /api/v1/profiles/{name}.
 func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string) {
-	list, unasked, err := s.Desk.Profiles(principal(r))
+	list, unasked, err := s.Admin.Profiles(principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -70,7 +71,7 @@ func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 // ListTeams implements GET /api/v1/teams.
 func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
-	list, err := s.Desk.Teams(r.Context(), principal(r))
+	list, err := s.Admin.Teams(r.Context(), principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -88,7 +89,7 @@ func (s *server) ListTeams(w http.ResponseWriter, r *http.Request) {
 
 // ListQuotas implements GET /api/v1/quotas.
 func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
-	list, err := s.Desk.Quotas(r.Context(), principal(r))
+	list, err := s.Admin.Quotas(r.Context(), principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -112,17 +113,17 @@ func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
 
 // GetCatalogue implements GET /api/v1/catalogue.
 func (s *server) GetCatalogue(w http.ResponseWriter, r *http.Request) {
-	state, err := s.Desk.Catalogue(principal(r))
+	state, err := s.Admin.Catalogue(principal(r))
 	s.catalogue(w, r, state, err)
 }
 
 // ReloadCatalogue implements POST /api/v1/catalogue/reload.
 func (s *server) ReloadCatalogue(w http.ResponseWriter, r *http.Request) {
-	state, err := s.Desk.ReloadCatalogue(r.Context(), principal(r), app.Deed{Door: policy.DoorAPI})
+	state, err := s.Admin.ReloadCatalogue(r.Context(), principal(r), app.Deed{Door: policy.DoorAPI})
 	s.catalogue(w, r, state, err)
 }
 
-func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state app.CatalogueState, err error) {
+func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.CatalogueState, err error) {
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -147,7 +148,7 @@ func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &said, false, maxCatalogue) {
 		return
 	}
-	hash, problems, err := s.Desk.ValidateCatalogue(principal(r), said.Files)
+	hash, problems, err := s.Admin.ValidateCatalogue(principal(r), said.Files)
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -96,7 +96,7 @@ func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
 
 // GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
 func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
-	raw, err := s.Desk.Kubeconfig(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
+	raw, err := s.Credentials.Kubeconfig(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

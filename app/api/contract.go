@@ -1,12 +1,12 @@
 package api
 
 import (
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Rows as the contract's documents, field by field; the other way is store/intake's.
+// Rows as the contract's documents, field by field; the other way is internal/intake's.
 
 // identities are what a teardown works by. Their metadata is built from the cluster's row every time, whatever is recorded.
 func identities(row store.SpecRow, installation string) []contract.Identity {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 // sample is the create request of the specification, byte for byte.
@@ -92,7 +92,7 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 	h := newHouse(t)
 	second := desktest.Store(t, h.url)
-	other := serve(t, h.config(second, deskOn(second, embedded(t), h.shelf, h.github), embedded(t), nil))
+	other := serve(t, h.config(second, appConfig(second, embedded(t), h.shelf, h.github), embedded(t), nil))
 	servers := []string{h.Server.URL, other.URL}
 	bearer, answers := h.as(oidc.Requester), make([]string, 12)
 	var group sync.WaitGroup
@@ -117,7 +117,7 @@ func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 	require.Len(t, page.Items, 1)
 
 	third := desktest.Store(t, h.url) // whoever starts later knows what was answered before
-	h.Server = serve(t, h.config(third, deskOn(third, embedded(t), h.shelf, h.github), embedded(t), nil))
+	h.Server = serve(t, h.config(third, appConfig(third, embedded(t), h.shelf, h.github), embedded(t), nil))
 	answer, raw := h.ask(http.MethodPost, "/api/v1/clusters", bearer, sample(t), idempotencyKey, "one")
 	require.Equal(t, answers[0], fmt.Sprint(answer.StatusCode, string(raw)))
 	require.Equal(t, "true", answer.Header.Get("Idempotency-Replayed"))

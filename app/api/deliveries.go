@@ -20,7 +20,7 @@ func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params L
 		s.fail(w, r, err)
 		return
 	}
-	list, next, err := s.Desk.Deliveries(r.Context(), principal(r), f)
+	list, next, err := s.Admin.Deliveries(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -34,7 +34,7 @@ func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params L
 
 // GetDelivery implements GET /api/v1/deliveries/{id}.
 func (s *server) GetDelivery(w http.ResponseWriter, r *http.Request, id ID) {
-	found, body, err := s.Desk.Delivery(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
+	found, body, err := s.Admin.Delivery(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -48,7 +48,7 @@ func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	again, err := s.Desk.Replay(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	again, err := s.Admin.Replay(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -71,7 +71,7 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params Lis
 		s.fail(w, r, err)
 		return
 	}
-	list, err := s.Desk.Findings(r.Context(), principal(r), store.FindingFilter{Kind: lifecycle.FindingKind(kind), Resolved: params.All, Newest: true})
+	list, err := s.Admin.Findings(r.Context(), principal(r), store.FindingFilter{Kind: lifecycle.FindingKind(kind), Resolved: params.All, Newest: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -97,7 +97,7 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params Repo
 		s.fail(w, r, err)
 		return
 	}
-	of, lines, err := s.Desk.Usage(r.Context(), principal(r), f)
+	of, lines, err := s.Admin.Usage(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return

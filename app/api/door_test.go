@@ -12,8 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
@@ -56,7 +57,7 @@ func TestARequestThatTakesTooLongIsGivenUp(t *testing.T) {
 }
 
 func TestAPanicIsAFailureOfOurs(t *testing.T) {
-	s := &server{Config: newHouse(t).config(nil, nil, embedded(t), nil), metrics: newMetrics(nil, nil)}
+	s := &server{Config: newHouse(t).config(nil, app.Config{}, embedded(t), nil), metrics: newMetrics(nil, nil)}
 	s.Timeout = time.Minute
 	answer := httptest.NewRecorder()
 	s.enter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret words") })).

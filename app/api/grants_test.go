@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // grants remembers what was granted.

@@ -17,10 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -38,13 +40,15 @@ type shelf = desktest.Shelf
 type house struct {
 	*testing.T
 	*httptest.Server
-	url    string // of the database
-	store  *store.Store
-	desk   *app.Desk
-	issuer *oidc.Issuer
-	tokens *token.Signer
-	shelf  shelf
-	github *people
+	url   string // of the database
+	store *store.Store
+	app   app.Config
+
+	Credentials *credentials.Service
+	issuer      *oidc.Issuer
+	tokens      *token.Signer
+	shelf       shelf
+	github      *people
 }
 
 // people answers for GitHub.
@@ -88,22 +92,24 @@ func houseWith(t *testing.T, terms book.Book, change func(*Config)) *house {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	h.tokens = token.NewSigner(key, time.Hour)
-	h.desk = deskOn(h.store, terms, h.shelf, h.github)
-	h.Server = serve(t, h.config(h.store, h.desk, terms, change))
+	h.app = appConfig(h.store, terms, h.shelf, h.github)
+	h.Credentials = credentials.New(app.New(h.app), h.app)
+	h.Server = serve(t, h.config(h.store, h.app, terms, change))
 	return h
 }
 
-func deskOn(s *store.Store, terms book.Book, files shelf, gh app.GitHub) *app.Desk {
-	return app.New(app.Config{
+func appConfig(s *store.Store, terms book.Book, files shelf, gh app.GitHub) app.Config {
+	return app.Config{
 		Store: s, Artifacts: files, Book: func() book.Book { return terms }, GitHub: gh, UI: "http://ocpctl.test",
 		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Account: "123456789012"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
-	})
+	}
 }
 
-func (h *house) config(s *store.Store, desk *app.Desk, terms book.Book, change func(*Config)) Config {
+func (h *house) config(s *store.Store, a app.Config, terms book.Book, change func(*Config)) Config {
+	core := app.New(a)
 	c := Config{
-		Desk: desk, Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
+		Desk: core, Admin: admin.New(core, a), Credentials: credentials.New(core, a), Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Log: slog.New(slog.NewTextHandler(h.T.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },

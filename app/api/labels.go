@@ -15,12 +15,12 @@ func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params Ens
 		return
 	}
 	by := principal(r)
-	id, err := s.Desk.EnsureLabels(r.Context(), by, said.Repository, app.Deed{Door: policy.DoorAPI, Why: said.Reason, Once: params.IdempotencyKey})
+	id, err := s.Admin.EnsureLabels(r.Context(), by, said.Repository, app.Deed{Door: policy.DoorAPI, Why: said.Reason, Once: params.IdempotencyKey})
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	state, err := s.Desk.Labels(r.Context(), by, id)
+	state, err := s.Admin.Labels(r.Context(), by, id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -31,7 +31,7 @@ func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params Ens
 
 // GetLabels implements GET /api/v1/repositories/labels/{id}.
 func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
-	state, err := s.Desk.Labels(r.Context(), principal(r), id)
+	state, err := s.Admin.Labels(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return

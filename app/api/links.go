@@ -5,21 +5,22 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
 func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
-	s.link(w, r, id, s.Desk.KubeconfigLink)
+	s.link(w, r, id, s.Credentials.KubeconfigLink)
 }
 
 // LinkKubeadmin implements POST /api/v1/clusters/{id}/kubeadmin-links.
 func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID) {
-	s.link(w, r, id, s.Desk.KubeadminLink)
+	s.link(w, r, id, s.Credentials.KubeadminLink)
 }
 
-func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Deed) (app.Link, error)) {
+func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Deed) (credentials.Link, error)) {
 	made, err := make(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)
@@ -34,7 +35,7 @@ func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.Desk.BreakGlass(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusAccepted, a, err)
 }
 
@@ -44,11 +45,11 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	if err := s.Desk.Means(r.Context(), principal(r), link, said.Account); err != nil {
+	if err := s.Credentials.Means(r.Context(), principal(r), link, said.Account); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	got, err := s.Desk.Redeem(r.Context(), principal(r), link, app.Deed{Door: policy.DoorAPI})
+	got, err := s.Credentials.Redeem(r.Context(), principal(r), link, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/store/artifacts"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 // keepsLogs reports archives of logs as a runner does whose installation failed.

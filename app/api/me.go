@@ -13,7 +13,7 @@ import (
 
 // GetMe implements GET /api/v1/me.
 func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
-	accounts, err := s.Desk.Accounts(r.Context(), principal(r))
+	accounts, err := s.Credentials.Accounts(r.Context(), principal(r))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -25,7 +25,7 @@ func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
 
 // UnlinkAccount implements DELETE /api/v1/me/accounts.
 func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams) {
-	if err := s.Desk.Unlink(r.Context(), principal(r), params.Account, app.Deed{Door: policy.DoorAPI}); err != nil {
+	if err := s.Credentials.Unlink(r.Context(), principal(r), params.Account, app.Deed{Door: policy.DoorAPI}); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // What opens something stands neither in the log nor in the trail, also where it did not work or broke something.
@@ -33,7 +33,7 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 		h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", bearer, nil, http.StatusCreated, &link)
 		secrets = append(secrets, strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"))
 	}
-	account, err := h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
 	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", desktest.ClientKey)

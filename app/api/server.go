@@ -21,29 +21,33 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // Config wires the private door.
 type Config struct {
-	Desk     *app.Desk
-	Store    *store.Store // the Status API, readiness and metrics
-	Auth     *auth.Verifier
-	AWS      *auth.Exchange  // of signed AWS identities for sessions; nil: none
-	Proxies  source.Networks // that are believed who called them; none: a request comes from its peer
-	Tokens   *token.Signer   // the attempts' tokens
-	Grants   Grants          // of credentials for the artifacts bucket; nil: runners use their own identity
-	Runner   RunnerSettings
-	UI       string           // base address of the pages, for links in answers
-	Pace     *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
-	Timeout  time.Duration    // of one request, but of streams; zero: 30 s
-	Stopping context.Context  // over when the server stops: streams end then; nil: never
-	Now      func() time.Time // nil: time.Now
-	Log      *slog.Logger
+	Desk        *app.Desk
+	Admin       *admin.Service
+	Credentials *credentials.Service
+	Store       *store.Store // the Status API, readiness and metrics
+	Auth        *auth.Verifier
+	AWS         *auth.Exchange  // of signed AWS identities for sessions; nil: none
+	Proxies     source.Networks // that are believed who called them; none: a request comes from its peer
+	Tokens      *token.Signer   // the attempts' tokens
+	Grants      Grants          // of credentials for the artifacts bucket; nil: runners use their own identity
+	Runner      RunnerSettings
+	UI          string           // base address of the pages, for links in answers
+	Pace        *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
+	Timeout     time.Duration    // of one request, but of streams; zero: 30 s
+	Stopping    context.Context  // over when the server stops: streams end then; nil: never
+	Now         func() time.Time // nil: time.Now
+	Log         *slog.Logger
 
 	JobErrors prometheus.Collector // counts failed jobs of this process's workers; nil: none
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -86,7 +86,7 @@ func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
 	h.refused(http.MethodPost, path, h.as(oidc.Auditor), nil, http.StatusForbidden)
 	var link Link
 	h.does(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusCreated, &link)
-	require.WithinDuration(t, now().Add(app.LinkLasts), link.ExpiresAt, app.LinkLasts/2)
+	require.WithinDuration(t, now().Add(credentials.LinkLasts), link.ExpiresAt, credentials.LinkLasts/2)
 	redeem := "/api/v1/links/" + strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
 	theirs := h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusNotFound)
 	unknown := h.refused(http.MethodPost, "/api/v1/links/nothing", h.as(oidc.Admin), nil, http.StatusNotFound)
@@ -154,7 +154,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/me", h.as(toni), nil, http.StatusOK, &me)
 	require.Empty(t, me.May)
 
-	link, err := h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var got Redeemed
@@ -168,7 +168,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya"}, got)
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []string{"github:maya"}, me.Accounts)
-	link, err = h.desk.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ = strings.Cut(link.URL.Reveal(), "/links/")
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), Redeem{Account: "github:maya"}, http.StatusConflict)

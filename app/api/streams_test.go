@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -18,7 +18,7 @@ func TestASeatThatIsLostEndsWhatAStreamShows(t *testing.T) {
 	var identities atomic.Pointer[[]profiles.Identity]
 	identities.Store(&terms.Identities)
 	h := houseWith(t, terms, nil)
-	config := h.config(h.store, h.desk, terms, func(c *Config) {
+	config := h.config(h.store, h.app, terms, func(c *Config) {
 		c.Auth = auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return *identities.Load() },
 		})

@@ -3,7 +3,7 @@ package hooks
 import (
 	"context"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
@@ -36,7 +36,7 @@ func endsOnly(d store.Delivery) bool {
 
 // unlabeled reports whether a label of ours was taken off.
 func unlabeled(e webhook) bool {
-	return e.Action == app.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0
+	return e.Action == pulls.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0
 }
 
 // endEarly does what a comment that has to wait decides for itself: the clusters that it asks to destroy get their end.
@@ -48,5 +48,5 @@ func (w *InboxWorker) endEarly(ctx context.Context, d store.Delivery) error {
 	if err != nil || sound(e) != nil {
 		return nil // it is given up in its turn
 	}
-	return w.desk.EndEarly(github.ToEnd(ctx), said(e))
+	return w.pulls.EndEarly(github.ToEnd(ctx), said(e))
 }

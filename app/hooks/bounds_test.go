@@ -14,7 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestABodyOfAnyDepthIsRefusedInWords(t *testing.T) {

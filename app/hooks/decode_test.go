@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 // bodies are a real body of every event and action that is listened to, and of some that are not.
@@ -151,7 +151,7 @@ func TestAFieldThatGitHubDoesNotDescribeYetIsLetPass(t *testing.T) {
 
 // GitHub's own description says what its bodies always have: nothing else is required of them.
 func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
-	raw, err := os.ReadFile("../../internal/house/github/shapes/github.json")
+	raw, err := os.ReadFile("../../internal/devstack/github/shapes/github.json")
 	require.NoError(t, err)
 	var doc struct {
 		Paths map[string]struct {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 )
 
 // The events of GitHub that mean something.
@@ -114,7 +114,7 @@ func topic(event string, in webhook) string {
 	case onComment:
 		return pullTopic(repo, in.Issue.Number)
 	case onDispatch:
-		if named, number, ok := (app.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
+		if named, number, ok := (pulls.DispatchEvent{Repo: repo, Payload: in.ClientPayload}).About(); ok {
 			return pullTopic(named, number)
 		}
 		return pullTopic(repo, 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
 )
 

@@ -12,6 +12,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -20,18 +22,22 @@ import (
 // not lost with it: the next event of its pull request, or the next look at it, carries the whole state again.
 const patience = 24 * time.Hour
 
-// desk is what the inbox hands its events to: app.Desk.
-type desk interface {
-	SyncPullRequest(ctx context.Context, e app.PullRequestEvent) (note string, err error)
+// pullRequests are what the inbox hands GitHub's events to: pulls.Service.
+type pullRequests interface {
+	SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (note string, err error)
 	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
-	Comment(ctx context.Context, e app.CommentEvent) (note string, err error)
-	CommentGivenUp(ctx context.Context, e app.CommentEvent) error
-	EndEarly(ctx context.Context, e app.CommentEvent) error
-	CheckAction(ctx context.Context, e app.CheckEvent) (note string, err error)
-	Dispatch(ctx context.Context, e app.DispatchEvent) (note string, err error)
-	RepositoryMoved(ctx context.Context, e app.RepositoryEvent) (note string, err error)
-	InstallationChanged(ctx context.Context, e app.InstallationEvent) (note string, err error)
-	Slack(ctx context.Context, e app.SlackCommand) (note string, err error)
+	Comment(ctx context.Context, e pulls.CommentEvent) (note string, err error)
+	CommentGivenUp(ctx context.Context, e pulls.CommentEvent) error
+	EndEarly(ctx context.Context, e pulls.CommentEvent) error
+	CheckAction(ctx context.Context, e pulls.CheckEvent) (note string, err error)
+	Dispatch(ctx context.Context, e pulls.DispatchEvent) (note string, err error)
+	RepositoryMoved(ctx context.Context, e pulls.RepositoryEvent) (note string, err error)
+	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
+}
+
+// slashCommands are what the inbox hands Slack's commands to: slash.Service.
+type slashCommands interface {
+	Handle(ctx context.Context, e slash.Command) (note string, err error)
 }
 
 // records are what the inbox looks up itself: store.Store.
@@ -40,23 +46,24 @@ type records interface {
 	EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error)
 }
 
-// InboxWorker processes stored deliveries: one event, one use case of the desk. Processing one twice changes nothing.
+// InboxWorker processes stored deliveries: one event, one use case. Processing one twice changes nothing.
 type InboxWorker struct {
 	river.WorkerDefaults[store.InboxArgs]
 	store   *store.Store
 	records records
-	desk    desk
+	pulls   pullRequests
+	slash   slashCommands
 	app     int64
 	log     *slog.Logger
 }
 
 // NewInboxWorker returns the worker of store.InboxArgs. appID is the App's own number: what happens to checks of another
 // means nothing.
-func NewInboxWorker(s *store.Store, desk *app.Desk, appID int64, log *slog.Logger) *InboxWorker {
+func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slash.Service, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &InboxWorker{store: s, records: s, desk: desk, app: appID, log: log}
+	return &InboxWorker{store: s, records: s, pulls: pulls, slash: slack, app: appID, log: log}
 }
 
 // overtakes says whether a delivery waits for none that cannot be worked yet: a close, a label of ours that was taken off, and what
@@ -147,7 +154,7 @@ func (w *InboxWorker) tellGivenUp(ctx context.Context, d store.Delivery) error {
 	if err != nil || sound(e) != nil {
 		return nil // what cannot be read has no author
 	}
-	return w.desk.CommentGivenUp(ctx, said(e))
+	return w.pulls.CommentGivenUp(ctx, said(e))
 }
 
 // given says that a delivery was tried for long enough.

@@ -17,8 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
@@ -110,12 +113,14 @@ func newInbox(t *testing.T) *inbox {
 	terms, err := book.Embedded()
 	require.NoError(t, err)
 	w := &writers{seen: f.store}
-	desk := app.New(app.Config{
+	cfg := app.Config{
 		Store: f.store, Book: func() book.Book { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
-	})
-	return &inbox{f, NewInboxWorker(f.store, desk, github.AppID, nil), w}
+	}
+	core := app.New(cfg)
+	links := credentials.New(core, cfg)
+	return &inbox{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.
@@ -213,7 +218,7 @@ func TestWhatCanNeverBeProcessedIsKeptWithItsReason(t *testing.T) {
 
 func TestAPanicIsTriedAgainAndNotForEver(t *testing.T) {
 	i := newInbox(t)
-	i.worker.desk = nil
+	i.worker.pulls = nil
 	require.ErrorContains(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "panic")
 	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET received_at = received_at - interval '25 hours'`)
 	require.NoError(t, err)

@@ -19,10 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/github"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -90,11 +93,13 @@ var table = []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team:
 // workerOn is the inbox's worker with a desk that asks by that client.
 func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	terms := desktest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
-	desk := app.New(app.Config{
+	cfg := app.Config{
 		Store: l.store, Book: func() book.Book { return terms }, GitHub: NewAsker(client), Repositories: table,
 		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
-	})
-	return NewInboxWorker(l.store, desk, github.AppID, nil)
+	}
+	core := app.New(cfg)
+	links := credentials.New(core, cfg)
+	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil)
 }
 
 func (l *life) clock() time.Time {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -192,11 +193,11 @@ func TestWhatIsToldOfARepositoryIsWorkedOnceGitHubAnswers(t *testing.T) {
 }
 
 // hangs is a desk whose pull requests take all the time they are given, but for those that are closed.
-type hangs struct{ desk }
+type hangs struct{ pullRequests }
 
-func (h hangs) SyncPullRequest(ctx context.Context, e app.PullRequestEvent) (string, error) {
+func (h hangs) SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (string, error) {
 	if e.Action == actionClosed {
-		return h.desk.SyncPullRequest(ctx, e)
+		return h.pullRequests.SyncPullRequest(ctx, e)
 	}
 	<-ctx.Done()
 	return "", ctx.Err()
@@ -205,7 +206,7 @@ func (h hangs) SyncPullRequest(ctx context.Context, e app.PullRequestEvent) (str
 func TestADeletedRepositoryIsLeftTimeByWhatCannotBeWorked(t *testing.T) {
 	i := newInbox(t)
 	require.NoError(t, i.worker.Work(t.Context(), i.arrive("d0", 41)))
-	i.worker.desk = hangs{i.worker.desk}
+	i.worker.pulls = hangs{i.worker.pulls}
 	i.arrive("d1", 42)
 	i.arrive("d2", 43)
 	deleted := i.happen("d3", github.Event{Name: "repository", Action: "deleted", Sender: "ada"})
@@ -217,7 +218,7 @@ func TestADeletedRepositoryIsLeftTimeByWhatCannotBeWorked(t *testing.T) {
 
 func TestACloseIsLeftTimeByWhatCannotBeWorked(t *testing.T) {
 	i := newInbox(t)
-	i.worker.desk = hangs{i.worker.desk}
+	i.worker.pulls = hangs{i.worker.pulls}
 	i.arrive("d1", 41)
 	closed := pull(time.Minute, label)
 	closed.Open = false

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
@@ -88,7 +88,7 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error
 	if err != nil {
 		return "", err
 	}
-	return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{
+	return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{
 		PR:    known(e.Installation.ID, repo, github.Of(pr.rest())),
 		Actor: actor(e.Sender), ActorID: e.Sender.ID, Action: e.Action, Label: e.Label.Name,
 	})
@@ -109,7 +109,7 @@ func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
 	if err := sound(e); err != nil {
 		return "", err
 	}
-	return w.desk.Comment(ctx, said(e))
+	return w.pulls.Comment(ctx, said(e))
 }
 
 // sound checks what a comment's event must have.
@@ -122,9 +122,9 @@ func sound(e webhook) error {
 }
 
 // said is a sound comment's event as the desk takes it.
-func said(e webhook) app.CommentEvent {
+func said(e webhook) pulls.CommentEvent {
 	by := e.Comment.User
-	return app.CommentEvent{
+	return pulls.CommentEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Number: e.Issue.Number, ID: e.Comment.ID, Author: by.Login, AuthorID: by.ID,
 		Action: e.Action, Body: e.Comment.Body, At: e.Comment.CreatedAt.UTC(), Bot: by.Type == bot || e.Sender.Type == bot,
 	}
@@ -180,7 +180,7 @@ func (w *InboxWorker) others(c check) bool { return w.app != 0 && c.App.ID != w.
 type clicked struct{ cluster, head, button string }
 
 func (w *InboxWorker) click(ctx context.Context, e webhook, on clicked, cause string) (string, error) {
-	return w.desk.CheckAction(ctx, app.CheckEvent{
+	return w.pulls.CheckAction(ctx, pulls.CheckEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Cluster: on.cluster, Head: on.head, Identifier: on.button,
 		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: cause,
 	})
@@ -190,7 +190,7 @@ func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) 
 	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
 		return "", err
 	}
-	return w.desk.Dispatch(ctx, app.DispatchEvent{
+	return w.pulls.Dispatch(ctx, pulls.DispatchEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Type: e.Action, Payload: e.ClientPayload,
 		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: delivery,
 	})
@@ -201,26 +201,26 @@ func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error)
 	if err := errors.Join(place(e, now), place(e, was)); err != nil {
 		return "", err
 	}
-	moved := app.RepositoryEvent{
+	moved := pulls.RepositoryEvent{
 		Installation: e.Installation.ID, RepoID: e.Repository.ID, Action: e.Action, From: was, Actor: actor(e.Sender),
 	}
 	if was != now {
 		moved.To = now
 	}
-	return w.desk.RepositoryMoved(ctx, moved)
+	return w.pulls.RepositoryMoved(ctx, moved)
 }
 
 func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repository) (string, error) {
 	if e.Installation.ID <= 0 {
 		return "", fmt.Errorf("%w: installation.id is needed", errUnprocessable)
 	}
-	changed := app.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
+	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
 	for _, repo := range repos {
 		if fullName.MatchString(repo.FullName) {
 			changed.Repos = append(changed.Repos, repo.FullName)
 		}
 	}
-	return w.desk.InstallationChanged(ctx, changed)
+	return w.pulls.InstallationChanged(ctx, changed)
 }
 
 // withoutNUL leaves out the character that PostgreSQL's texts cannot hold: none of what is told needs it, and a delivery with it

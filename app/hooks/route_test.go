@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/house/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -28,29 +30,29 @@ func (d *idle) take(e any) (string, error) {
 	return "", nil
 }
 
-func (d *idle) SyncPullRequest(_ context.Context, e app.PullRequestEvent) (string, error) {
+func (d *idle) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (string, error) {
 	return d.take(e)
 }
 
 func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why, _ string) (string, error) {
 	return d.take([]any{repo, number, why})
 }
-func (d *idle) Comment(_ context.Context, e app.CommentEvent) (string, error) { return d.take(e) }
-func (d *idle) CommentGivenUp(context.Context, app.CommentEvent) error        { return nil }
-func (d *idle) EndEarly(context.Context, app.CommentEvent) error              { return nil }
+func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error) { return d.take(e) }
+func (d *idle) CommentGivenUp(context.Context, pulls.CommentEvent) error        { return nil }
+func (d *idle) EndEarly(context.Context, pulls.CommentEvent) error              { return nil }
 
-func (d *idle) CheckAction(_ context.Context, e app.CheckEvent) (string, error) { return d.take(e) }
+func (d *idle) CheckAction(_ context.Context, e pulls.CheckEvent) (string, error) { return d.take(e) }
 
-func (d *idle) Dispatch(_ context.Context, e app.DispatchEvent) (string, error) { return d.take(e) }
+func (d *idle) Dispatch(_ context.Context, e pulls.DispatchEvent) (string, error) { return d.take(e) }
 
-func (d *idle) RepositoryMoved(_ context.Context, e app.RepositoryEvent) (string, error) {
+func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (string, error) {
 	return d.take(e)
 }
 
-func (d *idle) InstallationChanged(_ context.Context, e app.InstallationEvent) (string, error) {
+func (d *idle) InstallationChanged(_ context.Context, e pulls.InstallationEvent) (string, error) {
 	return d.take(e)
 }
-func (d *idle) Slack(_ context.Context, e app.SlackCommand) (string, error) { return d.take(e) }
+func (d *idle) Handle(_ context.Context, e slash.Command) (string, error) { return d.take(e) }
 
 // nobodys are records of two clusters that ended.
 type nobodys struct{}
@@ -65,14 +67,14 @@ func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
 
 func idleWorker(appID int64) (*InboxWorker, *idle) {
 	d := &idle{}
-	return &InboxWorker{records: nobodys{}, desk: d, app: appID, log: slog.New(slog.DiscardHandler)}, d
+	return &InboxWorker{records: nobodys{}, pulls: d, slash: d, app: appID, log: slog.New(slog.DiscardHandler)}, d
 }
 
 func TestEachEventGoesToItsUseCase(t *testing.T) {
 	check := github.Check{ID: 1, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", ExternalID: "clu_9", Name: "ocpctl", StartedAt: time.Now()}
 	ledger := github.RepoRef{ID: 9, Name: "acme/ledger"}
-	click := func(cluster, button, cause string) app.CheckEvent {
-		return app.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Head: check.Head, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
+	click := func(cluster, button, cause string) pulls.CheckEvent {
+		return pulls.CheckEvent{Installation: 5001, Repo: "acme/shop", Cluster: cluster, Head: check.Head, Identifier: button, Actor: "will", ActorID: actorID(t), Cause: cause}
 	}
 	payload := json.RawMessage(`{"pr_number":41}`)
 	for name, c := range map[string]struct {
@@ -82,25 +84,25 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 		"a button":    {github.Event{Name: "check_run", Action: "requested_action", Button: "destroy", Check: check}, []any{click("clu_9", "destroy", "d1")}},
 		"a re-run":    {github.Event{Name: "check_run", Action: "rerequested", Check: check}, []any{click("clu_9", chatops.ActionRetry, "d1")}},
 		"all re-runs": {github.Event{Name: "check_suite", Action: "rerequested", Check: check}, []any{click("clu_1", chatops.ActionRetry, "d1:clu_1"), click("clu_2", chatops.ActionRetry, "d1:clu_2")}},
-		"a dispatch": {github.Event{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: payload}, []any{app.DispatchEvent{
+		"a dispatch": {github.Event{Name: "repository_dispatch", Action: "create_ephemeral_cluster", Client: payload}, []any{pulls.DispatchEvent{
 			Installation: 5001, Repo: "acme/shop", Type: "create_ephemeral_cluster", Payload: payload, Actor: "will", ActorID: actorID(t), Cause: "d1",
 		}}},
-		"renamed": {github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, []any{app.RepositoryEvent{
+		"renamed": {github.Event{Name: "repository", Action: "renamed", OldName: "shop", Repo: ledger}, []any{pulls.RepositoryEvent{
 			Installation: 5001, RepoID: 9, Action: "renamed", From: "acme/shop", To: "acme/ledger", Actor: "will",
 		}}},
-		"moved": {github.Event{Name: "repository", Action: "transferred", OldName: "old/ledger", Repo: ledger}, []any{app.RepositoryEvent{
+		"moved": {github.Event{Name: "repository", Action: "transferred", OldName: "old/ledger", Repo: ledger}, []any{pulls.RepositoryEvent{
 			Installation: 5001, RepoID: 9, Action: "transferred", From: "old/ledger", To: "acme/ledger", Actor: "will",
 		}}},
-		"deleted": {github.Event{Name: "repository", Action: "deleted"}, []any{app.RepositoryEvent{
+		"deleted": {github.Event{Name: "repository", Action: "deleted"}, []any{pulls.RepositoryEvent{
 			Installation: 5001, RepoID: github.RepoID, Action: "deleted", From: "acme/shop", Actor: "will",
 		}}},
-		"suspended": {github.Event{Name: "installation", Action: "suspend", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+		"suspended": {github.Event{Name: "installation", Action: "suspend", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
 			Installation: 5001, Action: "suspend", Repos: []string{"acme/ledger"}, Actor: "will",
 		}}},
-		"added": {github.Event{Name: "installation_repositories", Action: "added", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+		"added": {github.Event{Name: "installation_repositories", Action: "added", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
 			Installation: 5001, Action: "added", Repos: []string{"acme/ledger"}, Actor: "will",
 		}}},
-		"removed": {github.Event{Name: "installation_repositories", Action: "removed", Repos: []github.RepoRef{ledger}}, []any{app.InstallationEvent{
+		"removed": {github.Event{Name: "installation_repositories", Action: "removed", Repos: []github.RepoRef{ledger}}, []any{pulls.InstallationEvent{
 			Installation: 5001, Action: "removed", Repos: []string{"acme/ledger"}, Actor: "will",
 		}}},
 	} {
@@ -245,7 +247,7 @@ func lean(t testing.TB, body []byte) []byte {
 // FuzzDelivery decodes whatever body an event may come with and hands it on: nothing panics, what no retry can help is given
 // up, and no text reaches the desk that PostgreSQL cannot store.
 func FuzzDelivery(f *testing.F) {
-	files := os.DirFS("../../internal/house/github/payloads")
+	files := os.DirFS("../../internal/devstack/github/payloads")
 	samples, err := fs.Glob(files, "*.json")
 	require.NoError(f, err)
 	require.NotEmpty(f, samples)

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -67,20 +67,20 @@ func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, e
 	}
 	switch d.Event {
 	case repositorySeen:
-		return w.desk.RepositoryMoved(ctx, app.RepositoryEvent{
+		return w.pulls.RepositoryMoved(ctx, pulls.RepositoryEvent{
 			Installation: s.Installation, RepoID: s.RepositoryID, Action: s.Action, From: s.Repository, To: s.To,
 		})
 	case installationSeen:
-		return w.desk.InstallationChanged(ctx, app.InstallationEvent{Installation: s.Installation, Action: s.Action, Repos: []string{s.Repository}})
+		return w.pulls.InstallationChanged(ctx, pulls.InstallationEvent{Installation: s.Installation, Action: s.Action, Repos: []string{s.Repository}})
 	case pullRequestSeen:
 		if s.State == nil {
 			if store.Nameless(s.Repository) {
-				return w.desk.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name is another's now, "+seenByTheSweep, "")
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name is another's now, "+seenByTheSweep, "")
 			}
 			why := fmt.Sprintf("%s is not there for the App any more, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
-			return w.desk.PullRequestGone(ctx, s.Repository, s.Number, why, "")
+			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why, "")
 		}
-		return w.desk.SyncPullRequest(ctx, app.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: app.ActionSeen, Why: seenByTheSweep})
+		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
 	}
 	return "", fmt.Errorf("%w: %s is nothing that is seen", errUnprocessable, quoted(d.Event))
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
@@ -137,14 +137,14 @@ func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
 	}
-	e := app.SlackCommand{
+	e := slash.Command{
 		ID: d.ID, Workspace: form.Get("team_id"), Channel: form.Get("channel_id"), User: form.Get("user_id"),
 		Name: printable(form.Get("user_name")), Text: printable(form.Get("text")),
 	}
 	if e.Workspace == "" || e.Channel == "" || e.User == "" {
 		return "", fmt.Errorf("%w: team_id, channel_id and user_id are needed", errUnprocessable)
 	}
-	return w.desk.Slack(ctx, e)
+	return w.slash.Handle(ctx, e)
 }
 
 // printable is what PostgreSQL stores of a text, which an answer or the trail may quote.

@@ -10,17 +10,17 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// slowDesk takes 10 ms for each event and tells when the other pull request's is worked.
-type slowDesk struct {
-	desk
+// slowPulls takes 10 ms for each event and tells when the other pull request's is worked.
+type slowPulls struct {
+	pullRequests
 	other chan struct{}
 }
 
-func (d slowDesk) SyncPullRequest(_ context.Context, e app.PullRequestEvent) (string, error) {
+func (d slowPulls) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (string, error) {
 	if e.PR.Number != 41 {
 		d.other <- struct{}{}
 		return "", nil
@@ -34,9 +34,9 @@ func BenchmarkOneStormBesideAnotherPullRequest(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		s := durable(b)
-		w := NewInboxWorker(s, nil, 0, nil)
-		d := slowDesk{other: make(chan struct{}, 1)}
-		w.desk = d
+		w := NewInboxWorker(s, nil, nil, 0, nil)
+		d := slowPulls{other: make(chan struct{}, 1)}
+		w.pulls = d
 		workers := river.NewWorkers()
 		river.AddWorker(workers, w)
 		client, err := store.NewClient(b.Context(), s.Pool(), workers, store.RiverConfig{Log: slog.New(slog.DiscardHandler)})

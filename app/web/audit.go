@@ -58,7 +58,7 @@ func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Princip
 	cursor := cursorOf(r)
 	status := http.StatusBadRequest
 	if !wrong {
-		lines, next, err := p.Desk.Audit(r.Context(), who, store.AuditFilter{
+		lines, next, err := p.Admin.Audit(r.Context(), who, store.AuditFilter{
 			Actor: q.Get("actor"), Action: q.Get("action"), Cluster: q.Get("cluster"), From: times["from"], To: times["to"], Cursor: cursor,
 		})
 		if err != nil {
@@ -86,7 +86,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 
 // verify computes the chain again and says what came of it.
 func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	proof, err := p.Desk.VerifyAudit(r.Context(), who)
+	proof, err := p.Admin.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
 		p.say(w, r, who, "/audit", said{Words: proof.Words(), Bad: true})
 		return

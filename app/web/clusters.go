@@ -63,12 +63,12 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	if err != nil {
 		return detailView{}, err
 	}
-	if v.Bundles, err = p.Desk.BundledAttempts(ctx, who, id); err != nil {
+	if v.Bundles, err = p.Credentials.BundledAttempts(ctx, who, id); err != nil {
 		return detailView{}, err
 	}
 	v.Can = offers{Kubeconfig: usable(who, shares), Bundle: usable(who, shares) && app.MayOpen(who, found.Row)}
 	if who.Role() != "" { // the catalogue is for those with a role
-		state, err := p.Desk.Catalogue(who)
+		state, err := p.Admin.Catalogue(who)
 		if err != nil {
 			return detailView{}, err
 		}
@@ -125,7 +125,7 @@ func detailOf(found app.Details) detailView {
 // kubeconfig is a POST, because every reading is written down and no browser may read ahead.
 func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	raw, err := p.Desk.Kubeconfig(r.Context(), who, id, deedOf(r))
+	raw, err := p.Credentials.Kubeconfig(r.Context(), who, id, deedOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

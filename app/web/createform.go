@@ -163,12 +163,12 @@ var required = []string{"ManagedBy", "ClusterId", "ClusterName", "Owner", "Team"
 
 // showNew shows the form with the choices that the profile and the team leave.
 func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, v newView) {
-	list, unasked, err := p.Desk.Profiles(who)
+	list, unasked, err := p.Admin.Profiles(who)
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
-	state, err := p.Desk.Catalogue(who)
+	state, err := p.Admin.Catalogue(who)
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

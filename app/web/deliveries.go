@@ -34,7 +34,7 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 		}
 		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Words: s.words, Here: here})
 	}
-	rows, next, err := p.Desk.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
+	rows, next, err := p.Admin.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -56,7 +56,7 @@ func choice(topic string, state store.DeliveryState) url.Values {
 }
 
 func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	info, body, err := p.Desk.Delivery(r.Context(), who, r.PathValue("id"), deedOf(r))
+	info, body, err := p.Admin.Delivery(r.Context(), who, r.PathValue("id"), deedOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -67,6 +67,6 @@ func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Prin
 // replay has a delivery worked again.
 func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	_, err := p.Desk.Replay(r.Context(), who, id, deedOf(r))
+	_, err := p.Admin.Replay(r.Context(), who, id, deedOf(r))
 	p.answer(w, r, who, "/deliveries/"+id, "It is worked again now; what came of it shows here in a moment.", err)
 }

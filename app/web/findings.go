@@ -15,7 +15,7 @@ type findingsView struct {
 // findings shows what the sweeps saw; those too that were put right, where one asks for them.
 func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
-	list, err := p.Desk.Findings(r.Context(), who, store.FindingFilter{Resolved: all, Newest: true})
+	list, err := p.Admin.Findings(r.Context(), who, store.FindingFilter{Resolved: all, Newest: true})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

@@ -14,12 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/attack/matrix"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/internal/house/saml"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -43,8 +45,12 @@ type house struct {
 	issuer   *oidc.Issuer
 	store    *store.Store
 	desk     *app.Desk
-	shelf    desktest.Shelf
-	key      ed25519.PrivateKey // of the sessions; every replica has the same
+
+	app app.Config
+
+	Credentials *credentials.Service
+	shelf       desktest.Shelf
+	key         ed25519.PrivateKey // of the sessions; every replica has the same
 }
 
 func newHouse(t *testing.T) *house {
@@ -58,10 +64,12 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
 	h.issuer = desktest.Issuer(t)
 	terms := catalogue(t)
-	h.desk = app.New(app.Config{
+	h.app = app.Config{
 		Store: h.store, Artifacts: h.shelf, Book: func() book.Book { return terms }, GitHub: people{}, UI: h.base,
 		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
-	})
+	}
+	h.desk = app.New(h.app)
+	h.Credentials = credentials.New(h.desk, h.app)
 	server.Config.Handler = h.handler(terms)
 	server.Start()
 	t.Cleanup(server.Close)
@@ -85,7 +93,7 @@ func (h *house) handler(terms book.Book) http.Handler {
 	})
 	require.NoError(h, err)
 	return New(Config{
-		Desk: h.desk, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://api.github.com/",
+		Desk: h.desk, Admin: admin.New(h.desk, h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://api.github.com/",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -49,14 +49,14 @@ func (p *pages) limits(w http.ResponseWriter, r *http.Request, who policy.Princi
 
 func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView, error) {
 	v := limitsView{MayCreate: who.MayAnywhere(policy.ActCreate)}
-	quotas, err := p.Desk.Quotas(ctx, who)
+	quotas, err := p.Admin.Quotas(ctx, who)
 	if err != nil {
 		return v, err
 	}
 	for _, q := range quotas {
 		v.Quotas = append(v.Quotas, bounds(q)...)
 	}
-	teams, err := p.Desk.Teams(ctx, who)
+	teams, err := p.Admin.Teams(ctx, who)
 	if err != nil {
 		return v, err
 	}
@@ -67,11 +67,11 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 			Warn: b.MonthlyCents * int64(b.WarnPercent) / 100, Hard: b.Hard,
 		})
 	}
-	if v.Profiles, _, err = p.Desk.Profiles(who); err != nil {
+	if v.Profiles, _, err = p.Admin.Profiles(who); err != nil {
 		return v, err
 	}
 	if who.MayAnywhere(policy.ActCatalogue) {
-		state, err := p.Desk.Catalogue(who)
+		state, err := p.Admin.Catalogue(who)
 		if err != nil {
 			return v, err
 		}
@@ -81,7 +81,7 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 }
 
 // bounds are the bounds of one quota, a line each.
-func bounds(q app.QuotaState) (out []quotaView) {
+func bounds(q admin.QuotaState) (out []quotaView) {
 	of := map[profiles.Scope]string{profiles.ScopePerson: "you", profiles.ScopeTeam: "team " + q.Key, profiles.ScopeEverywhere: "everybody"}[q.Scope]
 	for _, b := range []struct {
 		what       string
@@ -99,7 +99,7 @@ func bounds(q app.QuotaState) (out []quotaView) {
 	return out
 }
 
-func stateOf(s app.CatalogueState) *catalogueView {
+func stateOf(s admin.CatalogueState) *catalogueView {
 	b := s.Book
 	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
 		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
@@ -114,7 +114,7 @@ func stateOf(s app.CatalogueState) *catalogueView {
 
 // reload has the catalogue's folder read now.
 func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	state, err := p.Desk.ReloadCatalogue(r.Context(), who, deedOf(r))
+	state, err := p.Admin.ReloadCatalogue(r.Context(), who, deedOf(r))
 	if err == nil && state.Err != nil {
 		p.say(w, r, who, "/limits", said{Words: "What lies in the folder is not sound, so the last sound catalogue stays in force.", Bad: true})
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -28,7 +28,7 @@ type passwordView struct {
 }
 
 func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	l, err := p.Desk.LinkFor(r.Context(), who, r.PathValue("link"))
+	l, err := p.Credentials.LinkFor(r.Context(), who, r.PathValue("link"))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -64,7 +64,7 @@ func account(id string) (place, name string) {
 
 // redeem uses a link. What it gives is shown or sent at once, and never again.
 func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	got, err := p.Desk.Redeem(r.Context(), who, r.PathValue("link"), deedOf(r))
+	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), deedOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -85,18 +85,18 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 // kubeconfigLink makes a link and leads to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Desk.KubeconfigLink(r.Context(), who, id, deedOf(r))
+	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, deedOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
 // kubeadminLink does the same once a look at the password was approved.
 func (p *pages) kubeadminLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Desk.KubeadminLink(r.Context(), who, id, deedOf(r))
+	made, err := p.Credentials.KubeadminLink(r.Context(), who, id, deedOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
-func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made app.Link, err error) {
+func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made credentials.Link, err error) {
 	if err != nil {
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return
@@ -108,7 +108,7 @@ func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Princi
 // breakGlass asks for the kubeadmin password and leads to the approval it takes.
 func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	a, err := p.Desk.BreakGlass(r.Context(), who, id, deedOf(r))
+	a, err := p.Credentials.BreakGlass(r.Context(), who, id, deedOf(r))
 	if err != nil {
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -71,7 +71,7 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 
 func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 	h := newHouse(t)
-	link, err := h.desk.AccountLink(t.Context(), "github:maya", "1001", store.Deed{Actor: "github:maya"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", store.Deed{Actor: "github:maya"})
 	require.NoError(t, err)
 	at := strings.TrimPrefix(link.URL.Reveal(), h.base)
 	status, page, answer := h.as("nobody").get(at)
@@ -97,7 +97,7 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 	h := newHouse(t)
 	for i, who := range []string{"rob", "maya"} {
-		link, err := h.desk.AccountLink(t.Context(), "github:rob", "1002", store.Deed{Actor: "github:rob"})
+		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Deed{Actor: "github:rob"})
 		require.NoError(t, err)
 		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), nil)
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)

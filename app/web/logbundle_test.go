@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
 	"github.com/ocpctl/ocpctl/store"
 )
 

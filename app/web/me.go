@@ -26,7 +26,7 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 		}
 	}
 	var err error
-	if v.Accounts, err = p.Desk.Accounts(r.Context(), who); err != nil {
+	if v.Accounts, err = p.Credentials.Accounts(r.Context(), who); err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
@@ -36,7 +36,7 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 // unlink makes an account elsewhere one's own no longer.
 func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
-	err := p.Desk.Unlink(r.Context(), who, id, deedOf(r))
+	err := p.Credentials.Unlink(r.Context(), who, id, deedOf(r))
 	place, name := account(id)
 	p.answer(w, r, who, "/me", place+" account "+name+" is linked to nobody any more.", err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
@@ -65,7 +66,7 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 }
 
 func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
-	state := app.CatalogueState{Book: book.Book{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
+	state := admin.CatalogueState{Book: book.Book{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
 	state.LoadedAt, state.Err = noon, profiles.Problems{{File: "quotas/quotas.yaml", Line: 2, Field: "live", Got: "0", Accept: "1 or more"}}
 	html := page(t, "limits", limitsView{Catalogue: stateOf(state)})
 	for _, want := range []string{"What lies in the folder now is not in force", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a folder"} {

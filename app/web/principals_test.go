@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/house/attack/matrix"
+	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -125,11 +125,11 @@ func (h *house) filled(at string, n int) string {
 	row := h.shown(fmt.Sprintf("c%d", n))
 	switch {
 	case strings.Contains(at, "{link}"):
-		link, err := h.desk.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, app.Deed{})
+		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, app.Deed{})
 		require.NoError(h, err)
 		return strings.ReplaceAll(at, "{link}", path.Base(link.URL.Reveal()))
 	case strings.HasPrefix(at, "/approvals/"), strings.HasSuffix(at, "/break-glass"):
-		asked, err := h.desk.BreakGlass(h.Context(), h.principal("maya"), row.ID, app.Deed{Why: "x"})
+		asked, err := h.Credentials.BreakGlass(h.Context(), h.principal("maya"), row.ID, app.Deed{Why: "x"})
 		require.NoError(h, err)
 		if strings.HasPrefix(at, "/approvals/") {
 			return strings.ReplaceAll(at, "{id}", asked.ID)
@@ -170,7 +170,7 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 	h := newHouse(t)
 	row := h.shown("shop")
 	made := func(who string) string {
-		link, err := h.desk.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Deed{})
+		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Deed{})
 		require.NoError(t, err)
 		return "/links/" + path.Base(link.URL.Reveal())
 	}

@@ -23,7 +23,9 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -32,9 +34,11 @@ var assets embed.FS
 
 // Config wires the pages.
 type Config struct {
-	Desk   *app.Desk
-	Auth   *auth.Verifier
-	SignIn *auth.SignIn // nil: nobody can sign in to the pages
+	Desk        *app.Desk
+	Admin       *admin.Service
+	Credentials *credentials.Service
+	Auth        *auth.Verifier
+	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
 
 	Sessions *auth.Sessions // signs what a page says after a form; nil: it says nothing
 

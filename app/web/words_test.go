@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/price"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -74,7 +74,7 @@ func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 }
 
 func TestWhoWaitsIsShownAtEveryBoundTheyCountFor(t *testing.T) {
-	var quota app.QuotaState
+	var quota admin.QuotaState
 	quota.Scope, quota.Live, quota.Creating, quota.NodeHours = profiles.ScopeEverywhere, 4, 1, 100
 	quota.Used.Live, quota.Used.Creating, quota.Used.Waiting = 1, 1, 2
 	var waiting []int

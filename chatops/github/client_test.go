@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/house/github"
+	house "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func start(t *testing.T) (*house.Server, *Client) {

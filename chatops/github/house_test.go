@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/github"
+	house "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestALookSeesWhatTheOtherCallTells(t *testing.T) {

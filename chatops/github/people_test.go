@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/github"
+	house "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestATeamsMembersAreThoseWhoAccepted(t *testing.T) {

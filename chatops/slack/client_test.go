@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	house "github.com/ocpctl/ocpctl/internal/house/slack"
+	house "github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 

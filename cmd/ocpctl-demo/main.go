@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
-	"github.com/ocpctl/ocpctl/internal/house"
-	"github.com/ocpctl/ocpctl/internal/house/story"
+	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/story"
 )
 
 func main() {

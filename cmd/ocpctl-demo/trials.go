@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/house/attack"
-	"github.com/ocpctl/ocpctl/internal/house/trial"
+	"github.com/ocpctl/ocpctl/internal/devstack/attack"
+	"github.com/ocpctl/ocpctl/internal/devstack/trial"
 )
 
 // trials are what a house can be put through instead of being shown.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/house"
-	"github.com/ocpctl/ocpctl/internal/house/saml"
+	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/policy"
 )
 

@@ -16,11 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/house/installer"
-	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/house/s3/s3test"
-	"github.com/ocpctl/ocpctl/runner/contract"
-	"github.com/ocpctl/ocpctl/runner/dispatch"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
 func TestMain(m *testing.M) { installertest.Main(m) }

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/dispatch"
 )
 
 // roleForm is the ARN of an IAM role, in any partition and with any path.

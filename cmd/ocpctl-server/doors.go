@@ -7,13 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // What a client may take at most: to send its headers, to send all of a request, to take the whole answer (streams and
@@ -104,11 +107,13 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	desk := in.desk(nil)
+	config := in.appConfig(nil)
+	core := app.New(config)
+	admins, handout := admin.New(core, config), credentials.New(core, config)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
-		Desk: desk, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
+		Desk: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
 		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
@@ -118,7 +123,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		},
 	})
 	pages := web.New(web.Config{
-		Desk: desk, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+		Desk: core, Admin: admins, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)

@@ -13,11 +13,11 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/artifacts"
 )
 
 // tokenLife is how long an attempt's token lasts; every answer of the Status API renews it.
@@ -81,7 +81,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 		return err
 	}
 	in.jobErrors = api.NewJobErrors()
-	s.book, s.reload, s.people = in.book, cfg.Catalogue.Reload, in.desk(nil).KeepPeople
+	s.book, s.reload, s.people = in.book, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
 			return err
@@ -149,14 +149,14 @@ func (c config) repositories() (list []app.Repository) {
 	return list
 }
 
-// desk is where every door leads to; gh is nil where nobody comes from GitHub.
-func (in inner) desk(gh app.GitHub) *app.Desk {
+// appConfig wires the core and what stands in front of it; gh is nil where nobody comes from GitHub.
+func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
-	return app.New(app.Config{
+	return app.Config{
 		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
-	})
+	}
 }
 
 // keeper is who takes another catalogue when its files changed; nil where it is the program's own.

@@ -11,13 +11,16 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/runner/dispatch"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -27,8 +30,11 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	if err != nil {
 		return nil, err
 	}
-	desk := in.desk(hooks.NewAsker(client, in.cfg.GitHub.Installations...))
-	engine, err := in.wireController(client, desk)
+	cfg := in.appConfig(hooks.NewAsker(client, in.cfg.GitHub.Installations...))
+	core := app.New(cfg)
+	links := credentials.New(core, cfg)
+	pullRequests := pulls.New(core, links, cfg)
+	engine, err := in.wireController(client, pullRequests)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +48,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, desk, gh.AppID, in.log))
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slash.New(core, links, cfg), gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	host, err := os.Hostname()
@@ -109,7 +115,7 @@ func wireSlack(ctx context.Context, cfg config) (*slack.Client, error) {
 	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
 }
 
-func (in inner) wireController(client *github.Client, desk *app.Desk) (*controller.Controller, error) {
+func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {
 	cfg := in.cfg
 	processes, err := dispatch.NewProcess(dispatch.Config{
 		Runner: cfg.Runner.Program, Installers: cfg.Runner.Installers, WorkDir: cfg.Runner.WorkDir, StatusURL: cfg.Runner.StatusURL,
@@ -119,7 +125,7 @@ func (in inner) wireController(client *github.Client, desk *app.Desk) (*controll
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: desk, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
+		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,

@@ -4,7 +4,7 @@ package cloud
 import (
 	"errors"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // ErrCredentials says that the cloud does not accept the runner's credentials: they are unknown or wrong, and will be next time.

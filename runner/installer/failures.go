@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // The reasons other rooms name. failures.yaml has them all.

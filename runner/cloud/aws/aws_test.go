@@ -11,11 +11,11 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/aws"
-	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/count"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 func TestMain(m *testing.M) { installertest.Main(m) }

@@ -8,7 +8,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/aws"
+	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/aws"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // byCode indexes quotas by code and scope.

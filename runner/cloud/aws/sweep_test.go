@@ -9,9 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/aws"
-	"github.com/ocpctl/ocpctl/internal/house/installer"
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
 func TestSweepTakesWhatDestroyLeavesAfterAKill(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/house/aws"
-	"github.com/ocpctl/ocpctl/internal/house/installer"
-	"github.com/ocpctl/ocpctl/internal/house/installer/installertest"
-	"github.com/ocpctl/ocpctl/internal/house/installer/release"
-	"github.com/ocpctl/ocpctl/runner/contract"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
 // What the scripted tools leave behind when they are told to leak, after a destroy that exited 0: all of it is counted;

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
-	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // statusCell is where a cluster stands, in words and colour.

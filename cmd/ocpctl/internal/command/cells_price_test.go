@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	"github.com/ocpctl/ocpctl/price"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // The CLI reads a cluster's meter from the API's answer and names the cents that the server's pages name.

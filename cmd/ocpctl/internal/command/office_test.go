@@ -16,11 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -49,12 +51,14 @@ func newOffice(t *testing.T) *office {
 		"identities/leads.yaml": "identities:\n  - {name: leads, source: oidc, match: {ocpctl_role: [lead]}, role: platform_admin, teams: [\"{groups}\"]}\n",
 	})
 	current := func() book.Book { return terms }
+	cfg := app.Config{
+		Store: o.store, Artifacts: o.shelf, Book: current, UI: "http://ocpctl.test", Policy: policy.Settings{Installation: "test"},
+		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"}, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}},
+	}
+	core := app.New(cfg)
 	handler := api.New(api.Config{
 		Store: o.store, Pace: api.NewPace(api.Rate{PerSecond: -1}, nil), UI: "http://ocpctl.test",
-		Desk: app.New(app.Config{
-			Store: o.store, Artifacts: o.shelf, Book: current, UI: "http://ocpctl.test", Policy: policy.Settings{Installation: "test"},
-			Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"}, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}},
-		}),
+		Desk: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: o.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),

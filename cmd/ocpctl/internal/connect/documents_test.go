@@ -16,13 +16,15 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
-	"github.com/ocpctl/ocpctl/internal/house/desktest"
-	"github.com/ocpctl/ocpctl/internal/house/oidc"
-	"github.com/ocpctl/ocpctl/internal/house/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy/book"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -91,8 +93,9 @@ func setTheScene(t *testing.T, d documented) *scene {
 	db := desktest.Store(t, pgtest.New(t))
 	terms, err := book.Embedded()
 	require.NoError(t, err)
-	desk := app.New(app.Config{Store: db, Book: func() book.Book { return terms }, UI: s.url})
-	server.Config.Handler = api.New(api.Config{Desk: desk, Store: db, Auth: auth.New(trust), UI: s.url})
+	cfg := app.Config{Store: db, Book: func() book.Book { return terms }, UI: s.url}
+	core := app.New(cfg)
+	server.Config.Handler = api.New(api.Config{Desk: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg), Store: db, Auth: auth.New(trust), UI: s.url})
 	server.Start()
 	t.Cleanup(server.Close)
 	s.gate = httptest.NewServer(http.HandlerFunc(s.token))

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
-	"github.com/ocpctl/ocpctl/runner/contract"
 )
 
 // Verify counts what is left of a cluster, in one pass. It never fails: what could not be asked is a finding in the pass.

@@ -1,0 +1,232 @@
+package admin
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Profiles lists what the principal could ask for, and which one is taken unasked. Those for admins are shown to admins.
+func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the profiles"); err != nil {
+		return nil, "", err
+	}
+	for _, one := range d.book().All() {
+		if !one.AdminOnly || p.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
+			list = append(list, one)
+		}
+	}
+	first, _ := d.book().Default()
+	return list, first.Name, nil
+}
+
+// TeamState is a team and what it spent and promised of this month's budget.
+type TeamState struct {
+	profiles.Team
+	Spent, Committed int64 // US cents
+}
+
+// Teams lists the declared teams that the principal belongs to or looks after.
+func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the teams"); err != nil {
+		return nil, err
+	}
+	var out []TeamState
+	for _, t := range d.myTeams(p) {
+		used, err := d.store.Usage(ctx, store.Scope{Team: t.Name})
+		if err != nil {
+			return nil, fmt.Errorf("count what team %s uses: %w", t.Name, err)
+		}
+		out = append(out, TeamState{Team: t, Spent: used.Team.SpentCents, Committed: used.Team.CommittedCents})
+	}
+	return out, nil
+}
+
+// myTeams are the declared teams of the principal, and those of its seats that nobody declared where none are.
+func (d *Service) myTeams(p policy.Principal) []profiles.Team {
+	var out []profiles.Team
+	declared := d.book().Teams
+	for _, t := range declared {
+		if p.May(policy.ActSee, t.Name) {
+			out = append(out, t)
+		}
+	}
+	if len(declared) > 0 {
+		return out
+	}
+	names, _ := p.Teams()
+	for _, name := range names {
+		out = append(out, profiles.Team{Name: name})
+	}
+	return out
+}
+
+// QuotaState is a quota as it applies to somebody, and what is used of it.
+type QuotaState struct {
+	profiles.Quota
+	Key  string // whose; empty for everywhere
+	Used store.Counts
+}
+
+// Quotas lists the limits that apply to the principal and its teams, and what is used of them.
+func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
+	if err := app.MayForEverybody(p, policy.ActQuotas, "see the quotas"); err != nil {
+		return nil, err
+	}
+	teams := d.myTeams(p)
+	var out []QuotaState
+	for _, q := range d.book().Quotas {
+		keys := []string{""}
+		switch q.Scope {
+		case profiles.ScopePerson:
+			keys = []string{p.ID}
+		case profiles.ScopeTeam:
+			keys = nil
+			for _, t := range teams {
+				keys = append(keys, t.Name)
+			}
+		case profiles.ScopeRepository:
+			continue // whose repositories are one's own nobody here knows
+		}
+		for _, key := range keys {
+			if q.Scope != profiles.ScopeEverywhere && len(q.Match) > 0 && !profiles.FitsAny(q.Match, key) {
+				continue
+			}
+			used, err := d.countFor(ctx, q.Scope, key)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, QuotaState{Quota: q, Key: key, Used: used})
+		}
+	}
+	return out, nil
+}
+
+func (d *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (store.Counts, error) {
+	var s store.Scope
+	switch scope {
+	case profiles.ScopePerson:
+		s.Person = key
+	case profiles.ScopeTeam:
+		s.Team = key
+	default:
+		s.Everywhere = true
+	}
+	used, err := d.store.Usage(ctx, s)
+	if err != nil {
+		return store.Counts{}, fmt.Errorf("count what is used: %w", err)
+	}
+	switch scope {
+	case profiles.ScopePerson:
+		return used.Person, nil
+	case profiles.ScopeTeam:
+		return used.Team, nil
+	}
+	return used.Everywhere, nil
+}
+
+// CatalogueState says which catalogue is in force and whether its files hold another.
+type CatalogueState struct {
+	book.Status
+	Book     book.Book
+	Embedded bool // it is the program's own and never changes
+}
+
+// Catalogue says which catalogue is in force, since when, and what is wrong with the one that is not.
+func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
+	if err := app.MayForEverybody(p, policy.ActProfiles, "see the catalogue's state"); err != nil {
+		return CatalogueState{}, err
+	}
+	s := d.catalogueState()
+	if s.Err != nil && !p.MayAnywhere(policy.ActCatalogue) {
+		s.Err = errUnsound // its words quote the files, which name people of every team
+	}
+	return s, nil
+}
+
+var errUnsound = errors.New("what the files hold now is not sound, so it is not in force; a platform admin sees why")
+
+func (d *Service) catalogueState() CatalogueState {
+	s := CatalogueState{Book: d.book(), Embedded: d.keeper == nil, Status: book.Status{LoadedAt: d.since}}
+	if d.keeper != nil {
+		s.Status = d.keeper.Status()
+	}
+	s.Hash = s.Book.Hash
+	return s
+}
+
+// ReloadCatalogue reads the catalogue's files now instead of at the next look. What is broken changes nothing, and the state
+// says why.
+func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed app.Deed) (CatalogueState, error) {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
+		return CatalogueState{}, err
+	}
+	before := d.book().Hash
+	if d.keeper != nil {
+		_, _ = d.keeper.Reload() // the state tells what is wrong
+	}
+	now := d.catalogueState()
+	meta := map[string]string{"why": "the catalogue was read again", "before": before, "after": now.Hash}
+	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "catalogue.reloaded", "", meta); err != nil {
+		return CatalogueState{}, fmt.Errorf("write down the reload: %w", err)
+	}
+	return now, nil
+}
+
+// ValidateCatalogue reads files as the server would and keeps nothing. Problems are a result; hash is empty where there are any.
+func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "validate a catalogue"); err != nil {
+		return "", nil, err
+	}
+	tree, err := folder(files)
+	if err != nil {
+		return "", nil, err
+	}
+	read, err := book.Load(tree)
+	switch {
+	case errors.As(err, &problems):
+		return "", problems, nil
+	case err != nil:
+		return "", profiles.Problems{{Got: err.Error(), Accept: "a folder with profiles/*.yaml in it"}}, nil
+	}
+	return read.Hash, nil, nil
+}
+
+// folder is a folder in memory that holds the files.
+func folder(files map[string]string) (fs.FS, error) {
+	var wrong []app.Field
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if !fs.ValidPath(path) || path == "." {
+			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "it is no path of a file", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
+			continue
+		}
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
+		if err == nil {
+			_, err = io.WriteString(w, files[path])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pack %s: %w", path, err)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are none.", Fields: wrong}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("pack the files: %w", err)
+	}
+	return zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+}

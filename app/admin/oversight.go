@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// teamsFor are the teams in which the principal may do something; nil: in all.
+func teamsFor(p policy.Principal, act policy.Act) []string {
+	teams, every := p.Teams(policy.RolesFor(act)...)
+	if every {
+		return nil
+	}
+	return append([]string{}, teams...)
+}
+
+// Audit returns a page of the audit trail: the whole one to whoever looks after every team, else what concerns the principal's
+// teams' clusters.
+func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
+	if err := app.MayForEverybody(p, policy.ActAudit, "read the audit trail"); err != nil {
+		return nil, "", err
+	}
+	if f.Cluster != "" { // a wrong name is said to be wrong, not answered with no lines
+		row, err := d.core.Seen(ctx, p, f.Cluster)
+		if err != nil {
+			return nil, "", err
+		}
+		f.Cluster = row.ID
+	}
+	f.Teams = teamsFor(p, policy.ActAudit)
+	page, next, err := d.store.AuditPage(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the audit trail: %w", err)
+	}
+	return page, next, nil
+}
+
+// VerifyAudit computes the whole chain again. The chain is one for all teams, so it is for whoever looks after every team.
+func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
+	if err := app.MayForEverybody(p, policy.ActAudit, "verify the audit trail"); err != nil {
+		return store.AuditProof{}, err
+	}
+	if teamsFor(p, policy.ActAudit) != nil {
+		return store.AuditProof{}, app.Fail(app.Denied, "The chain runs through all teams' lines, and yours are some. Ask an auditor of every team.")
+	}
+	proof, err := d.store.VerifyAudit(ctx)
+	if err != nil {
+		return store.AuditProof{}, fmt.Errorf("verify the audit trail: %w", err)
+	}
+	return proof, nil
+}
+
+// Deliveries returns a page of what came in from GitHub and Slack.
+func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+		return nil, "", err
+	}
+	page, next, err := d.store.Deliveries(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("list deliveries: %w", err)
+	}
+	return page, next, nil
+}
+
+// Delivery returns one delivery with its body; the reading is written down.
+func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, []byte, error) {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+		return store.DeliveryInfo{}, nil, err
+	}
+	row, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return store.DeliveryInfo{}, nil, noDelivery(id)
+	}
+	info, body, err := d.store.DeliveryBody(ctx, row)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.DeliveryInfo{}, nil, noDelivery(id)
+	}
+	if err != nil {
+		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
+	}
+	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "delivery.read", "", map[string]string{"why": "its body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+		return store.DeliveryInfo{}, nil, fmt.Errorf("write down the reading: %w", err)
+	}
+	return info, body, nil
+}
+
+func noDelivery(id string) error {
+	return app.Fail(app.NotFound, "There is no delivery %s. The list of deliveries shows those that are kept.", id)
+}
+
+// Replay has a delivery worked again at once, whatever its state: a platform admin's act, with a reason.
+func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, error) {
+	if err := app.MayForEverybody(p, policy.ActReplay, "replay a delivery"); err != nil {
+		return store.DeliveryInfo{}, err
+	}
+	deed, err := app.CheckReason(deed, true)
+	if err != nil {
+		return store.DeliveryInfo{}, err
+	}
+	row, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return store.DeliveryInfo{}, noDelivery(id)
+	}
+	info, err := d.store.Replay(ctx, row, d.core.Origin(deed, p))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return store.DeliveryInfo{}, noDelivery(id)
+	case err != nil:
+		return store.DeliveryInfo{}, fmt.Errorf("replay: %w", err)
+	}
+	return info, nil
+}
+
+// Findings returns what the sweeps saw of the principal's teams' clusters, and of none where it looks after every team.
+func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
+	if err := app.MayForEverybody(p, policy.ActFindings, "look at findings"); err != nil {
+		return nil, err
+	}
+	f.Teams = teamsFor(p, policy.ActFindings)
+	found, err := d.store.Findings(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	return found, nil
+}
+
+// Usage reports hours and spend of the principal's teams by list prices. Without times it is of this month so far.
+func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
+	if err := app.MayForEverybody(p, policy.ActReports, "read reports"); err != nil {
+		return f, nil, err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return f, nil, fmt.Errorf("read the clock: %w", err)
+	}
+	if f.To.IsZero() || f.To.After(now) {
+		f.To = now.UTC()
+	}
+	if f.From.IsZero() {
+		f.From = time.Date(f.To.Year(), f.To.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+	f.Teams = teamsFor(p, policy.ActReports)
+	lines, err := d.store.UsageReport(ctx, f)
+	if errors.Is(err, store.ErrConflict) {
+		return f, nil, &app.Error{Kind: app.Invalid, Message: "There is no such report.", Fields: []app.Field{
+			{Name: "by", Detail: fmt.Sprintf("%q, from %s to %s", f.By, chatops.Time(f.From), chatops.Time(f.To)), Accept: []string{
+				"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}},
+		}}
+	}
+	if err != nil {
+		return f, nil, fmt.Errorf("report usage: %w", err)
+	}
+	return f, lines, nil
+}

@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// EnsureLabels has a repository given all labels of ours, with their colours and descriptions: a platform admin's act. It
+// returns the change's id, for Labels; the worker asks GitHub.
+func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, deed app.Deed) (effect string, err error) {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "have labels made in a repository"); err != nil {
+		return "", err
+	}
+	if deed, err = app.CheckReason(deed, false); err != nil {
+		return "", err
+	}
+	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
+		return "", &app.Error{Kind: app.Invalid, Message: "That is no repository's name.", Fields: []app.Field{
+			{Name: "repository", Detail: fmt.Sprintf("%.100q", repo), Accept: []string{"owner/name, as on GitHub"}},
+		}}
+	}
+	if d.core.OwnershipOf(repo).Team == "" {
+		return "", app.Fail(app.NotFound, "No entry of the server's table of repositories holds for %q. Name one as owner/name that does.", repo)
+	}
+	installation, err := d.installedOn(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	state, err := d.store.AskEffect(ctx, store.Effect{
+		Cause: "labels:" + deed.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
+	}, d.core.Origin(deed, p), "labels_asked")
+	if err != nil {
+		return "", fmt.Errorf("have labels made: %w", err)
+	}
+	if state.Repo != repo {
+		return "", app.Fail(app.Conflict, "This Idempotency-Key was used for the labels of %s. Take a new key.", state.Repo)
+	}
+	return state.ID, nil
+}
+
+// Labels is how the making of a repository's labels stands.
+func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "look how the making of labels stands"); err != nil {
+		return store.EffectState{}, err
+	}
+	state, err := d.store.EffectState(ctx, id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
+		return store.EffectState{}, app.Fail(app.NotFound, "No making of labels is known by %q. What was done is forgotten after a while; ask for the labels again, which changes nothing that is right.", id)
+	}
+	if err != nil {
+		return store.EffectState{}, fmt.Errorf("look how labels stand: %w", err)
+	}
+	return state, nil
+}
+
+// installedOn is the App's installation on a repository; 0: this process asks GitHub nothing, so whoever makes the change finds
+// out.
+func (d *Service) installedOn(ctx context.Context, repo string) (int64, error) {
+	if d.github == nil {
+		return 0, nil
+	}
+	installation, err := d.github.InstallationOf(ctx, repo)
+	if err != nil {
+		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
+	}
+	if installation == 0 {
+		return 0, app.Fail(app.NotFound, "The App is not installed on %s. Install it there first.", repo)
+	}
+	return installation, nil
+}

@@ -1,0 +1,26 @@
+// Package admin is what platform admins and auditors ask for: the catalogue in force, quotas and teams, the audit trail, deliveries,
+// findings, usage and the labels of repositories.
+package admin
+
+import (
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Service answers them. Safe for concurrent use.
+type Service struct {
+	core   *app.Desk
+	store  *store.Store
+	book   func() book.Book
+	keeper app.Keeper
+	github app.GitHub
+	since  time.Time
+}
+
+// New wires a Service with the configuration that the core was wired with.
+func New(core *app.Desk, c app.Config) *Service {
+	return &Service{core: core, store: c.Store, book: c.Book, keeper: c.Keeper, github: c.GitHub, since: time.Now()}
+}

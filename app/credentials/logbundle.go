@@ -1,0 +1,126 @@
+package credentials
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// LogBundle is what one failed attempt left to look into: the installer's own log and its archives of logs.
+type LogBundle struct {
+	Name    string // of the file to save it as
+	Attempt int    // number
+	parts   []store.LogBundle
+	bucket  app.Artifacts
+	cluster string
+}
+
+// LogBundle finds the newest log bundle of a cluster, or that of the attempt with this number; 0 means the newest. It holds secrets
+// of the cluster, so it takes the same rights as the kubeconfig, and the reading is in the audit trail before it happens.
+func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, deed app.Deed) (LogBundle, error) {
+	row, err := d.opened(ctx, p, ref, policy.ActLogBundle, deed)
+	if err != nil {
+		return LogBundle{}, err
+	}
+	all, err := d.store.LogBundles(ctx, row.ID)
+	if err != nil {
+		return LogBundle{}, err
+	}
+	if attempt == 0 && len(all) > 0 {
+		attempt = all[0].Attempt
+	}
+	parts := slices.DeleteFunc(slices.Clone(all), func(one store.LogBundle) bool { return one.Attempt != attempt })
+	if len(parts) == 0 {
+		return LogBundle{}, noLogBundle(row, all, attempt)
+	}
+	for _, one := range parts {
+		// The reference came from a runner: another cluster's object is never handed out under this one's name.
+		if err := (artifacts.Snapshot{Type: artifacts.Log, Key: one.Key}).CheckKeys(row.ID, attempt); err != nil {
+			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
+		}
+	}
+	why := fmt.Sprintf("the log bundle of attempt %d was handed out", attempt)
+	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "log_bundle.read", row.ID, map[string]string{"why": why}); err != nil {
+		return LogBundle{}, fmt.Errorf("write down the reading: %w", err)
+	}
+	return LogBundle{
+		Name: fmt.Sprintf("%s-attempt-%d-logs.tar.gz", row.Name, attempt), Attempt: attempt, parts: parts, bucket: d.artifacts, cluster: row.Name,
+	}, nil
+}
+
+// BundledAttempts are the numbers of the attempts of a cluster that have a log bundle, the newest first.
+func (d *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
+	row, err := d.core.Seen(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.store.LogBundles(ctx, row.ID)
+	return attemptsOf(all), err
+}
+
+func attemptsOf(all []store.LogBundle) []int {
+	numbers := make([]int, 0, len(all))
+	for _, one := range all {
+		numbers = append(numbers, one.Attempt)
+	}
+	return slices.Compact(numbers)
+}
+
+// noLogBundle says why there is nothing to download, and what there is instead.
+func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
+	switch {
+	case len(all) > 0:
+		var numbers []string
+		for _, number := range attemptsOf(all) {
+			numbers = append(numbers, strconv.Itoa(number))
+		}
+		return app.Fail(app.NotFound, "Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, row.Name, strings.Join(numbers, ", "))
+	case app.IsGone(row):
+		return app.Fail(app.NotFound, "There is no log bundle of %s. One is stored when an installation fails, and it is deleted with the cluster's logs, "+
+			"some time after the cluster is destroyed. %s", row.Name, app.GoneSince(row))
+	}
+	return app.Fail(app.NotFound, "There is no log bundle of %s. One is stored when an installation fails; the job's log is there at any time: ocpctl logs %s.", row.Name, row.Name)
+}
+
+// Send writes the bundle as one .tar.gz, piece by piece. Nothing is written to w before the first part is known to be there. After an
+// error what was written is not whole.
+func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
+	// The parts are compressed already.
+	compressed, err := gzip.NewWriterLevel(w, gzip.NoCompression)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewWriter(compressed)
+	for _, one := range b.parts {
+		snapshot := artifacts.Snapshot{Type: artifacts.Log, Key: one.Key, SHA256: one.SHA256, Size: one.Size, TakenAt: one.TakenAt}
+		err := b.bucket.Stream(ctx, snapshot, func(body io.Reader) error {
+			header := tar.Header{
+				Typeflag: tar.TypeReg, Name: fmt.Sprintf("%s-attempt-%d-logs/%s", b.cluster, b.Attempt, path.Base(one.Key)), Mode: 0o600, Size: one.Size, ModTime: one.TakenAt,
+			}
+			if err := archive.WriteHeader(&header); err != nil {
+				return err
+			}
+			_, err := io.Copy(archive, body)
+			return err
+		})
+		if errors.Is(err, artifacts.ErrMissing) {
+			return app.Fail(app.NotFound, "The log bundle of %s is not in the bucket any more. It is deleted with the cluster's logs, some time after the cluster is destroyed.", b.cluster)
+		}
+		if err != nil {
+			return fmt.Errorf("read the log bundle of %s: %w", b.cluster, err)
+		}
+	}
+	return errors.Join(archive.Close(), compressed.Close())
+}

@@ -1,0 +1,98 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// CheckEvent is a click on a button of a cluster's check run, or on its re-run.
+type CheckEvent struct {
+	Installation int64
+	Repo         string
+	Cluster      string // id, as the check run's external id holds it
+	Head         string // the commit that the check run is on
+	Identifier   string // of the button: extend, destroy, retry or approve; a re-run is a retry
+	Actor        string // login
+	ActorID      int64
+	Cause        string // what makes two deliveries one click, e.g. the delivery's id
+}
+
+// extension is what the button Extend adds.
+const extension = 4 * time.Hour
+
+// clicks are the buttons: the command that each stands for, and what it needs to know.
+var clicks = map[string]chatops.Command{
+	chatops.ActionExtend:  {Verb: chatops.VerbExtend, TTL: extension},
+	chatops.ActionDestroy: {Verb: chatops.VerbDestroy},
+	chatops.ActionRetry:   {Verb: chatops.VerbRetry},
+	chatops.ActionApprove: {Verb: chatops.VerbApprove},
+}
+
+// wholeCommit is the id of a commit, as a check run has it.
+var wholeCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// CheckAction does what a button of a check run asks for, in the name of whoever clicked it, as if they had typed it.
+func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, err error) {
+	click, known := clicks[e.Identifier]
+	if !known {
+		return "no button is called " + chatops.Code(e.Identifier), nil
+	}
+	row, err := d.store.Cluster(ctx, e.Cluster)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
+		return "no cluster of this repository", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read cluster: %w", err)
+	}
+	event := CommentEvent{Installation: e.Installation, Repo: e.Repo, Number: row.PR.Number, Author: e.Actor, AuthorID: e.ActorID}
+	if click.Verb == chatops.VerbApprove {
+		if click.Profile, click.Commit = row.Profile, strings.ToLower(e.Head); !wholeCommit.MatchString(click.Commit) {
+			return "the check run names no commit to approve", nil
+		}
+	}
+	pr, err := d.pullRequest(ctx, event, click.Verb == chatops.VerbRetry || click.Verb == chatops.VerbApprove)
+	if err != nil {
+		return "", err
+	}
+	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
+	if c.request, err = d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+		if click.Verb == chatops.VerbDestroy && unanswered(err) {
+			err = errors.Join(err, d.endByMemory(ctx, c, row))
+		}
+		return "", err
+	}
+	return d.once(ctx, c, func(c command) (string, string, error) { return d.clicked(ctx, c, row) })
+}
+
+// clicked does it to the very cluster whose check was clicked: one that another took the place of is not what people mean.
+func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+	}
+	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, row.Profile)
+	if err != nil {
+		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
+	}
+	if newest.ID != row.ID {
+		return "", "", app.Fail(app.Stale, "@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
+			c.event.Author, row.Name, newest.Name)
+	}
+	switch c.Verb {
+	case chatops.VerbExtend:
+		return d.extend(ctx, c, row)
+	case chatops.VerbDestroy:
+		return d.destroy(ctx, c, row)
+	case chatops.VerbApprove:
+		return d.voteByComment(ctx, c)
+	}
+	return d.retry(ctx, c, row)
+}

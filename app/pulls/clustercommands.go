@@ -1,0 +1,210 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// logsByComment shows the end of the newest job's log, which is redacted, in a fold.
+func (d *Service) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	log, err := d.core.Log(ctx, c.request.Principal, row.ID, "", c.Lines)
+	if err != nil {
+		return "", "", err
+	}
+	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: d.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
+}
+
+// kubeconfigByComment answers with a link that works once, for the person alone who said that the author's account is theirs,
+// when they sign in: who only reads it gets nothing by it.
+func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	p, linked, err := d.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.DoorComment)
+	if err != nil {
+		return "", "", err
+	}
+	if !linked {
+		return "", "", app.Fail(app.Denied, "@%s, a kubeconfig is handed to a person who signs in, and it is not known who you are at ocpctl. "+
+			"Type `/ocp link`, open the link it gives and sign in; then ask again. The cluster's page hands it out too.", c.event.Author)
+	}
+	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.deed(c.Line))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, open %s and sign in: it hands out the kubeconfig of `%s` once, until %s, to you and to nobody else.",
+		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+}
+
+func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	_, job, err := d.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.deed(c.Line))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s` gets %d workers (job `%s`). Its comment tells when it has them.", c.event.Author, row.Name, c.Replicas, job),
+		"scaling " + row.Name, nil
+}
+
+func (d *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("read the clock: %w", err)
+	}
+	why := c.Reason
+	if why == "" {
+		why = "@" + c.event.Author + " asked for it in a comment"
+	}
+	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{Until: now.Add(d.policy.Scale(c.TTL))}, c.deed(why))
+	if err != nil {
+		return "", "", err
+	}
+	words := fmt.Sprintf("@%s, the hold of `%s` is noted. %s", c.event.Author, row.Name, change.Words)
+	return chatops.Said(words, c.event.Author), "held " + row.Name, nil
+}
+
+func (d *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	share, named := store.Share{Kind: app.ShareTeam, Grantee: c.Team}, c.Team
+	if c.With != "" {
+		share.Kind = app.SharePrincipal
+		if named, share.Grantee, err = d.principalOf(ctx, c.With); err != nil {
+			return "", "", err
+		}
+	}
+	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.deed(c.Line)); err != nil {
+		var said *app.Error
+		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another door
+			f := said.Fields[0]
+			return "", "", app.Fail(said.Kind, "@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", c.event.Author, row.Name, f.Detail, strings.Join(f.Accept, ", "))
+		}
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s` is shown to %s %s now. Its page shows with whom it is shared, and takes it back.",
+		c.event.Author, row.Name, share.Kind, chatops.Code(named)), "shared " + row.Name, nil
+}
+
+// principalOf is whom a word of a comment means: a principal's id, or a login of GitHub, which is its owner where one said so.
+// named is whom it names as far as it says: who owns an account elsewhere is not told to whoever reads a pull request.
+func (d *Service) principalOf(ctx context.Context, word string) (named, principal string, err error) {
+	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
+		word = principalID(word)
+	}
+	account, err := d.store.AccountOf(ctx, word)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return word, word, nil
+	case err != nil:
+		return "", "", fmt.Errorf("look for the owner of %s: %w", word, err)
+	}
+	return word, account.Principal, nil
+}
+
+// retryByComment asks again for what failed or ended, or brings the next try of a stuck teardown forward.
+func (d *Service) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, err := d.newest(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	var meant, all []store.Row
+	for _, row := range rows {
+		if c.Profile == "" || row.Profile == c.Profile {
+			all = append(all, row)
+			if !lively(row) {
+				meant = append(meant, row)
+			}
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "", "", d.none(c)
+	case len(meant) == 0:
+		return "", "", well(c, all[0])
+	case len(meant) > 1:
+		return "", "", d.which(c, meant)
+	}
+	return d.retry(ctx, c, meant[0])
+}
+
+// lively says that a cluster is there or on its way.
+func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
+
+func well(c command, row store.Row) error {
+	return app.Fail(app.Conflict, "@%s, there is nothing to try again: `/ocp status %s` tells how `%s` is. `/ocp destroy %s` and then `/ocp create %s` make a new one.",
+		c.event.Author, row.Profile, row.Name, row.Profile, row.Profile)
+}
+
+// retry tries again what became of a cluster: the teardown where that is stuck, else a cluster of the next generation in the
+// name of whoever asks.
+func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	switch {
+	case lively(row):
+		return "", "", well(c, row)
+	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
+		if err := mayChange(c.request, row, policy.ActRetry); err != nil {
+			return "", "", err
+		}
+		answer := c.reply(fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name))
+		_, err := d.core.RetryTeardownBy(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how()), func(id string, by store.Deed) error {
+			return d.store.RetryTeardownOnce(ctx, id, by, answer)
+		})
+		return "", "retry of " + row.Name, err
+	}
+	w, err := d.alike(ctx, c.request, c.pr, row)
+	if err != nil {
+		return "", "", err
+	}
+	return d.createOnce(ctx, c, w)
+}
+
+// alike is the wish for a cluster like one that was, to live as long as that was to, unless a label says how long.
+func (d *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (app.ClusterRequest, error) {
+	w, err := d.asked(ctx, r, pr)
+	if err != nil {
+		return app.ClusterRequest{}, err
+	}
+	w.Request.Profile, w.Request.Region, w.Request.Version = row.Profile, row.Region, row.Release
+	if w.Request.TTL = labelled(pr.Labels); w.Request.TTL == 0 {
+		w.Request.TTL = d.policy.Asked(row.TTL)
+	}
+	if row.Team != r.Ownership.Team {
+		w.Request.Team = row.Team
+	}
+	return w, nil
+}
+
+func (d *Service) refreshByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := d.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	_, job, err := d.core.RefreshFor(ctx, c.request.Principal, row.ID, c.cause, c.deed(c.Line))
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, `%s` gets its add-ons anew: %s (job `%s`). Its comment tells what became of them.", c.event.Author, row.Name, strings.Join(row.Addons, ", "), job),
+		"refreshing " + row.Name, nil
+}

@@ -1,0 +1,50 @@
+package pulls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// FileProblems are the remarks on a repository's file, each at its line: what nobody can read in it, and where all of it can
+// be read, what the catalogue in force has no use for.
+func (d *Service) FileProblems(raw []byte) []chatops.Annotation {
+	_, err := profiles.LoadRepositoryFile(raw)
+	var wrong profiles.Problems
+	if errors.As(err, &wrong) {
+		return annotations(wrong, "failure")
+	}
+	return annotations(d.book().Doubts(raw), "warning")
+}
+
+func annotations(problems profiles.Problems, level string) []chatops.Annotation {
+	var out []chatops.Annotation
+	for _, p := range problems {
+		out = append(out, chatops.Annotation{Path: p.File, Line: p.Line, Level: level, Title: cmp.Or(p.Field, "the file"), Message: p.Got + "; accepted: " + p.Accept})
+	}
+	return out
+}
+
+// OurLabels are the labels of ours that mean something in a repository: of every profile that people can have by themselves and
+// that the file on its default branch lets it have.
+func (d *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
+	file, _, err := d.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
+	if err != nil {
+		return nil, err
+	}
+	asks := policy.Request{File: file}
+	var list []chatops.LabelledProfile
+	for _, p := range d.book().All() {
+		if !p.Enabled || p.AdminOnly || !asks.Listed(p.Name) {
+			continue
+		}
+		region, _ := p.Region(p.DefaultRegion)
+		list = append(list, chatops.LabelledProfile{Name: p.Name, HourlyCents: region.HourlyCents, TTL: p.DefaultTTL})
+	}
+	return chatops.Labels(list), nil
+}

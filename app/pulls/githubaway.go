@@ -1,0 +1,123 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// rememberedFor is how long a permission that GitHub reported counts for ending a cluster while GitHub gives no answer.
+const rememberedFor = time.Hour
+
+// standing asks GitHub what a person may do in a repository and in which of the catalogue's teams they are, and remembers the
+// answer.
+func (d *Service) standing(ctx context.Context, pr store.PullRequest, by actor) (store.SeenPermission, error) {
+	said := store.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
+	var err error
+	if said.Permission, err = d.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
+		return said, fmt.Errorf("ask permission of %s on %s: %w: %w", by.login, pr.Repo, errNoAnswer, err)
+	}
+	if named := profiles.GitHubTeams(d.book().Identities); len(named) > 0 {
+		if said.Teams, err = d.github.Teams(ctx, pr.Installation, by.login, named); err != nil {
+			return said, fmt.Errorf("ask for the teams of %s: %w: %w", by.login, errNoAnswer, err)
+		}
+	}
+	if by.id == 0 {
+		return said, nil // a login without GitHub's number may be another person's tomorrow
+	}
+	return said, d.store.SeePermission(ctx, said)
+}
+
+// unanswered reports that GitHub gave no answer that counts: it is away, or a rate limit is used up.
+func unanswered(err error) bool {
+	return errors.Is(err, errNoAnswer) && !errors.Is(err, app.ErrRefused) && !errors.Is(err, app.ErrNoPullRequest)
+}
+
+// endUnanswered returns the error with which a comment has to wait for GitHub. Before, it sets the end of each cluster that the
+// comment asks to destroy, if the author's permission was seen in the last hour.
+func (d *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) error {
+	if !unanswered(err) {
+		return err
+	}
+	return errors.Join(err, d.EndEarly(ctx, e))
+}
+
+// EndEarly sets the end of each cluster that a comment asks to destroy, before the comment is worked: an earlier delivery of the
+// pull request, or GitHub itself, holds it up. It answers nothing and finishes nothing; the comment is worked in its turn, and
+// then finds the cluster on its way out. While GitHub gives no answer, the permission that was seen in the last hour counts.
+func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
+	if e.Action != "created" || e.Bot || e.At.IsZero() {
+		return nil
+	}
+	for i, line := range chatops.Parse(e.Body) {
+		if line.Command == nil || line.Command.Verb != chatops.VerbDestroy {
+			continue
+		}
+		pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read pull request: %w", err)
+		}
+		pr.Installation = e.Installation
+		c := command{event: e, pr: pr, cause: cause(e, i, line.Line), Command: line.Command.For(d.core.ProfileNames())}
+		row, err := d.one(ctx, c)
+		switch {
+		case app.KindOf(err) != "": // what is unclear is answered in words, later
+			continue
+		case err != nil:
+			return err
+		case !row.AcceptedAt.Before(e.At): // the comment cannot mean it
+			continue
+		}
+		if err := d.endByMemory(ctx, c, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endByMemory sets the end of a cluster if its person may destroy it: by GitHub's answer, or by the one of the last hour where
+// GitHub gives none. It does nothing where they may not, or where nothing is remembered of them.
+func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
+	if row.Wish != lifecycle.Present {
+		return nil
+	}
+	by := actor{c.event.Author, c.event.AuthorID}
+	said, err := d.standing(ctx, c.pr, by)
+	why := "@" + by.login + " asked for it " + c.how()
+	if c.Reason != "" {
+		why = "@" + by.login + ": " + c.Reason
+	}
+	if unanswered(err) {
+		said, err = d.store.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
+		why += fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt))
+	}
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.request, err = d.requestOf(ctx, policy.DoorComment, c.pr, by, said); err != nil {
+		return err
+	}
+	if !policy.May(c.request, string(c.Verb)).Allowed || mayChange(c.request, row, policy.ActDestroy) != nil {
+		return nil
+	}
+	if _, err := d.store.Destroy(ctx, row.ID, d.core.Origin(c.deed(why), c.request.Principal)); err != nil {
+		return fmt.Errorf("destroy %s: %w", row.ID, err)
+	}
+	d.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
+	return nil
+}

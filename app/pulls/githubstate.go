@@ -1,0 +1,208 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	// mostAhead is how far ahead of our clock a payload's updated_at may be. Beyond that the payload's time is not believed.
+	mostAhead = 5 * time.Minute
+	// lagsFor is how long GitHub's API may stay behind the webhooks it sent. Until then an older answer is asked for again.
+	lagsFor = time.Minute
+)
+
+// errNoAnswer marks that GitHub could not be asked how a pull request stands, or has no such pull request for us.
+var errNoAnswer = errors.New("no usable answer from GitHub")
+
+// stands finds out how the pull request stands. A payload is a hint: it says which pull request to ask GitHub about, and who did
+// what. GitHub's answer is the state that counts and the only one that is remembered. GitHub is not asked about a pull request
+// that nothing of ours is concerned with.
+func (d *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+	if e.Action == ActionSeen {
+		return d.looked(ctx, e)
+	}
+	if found, err := d.renamed(ctx, &e); found || err != nil {
+		return e, err
+	}
+	known, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	if errors.Is(err, store.ErrNotFound) {
+		if e.hint = !e.concerns(); e.hint {
+			return e, nil
+		}
+	} else if err != nil {
+		return e, fmt.Errorf("read pull request: %w", err)
+	}
+	believed, now, err := d.believable(ctx, e)
+	if err != nil {
+		return e, err
+	}
+	e.late = believed && e.PR.UpdatedAt.Before(known.UpdatedAt)
+	pr, err := d.truth(ctx, e.PR)
+	if err != nil {
+		return e, err
+	}
+	switch {
+	case !believed:
+		e.as.UpdatedAt, e.at = pr.UpdatedAt, fmt.Sprint(pr.UpdatedAt.Unix())
+	case pr.UpdatedAt.Before(e.as.UpdatedAt) && now.Sub(e.as.UpdatedAt) < lagsFor:
+		return e, fmt.Errorf("GitHub's answer on %s#%d is of %s and older than its webhook; it is asked again",
+			pr.Repo, pr.Number, pr.UpdatedAt.UTC().Format(time.RFC3339))
+	}
+	e.PR = pr
+	return e, nil
+}
+
+// concerns says whether the event has a label of ours in it.
+func (e PullRequestEvent) concerns() bool {
+	return ours(e.Label) || slices.ContainsFunc(e.PR.Labels, ours)
+}
+
+// believable says whether the payload's time can be true.
+func (d *Service) believable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
+	now, err = d.store.Now(ctx)
+	if err != nil {
+		return false, now, fmt.Errorf("read the clock: %w", err)
+	}
+	return e.PR.UpdatedAt.Sub(now) <= mostAhead, now, nil
+}
+
+// looked is stands for a state that GitHub answered to a look of ours. Of two such states the newer counts. GitHub's clock has
+// whole seconds, so of two that differ within one neither is newer, and GitHub is asked.
+func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+	if found, err := d.renamed(ctx, &e); found || err != nil {
+		return e, err
+	}
+	seen, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return e, fmt.Errorf("read pull request: %w", err)
+	case err == nil && e.PR.UpdatedAt.Before(seen.UpdatedAt):
+		e.PR, e.late = seen, true
+		return e, nil
+	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && differ(seen, e.PR):
+		e.PR, err = d.truth(ctx, e.PR)
+		return e, err
+	}
+	fresh, err := d.store.SeePullRequest(ctx, e.PR, false)
+	if err != nil {
+		return e, fmt.Errorf("remember pull request: %w", err)
+	}
+	if !fresh { // somebody saw a newer one in between
+		e.late = true
+	}
+	if e.PR, err = d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
+		return e, fmt.Errorf("read pull request again: %w", err)
+	}
+	return e, nil
+}
+
+// renamed finds out how the pull request stands where its repository is known under another name. Which of the two names is
+// the newer one no payload tells: GitHub is asked, by both.
+func (d *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
+	known, err := d.store.PullRequestElsewhere(ctx, e.PR)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	told := e.PR
+	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another's
+		e.PR, err = d.truth(ctx, known)
+	}
+	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
+	return true, err
+}
+
+// differ says whether two states of one second are two.
+func differ(a, b store.PullRequest) bool {
+	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
+	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
+}
+
+// truth asks GitHub how a pull request stands now. What it answers counts unless it answered with something newer before.
+func (d *Service) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
+	pr, err := d.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
+	if err != nil {
+		return pr, fmt.Errorf("ask pull request %s#%d: %w: %w", known.Repo, known.Number, errNoAnswer, err)
+	}
+	pr.Labels = each(pr.Labels, spelt)
+	if _, err := d.store.SeePullRequest(ctx, pr, true); err != nil {
+		return pr, fmt.Errorf("remember pull request: %w", err)
+	}
+	if pr, err = d.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+		return pr, fmt.Errorf("read pull request again: %w", err)
+	}
+	return pr, nil
+}
+
+// endByPayload does what a signed payload decides alone while GitHub cannot be asked: where it says that the pull request was
+// closed, or that a person took a label of ours off, the clusters of that pull request get an end, after their grace. GitHub's
+// next answer lifts it where it says otherwise. Anything else waits for GitHub, which failed with err.
+func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err error) (note string, _ error) {
+	closed, unlabeled := !e.PR.Open, e.Action == ActionUnlabeled && ours(e.Label)
+	if !errors.Is(err, errNoAnswer) || e.Action == ActionSeen || !closed && !unlabeled {
+		return "", err
+	}
+	if may, failed := d.mayEndByPayload(ctx, e); !may || failed != nil {
+		return "", errors.Join(err, failed)
+	}
+	live, failed := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if failed != nil || len(live) == 0 { // one may be on its way, and has to hear of it
+		return "", errors.Join(err, failed)
+	}
+	if unlabeled && !closed {
+		if e.own, failed = d.ourselves(ctx, e); failed != nil {
+			return "", errors.Join(err, failed)
+		}
+	}
+	var notes []string
+	for _, row := range live {
+		said, failed := d.endOneByPayload(ctx, row, e)
+		if failed != nil {
+			return "", failed
+		}
+		notes = append(notes, said...)
+	}
+	return "GitHub could not be asked, so the payload alone decided: " + nothingOr(notes), nil
+}
+
+// mayEndByPayload says whether a payload can be true, and is of nothing older than what GitHub answered.
+func (d *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool, error) {
+	believed, _, err := d.believable(ctx, e)
+	if !believed || err != nil {
+		return false, err
+	}
+	known, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	sameRepo := known.RepoID == e.PR.RepoID || known.RepoID*e.PR.RepoID == 0
+	return sameRepo && !e.PR.UpdatedAt.Before(known.UpdatedAt), err
+}
+
+// endOneByPayload sets the ends of one cluster that a payload tells. It lifts none.
+func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
+	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
+		said, err := d.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.Actor)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, said)
+	}
+	if e.Action != ActionUnlabeled || !row.Ends.LabelRemoved.IsZero() {
+		return notes, nil
+	}
+	unlabeled, err := d.unlabeled(ctx, row, e)
+	if err != nil || !unlabeled {
+		return notes, err
+	}
+	said, err := d.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
+	return append(notes, said), err
+}

@@ -1,0 +1,58 @@
+package pulls
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// actor is who acts on GitHub: a login, and the number that tells two who bore it one after the other apart.
+type actor struct {
+	login string
+	id    int64
+}
+
+func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
+
+// onGitHub is who acts on a pull request: a login with what GitHub says of it.
+func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Door, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
+	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
+	if team != "" {
+		values["owner"] = []string{team}
+	}
+	if len(said.Teams) > 0 {
+		values["team"] = said.Teams
+	}
+	return d.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceGitHub, Subject: by.login, Name: by.login, Values: values}, by.number(), door)
+}
+
+// person is who said that the account is theirs, as they may act where they signed in; ok is false where nobody did, or not
+// lately.
+func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p policy.Principal, ok bool, err error) {
+	proof, err := d.core.LinkedPerson(ctx, policy.Principal{ID: principalID(by.login), Name: by.login}, by.number(), door)
+	if err != nil || proof.Subject == "" {
+		return p, false, err
+	}
+	account, err := d.store.AccountOf(ctx, principalID(by.login))
+	if err != nil {
+		return p, false, fmt.Errorf("look for the account of %s: %w", by.login, err)
+	}
+	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(d.book().Identities, proof)}, true, nil
+}
+
+// linkByComment answers with a link by which whoever signs in there says that the author's account is theirs. It gives nothing
+// to whoever only reads it.
+func (d *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
+	deed := store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: c.Line}
+	link, err := d.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), deed)
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%s, open %s and sign in: it says that the GitHub account `%s` is yours, once, until %s. Nobody else should.",
+		c.event.Author, link.URL.Reveal(), c.event.Author, chatops.Time(link.ExpiresAt)), "account link", nil
+}

@@ -1,0 +1,152 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// The actions of GitHub on the App's installation, and on the repositories it is on. An installation can be deleted too.
+const (
+	actionSuspend   = "suspend"
+	actionUnsuspend = "unsuspend"
+	actionCreated   = "created"
+	actionRemoved   = "removed"
+	actionAdded     = "added"
+)
+
+// InstallationEvent is something that is said to have happened to the App's installation.
+type InstallationEvent struct {
+	Installation int64
+	Action       string   // deleted, suspend, unsuspend, created; removed or added with Repos
+	Repos        []string // owner/name; empty: all of the installation
+	Actor        string
+}
+
+// lostBy says why clusters end whose repository the App does not reach any more.
+var lostBy = map[string]string{
+	actionDeleted: "the App was removed from ", actionRemoved: "the App was removed from ", actionSuspend: "the App was suspended on ",
+}
+
+// InstallationChanged ends what the App cannot look after any more, and lifts such ends when it can again. GitHub is asked of each
+// repository that has something to end or to lift. What was done stays done: where the time does not suffice for all, the next try
+// goes on with the others.
+func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) (note string, err error) {
+	_, ends := lostBy[e.Action]
+	lifts := slices.Contains([]string{actionUnsuspend, actionCreated, actionAdded}, e.Action)
+	someOnly := e.Action == actionRemoved || e.Action == actionAdded
+	switch {
+	case !ends && !lifts:
+		return "nothing follows from an installation that was " + e.Action, nil
+	case len(e.Repos) == 0 && someOnly:
+		return "no repository is named", nil
+	}
+	var notes []string
+	if lifts {
+		if notes, err = d.installedAnew(ctx, e); err != nil {
+			return "", err
+		}
+	}
+	var repos []string // of a whole installation all, whichever were named
+	if someOnly {
+		repos = e.Repos
+	}
+	pulls, err := d.store.PullsOf(ctx, e.Installation, repos)
+	if err != nil {
+		return "", fmt.Errorf("list pull requests of installation %d: %w", e.Installation, err)
+	}
+	of := map[string][]store.PullRequest{}
+	for _, pr := range pulls {
+		of[pr.Repo] = append(of[pr.Repo], pr)
+	}
+	for _, repo := range slices.Sorted(maps.Keys(of)) {
+		said, err := d.reachedOrNot(ctx, e, repo, of[repo])
+		if err != nil {
+			return "", err
+		}
+		notes = append(notes, said...)
+	}
+	if len(notes) == 0 {
+		return "nothing to change", nil
+	}
+	return strings.Join(notes, "; "), nil
+}
+
+// installedAnew takes over the repositories that are known by another installation, which nobody reaches any more: what is
+// installed anew has another number.
+func (d *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
+	known, err := d.store.ReachedBefore(ctx, e.Repos, e.Installation)
+	if err != nil {
+		return nil, err
+	}
+	for _, repo := range known {
+		there, err := d.reaches(ctx, repo)
+		if errors.Is(err, app.ErrUnreadable) || err == nil && there == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		said, err := d.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, said)
+	}
+	return notes, nil
+}
+
+// reachedOrNot ends or lifts what hangs on one repository, by what GitHub says of it.
+func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []store.PullRequest) (notes []string, err error) {
+	lost, ends := lostBy[e.Action]
+	var rows []store.Row
+	if ends {
+		rows, err = d.goingOn(ctx, pulls)
+	} else {
+		rows, err = d.outOfSight(ctx, pulls, false)
+	}
+	if err != nil || len(rows) == 0 || store.Nameless(repo) { // without a name it cannot be asked for
+		return nil, err
+	}
+	there, err := d.reaches(ctx, repo)
+	if errors.Is(err, app.ErrUnreadable) {
+		return []string{untold(repo)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if there != 0 && there != e.Installation {
+		note, err := d.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, note)
+	}
+	var note string
+	switch {
+	case ends && there == 0:
+		note, err = d.endAll(ctx, rows, lost+repo, e.Actor)
+	case !ends && there != 0:
+		note, err = d.liftAll(ctx, rows, "the App is there again", e.Actor)
+	case ends:
+		note = "GitHub says that the App reaches " + repo
+	default:
+		note = "GitHub says that the App does not reach " + repo
+	}
+	return append(notes, note), err
+}
+
+// reaches asks which of the App's installations reaches a repository; 0: none.
+func (d *Service) reaches(ctx context.Context, repo string) (int64, error) {
+	installation, err := d.github.InstallationOf(ctx, repo)
+	if err != nil {
+		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
+	}
+	return installation, nil
+}

@@ -1,0 +1,128 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// keptWhy is why a cluster is held that the label holds; by it the label's hold is told from those of other doors.
+const keptWhy = "the label " + chatops.KeepLabel
+
+// keep holds the clusters of a pull request in the name of whoever set the label, if they may hold them all. Else the label
+// goes, and they are told why.
+func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error) {
+	if !deed(e, chatops.KeepLabel) {
+		return nil, nil
+	}
+	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil {
+		return nil, err
+	}
+	if e.late && slices.ContainsFunc(live, kept) {
+		return nil, nil
+	}
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	if d.overlooked(e, request) {
+		return []string{notTold(e, chatops.KeepLabel)}, nil
+	}
+	refused := func(why string) ([]string, error) {
+		cause := "keep:" + e.at
+		if err := d.store.SaveEffect(ctx, unlabel(e.PR, chatops.KeepLabel, cause)); err != nil {
+			return nil, fmt.Errorf("take the label off: %w", err)
+		}
+		words := fmt.Sprintf("@%s, the label `%s` was taken off: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
+		return []string{words}, d.answerLabel(ctx, e.PR, cause, chatops.KeepLabel, words)
+	}
+	if team := request.Ownership.Team; len(live) == 0 && !request.Principal.May(policy.ActHold, team) {
+		return refused(fmt.Sprintf("to hold clusters here takes the role %s of team %s; %s. Ask someone who has it to set the label.",
+			app.RoleWords(policy.RolesFor(policy.ActHold)), chatops.Code(team), app.OwnRole(request.Principal, team)))
+	}
+	var notes []string
+	for _, row := range live {
+		words, err := d.keepOne(ctx, e.PR, request.Principal, row)
+		var said *app.Error
+		switch {
+		case errors.As(err, &said):
+			return refused(said.Message)
+		case err != nil:
+			return nil, err
+		}
+		notes = append(notes, words)
+	}
+	return notes, nil
+}
+
+func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
+
+// keepOne holds a cluster as long as the repository's file says, at most to its profile's maximum.
+func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, p policy.Principal, row store.Row) (string, error) {
+	until, err := d.keptUntil(ctx, pr, row)
+	if err != nil {
+		return "", err
+	}
+	change, err := d.core.Hold(ctx, p, row.ID, app.Span{Until: until}, app.Deed{Door: policy.DoorLabel, Why: keptWhy})
+	return row.Name + " is kept: " + change.Words, err
+}
+
+func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store.Row) (time.Time, error) {
+	file, _, err := d.file(ctx, pr)
+	if err != nil || file == nil || file.Keep == 0 {
+		return row.Ends.Max, err
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the clock: %w", err)
+	}
+	until := now.Add(d.policy.Scale(file.Keep))
+	if until.After(row.Ends.Max) {
+		return row.Ends.Max, nil
+	}
+	return until, nil
+}
+
+// keepNew holds a cluster that came while the label stands, if whoever asked for it may hold it.
+func (d *Service) keepNew(ctx context.Context, pr store.PullRequest, p policy.Principal, row store.Row) error {
+	if !keeps(pr, row) {
+		return nil
+	}
+	_, err := d.keepOne(ctx, pr, p, row)
+	if app.KindOf(err) != "" {
+		return nil // the label was for what was there
+	}
+	return err
+}
+
+// keeps says that the label has yet to hold a cluster that came while it stands.
+func keeps(pr store.PullRequest, row store.Row) bool {
+	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
+}
+
+// unkeep lifts what the label holds once it is gone, whoever took it off.
+func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.Row) (notes []string, err error) {
+	if slices.Contains(e.PR.Labels, chatops.KeepLabel) {
+		return nil, nil
+	}
+	for _, row := range live {
+		if !kept(row) {
+			continue
+		}
+		why := seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)
+		_, _, _, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Door: string(policy.DoorLabel), Why: why})
+		if err != nil && !errors.Is(err, store.ErrConflict) {
+			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
+		}
+		notes = append(notes, row.Name+" is held no longer")
+	}
+	return notes, nil
+}

@@ -1,0 +1,190 @@
+package pulls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// syncHead follows the pull request to its newest commit: the checks go there, and a push does to the clusters what the
+// repository's file says.
+func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, error) {
+	if e.PR.Head == "" || !e.PR.Open {
+		return nil, nil
+	}
+	newest, err := d.newest(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Wish == lifecycle.Present }) { // back to its first head too
+		if err := d.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
+			return nil, fmt.Errorf("follow the head: %w", err)
+		}
+	}
+	newest = slices.DeleteFunc(newest, func(r store.Row) bool { return r.PR == nil || r.PR.Head == e.PR.Head })
+	if e.Action != ActionSynchronize || e.Actor == "" || len(newest) == 0 {
+		return nil, nil
+	}
+	file, wrong, err := d.file(ctx, e.PR)
+	switch {
+	case err != nil:
+		return nil, err
+	case wrong != nil, file == nil, file.Synchronize == "", file.Synchronize == profiles.SynchronizeKeep:
+		return nil, nil
+	}
+	// Whoever opened a pull request from a fork pushes to it, and may do nothing else here.
+	request, err := d.request(ctx, policy.DoorComment, e.PR, actor{e.Actor, e.ActorID})
+	switch {
+	case err != nil:
+		return nil, err
+	case !may(request):
+		return []string{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, request.Permission)}, nil
+	case file.Synchronize == profiles.SynchronizeRefresh:
+		return d.refreshed(ctx, e, newest)
+	}
+	return d.recreate(ctx, e, newest)
+}
+
+// newest lists the newest cluster of each profile that a pull request has or had.
+func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
+	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Limit: 500})
+	if err != nil {
+		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
+	}
+	slices.SortStableFunc(rows, func(a, b store.Row) int {
+		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(b.Generation, a.Generation))
+	})
+	return slices.CompactFunc(rows, func(a, b store.Row) bool { return a.Profile == b.Profile }), nil
+}
+
+// recreate ends the clusters of older commits and asks for new ones in the name of whoever pushed, judged as any wish. What
+// was ended for this push and has no successor, because the process died in between, gets it now.
+func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
+	why := chatops.ShortSHA(e.PR.Head) + " " + lifecycle.BecauseReplaced
+	for _, row := range newest {
+		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
+		goes := row.Wish == lifecycle.Present && !ending
+		if !goes && row.WishWhy != why {
+			continue
+		}
+		w, err := d.successor(ctx, e, row) // before it goes: what cannot be asked for yet ends nothing
+		if err != nil {
+			return nil, err
+		}
+		if goes {
+			if err := d.leaveLabel(ctx, row); err != nil {
+				return nil, err
+			}
+			_, err := d.store.Destroy(ctx, row.ID, store.Deed{Actor: principalID(e.Actor), Door: row.Door, Why: why})
+			if err != nil {
+				return nil, fmt.Errorf("destroy %s: %w", row.ID, err)
+			}
+		}
+		note, err := d.again(ctx, e, w)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, row.Name+" goes: "+why+"; "+note)
+	}
+	if len(notes) == 0 {
+		return nil, nil
+	}
+	settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
+	return append(notes, settled...), err
+}
+
+// leaveLabel has the label be taken off by its successor's end, or refusal, and not by the end of a cluster that is made anew.
+func (d *Service) leaveLabel(ctx context.Context, row store.Row) error {
+	places, err := d.store.Subscribers(ctx, row.ID)
+	if err != nil {
+		return fmt.Errorf("look for the label of %s: %w", row.ID, err)
+	}
+	for _, place := range places {
+		if place.Kind == store.KindLabel {
+			return d.store.Mute(ctx, place.ID)
+		}
+	}
+	return nil
+}
+
+// successor is the wish for the next generation of a cluster that a push ends.
+func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
+	request, err := d.request(ctx, policy.Door(row.Door), e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return app.ClusterRequest{}, err
+	}
+	w, err := d.alike(ctx, request, e.PR, row)
+	if err != nil {
+		return app.ClusterRequest{}, err
+	}
+	w.Request.Generation = row.Generation + 1
+	// A head may be pushed again later: that is another wish.
+	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.Request.Generation)
+	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, e.PR.UpdatedAt
+	if label := chatops.LabelPrefix + row.Profile; row.Door == string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label) {
+		w.Label, w.OnRefusal = label, []store.Effect{unlabel(e.PR, label, key)}
+	}
+	return w, nil
+}
+
+// again asks for the next generation of a cluster that a push ended.
+func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
+	made, err := d.core.CreateFrom(ctx, w)
+	switch {
+	case app.KindOf(err) != "":
+		for _, effect := range w.OnRefusal {
+			if err := d.store.SaveEffect(ctx, effect); err != nil {
+				return "", fmt.Errorf("take the label off: %w", err)
+			}
+		}
+		return err.Error(), d.say(ctx, e.PR, w.Key, chatops.Said(err.Error(), e.Actor))
+	case err != nil:
+		return "", err
+	case made.Row.ID == "":
+		return refusedNote(w.Request.Profile, made.Verdict), nil
+	}
+	if len(w.OnRefusal) > 0 && made.Row.Door != string(policy.DoorLabel) {
+		if err := d.store.ShowByLabel(ctx, made.Row.ID); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request.Principal, made.Row)
+}
+
+// refreshed has the add-ons of the clusters of older commits brought anew, once for each head. A cluster that is not ready yet
+// gets them with its install.
+func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
+	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
+	for _, row := range newest {
+		if row.Wish != lifecycle.Present {
+			continue
+		}
+		job, err := d.store.WantRefresh(ctx, row.ID, "push:"+e.PR.Head, store.Deed{Actor: principalID(e.Actor), Door: row.Door, Why: why})
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			notes = append(notes, row.Name+" is kept as it is: "+whyKept(row))
+		case err != nil:
+			return nil, fmt.Errorf("refresh %s: %w", row.ID, err)
+		default:
+			notes = append(notes, fmt.Sprintf("%s gets its add-ons anew: %s (job %s)", row.Name, why, job))
+		}
+	}
+	return notes, nil
+}
+
+func whyKept(row store.Row) string {
+	if len(row.Addons) == 0 {
+		return "it has no add-ons"
+	}
+	return fmt.Sprintf("it is not ready (%s)", strings.ToLower(string(row.Status)))
+}

@@ -1,0 +1,222 @@
+package pulls
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// DispatchEvent is a repository_dispatch: a workflow of a repository asks for something.
+type DispatchEvent struct {
+	Installation int64
+	Repo         string // that sent it
+	Type         string // create_ephemeral_cluster or delete_ephemeral_cluster; any other is ignored
+	Payload      json.RawMessage
+	Actor        string // login
+	ActorID      int64
+	Cause        string // what makes two deliveries one event, e.g. the delivery's id
+}
+
+// The types of repository_dispatch that mean something.
+const (
+	dispatchCreate = "create_ephemeral_cluster"
+	dispatchDelete = "delete_ephemeral_cluster"
+)
+
+// payload is what such an event carries; what else is in it means nothing. Workflows write numbers and truths as strings too.
+type payload struct {
+	Number     word   `json:"pr_number"`
+	Repository string `json:"repository"` // owner/name, or a name beside the repository that sent it
+	Cluster    string `json:"cluster_name"`
+	Postgres   word   `json:"install_postgres"`
+}
+
+// word is a value as text, however it was written.
+type word string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *word) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err == nil {
+		*w = word(strings.TrimSpace(text))
+		return nil
+	}
+	*w = word(bytes.TrimSpace(raw))
+	return nil
+}
+
+// Dispatch does what a repository_dispatch asks for and answers on the pull request it names. Whoever sent it is judged by
+// their permission on the repository it names, which need not be the one that sent it.
+func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, err error) {
+	if e.Type != dispatchCreate && e.Type != dispatchDelete {
+		return "nothing listens to " + chatops.Code(e.Type), nil
+	}
+	p, repo, number, problem := e.read()
+	if problem != "" {
+		return problem, nil
+	}
+	c, err := d.dispatched(ctx, e, repo, number)
+	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for one
+		return fmt.Sprintf("no pull request %s#%d", repo, number), nil
+	}
+	if err != nil || c == nil {
+		return "no repository " + repo + " that " + e.Actor + " may ask for", err
+	}
+	return d.once(ctx, *c, func(c command) (string, string, error) {
+		if e.Type == dispatchDelete {
+			return d.deleteByDispatch(ctx, c, p.Cluster)
+		}
+		return d.createByDispatch(ctx, c, p)
+	})
+}
+
+// About is the pull request that the event names; ok is false where it names none.
+func (e DispatchEvent) About() (repo string, number int, ok bool) {
+	_, repo, number, problem := e.read()
+	return repo, number, problem == ""
+}
+
+// read reads the payload; problem says in words why it is none.
+func (e DispatchEvent) read() (p payload, repo string, number int, problem string) {
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return p, "", 0, "client_payload is no object with text in repository and cluster_name"
+	}
+	number, err := strconv.Atoi(string(p.Number))
+	if err != nil || number < 1 || number > math.MaxInt32 {
+		return p, "", 0, fmt.Sprintf("pr_number is %s; it has to be the number of a pull request", chatops.Code(string(p.Number)))
+	}
+	repo, ok := beside(e.Repo, p.Repository)
+	if !ok {
+		return p, "", 0, fmt.Sprintf("repository is %s; it has to be owner/name, or a name beside %s", chatops.Code(p.Repository), e.Repo)
+	}
+	return p, repo, number, ""
+}
+
+// beside is the repository that is meant: owner/name, a name beside the one that sent the event, or that one itself.
+func beside(sender, named string) (repo string, ok bool) {
+	owner, _, _ := strings.Cut(sender, "/")
+	if named = strings.TrimSpace(named); named == "" {
+		return sender, true
+	}
+	if before, name, whole := strings.Cut(named, "/"); whole {
+		owner, named = before, name
+	}
+	return owner + "/" + named, app.IsRepositoryName(owner) && app.IsRepositoryName(named)
+}
+
+// dispatched is the command that an event stands for; nil: there is no such repository for whoever sent it. It is nil in the
+// same way for one that the App does not look after, one that is in nobody's table, and one that they cannot read.
+func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
+	if d.core.OwnershipOf(repo).Team == "" {
+		return nil, nil
+	}
+	installation, err := d.github.InstallationOf(ctx, repo)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
+	}
+	if installation == 0 {
+		return nil, nil
+	}
+	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID}
+	permission, err := d.github.Permission(ctx, installation, repo, e.Actor)
+	if err != nil {
+		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, repo, err)
+	}
+	if permission == "none" || permission == "" {
+		return nil, nil
+	}
+	if note, err := d.unanswered(ctx, event); note != "" || err != nil {
+		return nil, err
+	}
+	pr, err := d.pullRequest(ctx, event, true)
+	if err != nil {
+		return nil, err
+	}
+	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	d.answering(event, request, 1)
+	verb := chatops.VerbCreate
+	if e.Type == dispatchDelete {
+		verb = chatops.VerbDestroy
+	}
+	return &command{
+		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: "by repository_dispatch from " + e.Repo,
+		Command: chatops.Command{Verb: verb},
+	}, nil
+}
+
+// createByDispatch asks for the default profile's cluster. Workflows ask at every push: one that is there already is no news.
+func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (reply, note string, err error) {
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return "", "", err
+	}
+	w.Request.TTL = labelled(c.pr.Labels)
+	if w.Request.Profile, err = d.profileOf(ctx, w.Request); err != nil {
+		return "", "", err
+	}
+	if strings.EqualFold(string(p.Postgres), "true") {
+		w.Notes = append(w.Notes, policy.Check{
+			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
+			Words: "install_postgres asks for a database in the cluster, and nothing here installs one.", Next: "Install it from the workflow once the cluster is ready.",
+		})
+	}
+	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	if i := slices.IndexFunc(live, func(r store.Row) bool { return r.Profile == w.Request.Profile }); i >= 0 {
+		return "", live[i].Name + " is there already", nil
+	}
+	return d.createOnce(ctx, c, w)
+}
+
+// deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only
+// one. Other programs call clusters by other rules, so a name that none has is no error.
+func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
+	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+	}
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return "", "", err
+	}
+	created, err := d.profileOf(ctx, w.Request)
+	if err != nil {
+		return "", "", err
+	}
+	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return "", "", err
+	}
+	for _, meant := range []func(store.Row) bool{
+		func(r store.Row) bool { return r.Name == name },
+		func(r store.Row) bool { return r.Profile == created },
+	} {
+		if i := slices.IndexFunc(live, meant); i >= 0 {
+			return d.destroy(ctx, c, live[i])
+		}
+	}
+	row, err := d.liveOne(ctx, c)
+	var said *app.Error
+	if errors.As(err, &said) && said.Kind == app.NotFound {
+		return "", "nothing is left to take down", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return d.destroy(ctx, c, row)
+}

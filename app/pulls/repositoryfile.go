@@ -1,0 +1,138 @@
+package pulls
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// file is what the repository says of itself on the branch that the pull request goes to; nil: it says nothing. wrong is what
+// stands in it that nobody understands, line by line: then it says nothing either.
+func (d *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
+	raw, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
+	if errors.Is(err, app.ErrUnreadable) {
+		return nil, err, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
+	}
+	if !found {
+		return nil, nil, nil
+	}
+	read, wrong := profiles.LoadRepositoryFile(raw)
+	if wrong != nil {
+		return nil, wrong, nil
+	}
+	return &read, nil, nil
+}
+
+// asked makes a wish of a request from a pull request, judged by what the repository says of itself now. What nobody can read
+// lets nothing begin; what is there already goes on.
+func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (app.ClusterRequest, error) {
+	file, wrong, err := d.file(ctx, pr)
+	if err != nil {
+		return app.ClusterRequest{}, err
+	}
+	r.File = file
+	w := app.ClusterRequest{Request: r, PR: pr}
+	if wrong != nil {
+		w.Notes = []policy.Check{{
+			Name: "repository file", Result: policy.Fail, Asked: pr.Base,
+			Words: fmt.Sprintf("%s on %s cannot be read, so nothing new begins. %s", profiles.RepositoryFilePath, chatops.Code(pr.Base), wrong),
+			Next:  "Put it right on that branch, and ask again.",
+		}}
+	}
+	return w, nil
+}
+
+// profileOf is what is meant where no profile is named: what the repository's file, a rule or the catalogue fills in.
+func (d *Service) profileOf(ctx context.Context, r policy.Request) (string, error) {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the clock: %w", err)
+	}
+	return policy.ProfileOf(r, d.book().Terms(now)), nil
+}
+
+// offered are the profiles that a pull request can ask for, the one that is meant unasked first. Who may not ask is told of all:
+// their words are worth no question to GitHub.
+func (d *Service) offered(ctx context.Context, c command) ([]string, error) {
+	if !may(c.request) || c.pr.Base == "" {
+		return d.core.ProfileNames(), nil
+	}
+	w, err := d.asked(ctx, c.request, c.pr)
+	if err != nil {
+		return nil, err
+	}
+	first, err := d.profileOf(ctx, w.Request)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.DeleteFunc(d.core.ProfileNames(), func(name string) bool { return name == first || !w.Request.Listed(name) })
+	if first != "" {
+		names = slices.Insert(names, 0, first)
+	}
+	return names, nil
+}
+
+// noDrafts says whether the repository gives drafts no cluster. It is asked where it matters alone.
+func (d *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
+	if !pr.Draft {
+		return false, nil
+	}
+	file, _, err := d.file(ctx, pr)
+	return file != nil && file.Drafts == profiles.DraftsDeny, err
+}
+
+// checkFile has a pull request's own version of the file checked where it is another than that of its base branch.
+func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) ([]string, error) {
+	looks := e.Action == ActionOpened || e.Action == ActionReopened || e.Action == ActionSynchronize || e.Action == ActionEdited
+	if !looks || !e.PR.Open || e.PR.Head == "" || d.core.OwnershipOf(e.PR.Repo).Team == "" {
+		return nil, nil
+	}
+	theirs, found, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Head)
+	if errors.Is(err, app.ErrUnreadable) { // a fork's commit that is not to be seen yet, say: the next push has it checked
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Head, err)
+	}
+	ours, ourFile, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Base)
+	if err != nil && !errors.Is(err, app.ErrUnreadable) {
+		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Base, err)
+	}
+	if found && bytes.Equal(ours, theirs) || !found && !ourFile {
+		return nil, nil
+	}
+	if !found { // the branch may be older than the file
+		removes, err := d.github.RemovesRepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Number)
+		if err != nil || !removes {
+			return nil, err
+		}
+	}
+	permission, err := d.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
+	if err != nil {
+		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
+	}
+	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork pushes as often as they like
+		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
+	}
+	if e.hint {
+		if pr, err := d.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
+			return nil, err
+		}
+	}
+	err = d.store.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
+		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
+	})
+	return []string{"its " + profiles.RepositoryFilePath + " is checked"}, err
+}

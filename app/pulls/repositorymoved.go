@@ -1,0 +1,165 @@
+package pulls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// What happens to a whole repository, or to the App's installation, ends or moves many clusters at once. So what is told of it only
+// says what to ask: GitHub is asked how the repository stands, and its answer alone counts. Where GitHub does not answer it is asked
+// again later; where it refuses to tell, nothing follows, and the next look at each pull request says what is so.
+
+// The actions of GitHub on a whole repository.
+const (
+	actionRenamed     = "renamed"
+	actionTransferred = "transferred"
+	actionDeleted     = "deleted"
+	actionArchived    = "archived"
+	actionUnarchived  = "unarchived"
+)
+
+// archived is why the clusters end of a repository that can be seen, and in which nothing can be shown.
+const archived = " was archived"
+
+// RepositoryEvent is something that is said to have happened to a whole repository.
+type RepositoryEvent struct {
+	Installation int64
+	RepoID       int64  // GitHub's number of it, which no renaming changes; 0: not known
+	Action       string // renamed, transferred, deleted, archived or unarchived
+	From, To     string // owner/name before and after; To is empty where it is the same
+	Actor        string
+}
+
+// RepositoryMoved makes what we know follow a repository that was renamed or transferred, and ends what is left behind.
+func (d *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note string, err error) {
+	switch e.Action {
+	case actionRenamed, actionTransferred:
+		note, err = d.moved(ctx, e)
+	case actionDeleted, actionArchived, actionUnarchived:
+		note, err = d.changed(ctx, e)
+	default:
+		return "nothing follows from a repository that was " + e.Action, nil
+	}
+	if errors.Is(err, app.ErrUnreadable) {
+		return untold(e.From), nil
+	}
+	return note, err
+}
+
+// untold says that nothing follows.
+func untold(repo string) string {
+	return "GitHub does not tell how " + repo + " stands; nothing follows before it does"
+}
+
+// repository asks how a repository stands.
+func (d *Service) repository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
+	is, err := d.github.Repository(ctx, installation, name)
+	if err != nil {
+		return is, fmt.Errorf("ask how %s stands: %w", name, err)
+	}
+	return is, nil
+}
+
+// changed ends or lifts what hangs on a repository that is said to be deleted, archived or not archived any more.
+func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, err error) {
+	pulls, err := d.pullsOf(ctx, e.Installation, e.From, e.RepoID)
+	if err != nil || len(pulls) == 0 {
+		return "no cluster of " + e.From, err
+	}
+	is, err := d.repository(ctx, e.Installation, e.From)
+	if err != nil {
+		return "", err
+	}
+	// Where another repository has the name, this one is not there under it.
+	reached := is.Installation != 0 && (e.RepoID == 0 || is.ID == e.RepoID)
+	var rows []store.Row
+	switch {
+	case e.Action == actionDeleted && !reached:
+		if rows, err = d.goingOn(ctx, pulls); err != nil {
+			return "", err
+		}
+		return d.endAll(ctx, rows, e.From+" was deleted", e.Actor)
+	case e.Action == actionArchived && reached && is.Archived:
+		if rows, err = d.goingOn(ctx, pulls); err != nil {
+			return "", err
+		}
+		return d.endAll(ctx, rows, e.From+archived, e.Actor)
+	case e.Action == actionUnarchived && reached && !is.Archived:
+		if rows, err = d.outOfSight(ctx, pulls, true); err != nil {
+			return "", err
+		}
+		return d.liftAll(ctx, rows, e.From+" is archived no longer", e.Actor)
+	}
+	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
+}
+
+// pullsOf lists the pull requests with a wanted cluster of a repository. Heard late, its name may be another's by now.
+func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]store.PullRequest, error) {
+	pulls, err := d.store.PullsOf(ctx, installation, []string{repo})
+	if err != nil {
+		return nil, fmt.Errorf("list pull requests of %s: %w", repo, err)
+	}
+	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return pr.RepoID != id && pr.RepoID != 0 && id != 0 }), nil
+}
+
+// moved follows a repository to the name and the installation that GitHub says it has. Where it is said to have another owner and the
+// App reaches it nowhere, what it has comes to its end.
+func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
+	if e.From == "" || e.To == "" {
+		return "", app.Fail(app.Invalid, "A repository that was %s needs its names before and after.", e.Action)
+	}
+	is, err := d.whereabouts(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	if !strings.EqualFold(is.Name, e.From) || is.Installation != 0 && is.Installation != e.Installation {
+		to := RepositoryEvent{RepoID: is.ID, Action: e.Action, From: e.From, To: is.Name, Actor: e.Actor}
+		if note, err = d.follow(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
+			return "", err
+		}
+	}
+	if e.Action != actionTransferred || is.Installation != 0 {
+		return cmp.Or(note, fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action)), nil
+	}
+	pulls, err := d.pullsOf(ctx, e.Installation, is.Name, e.RepoID)
+	if err != nil {
+		return "", err
+	}
+	rows, err := d.goingOn(ctx, pulls)
+	if err != nil {
+		return "", err
+	}
+	ended, err := d.endAll(ctx, rows, "the repository moved to "+e.To+", where the App is not installed", e.Actor)
+	return strings.TrimPrefix(note+"; "+ended, "; "), err
+}
+
+// whereabouts asks for a repository that is said to have another name or owner: by the name before, from which GitHub leads to the one
+// now, or by that one, where another repository has the name before or it is not to be seen. Not to be seen at all it has no number.
+func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
+	is, err := d.repository(ctx, e.Installation, e.From)
+	if err != nil || is.ID != 0 && (e.RepoID == 0 || is.ID == e.RepoID) {
+		return is, err
+	}
+	is, err = d.repository(ctx, e.Installation, e.To)
+	if err != nil || is.ID == 0 || is.ID != e.RepoID {
+		return app.RepositoryState{Name: e.From}, err
+	}
+	return is, nil
+}
+
+// follow makes the rows of a repository those of its new name, its new installation, or both.
+func (d *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
+	deed := store.Deed{Actor: whose(e.Actor), Door: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
+	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, deed)
+	if err != nil {
+		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
+	}
+	return fmt.Sprintf("clusters that followed %s to %s: %d", e.From, e.To, n), nil
+}

@@ -1,0 +1,95 @@
+package pulls
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// labelled is the lifetime that the labels of a pull request ask for, the longest of several; 0: none does.
+func labelled(labels []string) (ttl time.Duration) {
+	for _, label := range labels {
+		if d, ok := chatops.ParseTTLLabel(label); ok {
+			ttl = max(ttl, d)
+		}
+	}
+	return ttl
+}
+
+// lengthen moves the ends of the pull request's clusters to what a label says that was set now, counted from their acceptance.
+// It never brings one nearer.
+func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
+	ttl, ok := chatops.ParseTTLLabel(label)
+	if !ok {
+		words := fmt.Sprintf("The label %s says no lifetime, so it changes nothing. It is `%s<hours>`, with 1 to 8784 hours, for example `%s8`.",
+			chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
+		return d.wrongLabel(ctx, e, label, label+" is no lifetime", words)
+	}
+	if !deed(e, label) {
+		return nil, nil
+	}
+	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
+	if err != nil || len(live) == 0 {
+		return nil, err
+	}
+	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	if d.overlooked(e, request) {
+		return []string{notTold(e, label)}, nil
+	}
+	if verdict := policy.May(request, string(chatops.VerbExtend)); !verdict.Allowed {
+		cause := "ttl:" + e.at
+		if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
+			return nil, fmt.Errorf("take the label off: %w", err)
+		}
+		return []string{refusedNote(label, verdict)}, d.answerLabel(ctx, e.PR, cause, label, chatops.Refusal(e.Actor, verdict))
+	}
+	var notes []string
+	for _, row := range live {
+		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), e, label)
+		if refused := app.Unaffordable(err); refused != nil {
+			return d.wrongLabel(ctx, e, label, refused.Message, refused.To(e.Actor).Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, said...)
+	}
+	return notes, nil
+}
+
+func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
+	by := row.AcceptedAt.Add(ttl).Sub(row.Ends.TTL)
+	switch {
+	case by <= 0 || mayChange(r, row, policy.ActExtend) != nil:
+		return nil, nil
+	case row.Ends.TTL.Equal(row.Ends.Max):
+		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
+		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
+	}
+	_, after, capped, err := d.store.Extend(ctx, row.ID, by, store.Deed{
+		Actor: r.Principal.ID, Door: string(r.Door), Why: "the label " + label, Version: row.Version, // counted from this end
+		Afford: d.core.Afford(r.Principal, row, "extended", nil),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("extend %s: %w", row.ID, err)
+	}
+	notes := []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.TTL.UTC().Format(time.RFC3339))}
+	if !capped {
+		return notes, nil
+	}
+	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after.TTL))
+}
+
+// atMaximum tells who set a label that the cluster ends earlier than the label says.
+func atMaximum(actor, label string, row store.Row, end time.Time) string {
+	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
+		actor, chatops.Code(label), row.Profile, row.Name, chatops.Time(end))
+}

@@ -1,0 +1,173 @@
+package pulls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// voteByComment gives the author's word, for or against, to everything of the pull request that waits for one. Approving is for
+// one commit: the one that the command names, else the one that was asked about before the command was written (see beforehand).
+// The answer is saved with the last of the votes.
+func (d *Service) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
+	waiting, moved, err := d.waiting(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	approves := c.Verb == chatops.VerbApprove
+	if approves {
+		if waiting, err = c.ofOneCommit(waiting, len(moved) > 0); err != nil {
+			return "", "", err
+		}
+	}
+	if len(waiting) == 0 {
+		return "", "", app.Fail(app.NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
+	}
+	deed := c.deed(c.Reason)
+	if approves {
+		deed = c.deed(cmp.Or(c.Line, c.by))
+	}
+	var words []string
+	var against error
+	answered := false
+	for i, a := range waiting {
+		last := i == len(waiting)-1
+		now, err := d.core.VoteBy(ctx, c.request.Principal, a.ID, approves, deed, func(by store.Deed) (store.Approval, error) {
+			if !last {
+				return d.store.Vote(ctx, a.ID, approves, by)
+			}
+			return d.store.VoteOnce(ctx, a.ID, approves, by, c.cause, func(now store.Approval) store.Reply {
+				return c.reply(paragraphs(append(slices.Clone(words), voted(c.event.Author, now, approves))))
+			})
+		})
+		var said *app.Error
+		switch {
+		case errors.As(err, &said): // what stands against the vote is an answer
+			words, against = append(words, fmt.Sprintf("@%s, `%s`: %s", c.event.Author, a.ClusterName, chatops.Said(said.Message, c.event.Author))), err
+		case err != nil:
+			return "", "", err
+		default:
+			words, answered = append(words, voted(c.event.Author, now.Approval, approves)), last
+		}
+	}
+	note = string(c.Verb) + ": " + strings.Join(words, " ")
+	reply = paragraphs(words)
+	if answered {
+		reply = ""
+	}
+	if against != nil {
+		return "", "", declined{reply, note}
+	}
+	return reply, note, nil
+}
+
+// ofOneCommit are the approvals that a command to approve is about: all that wait, of one commit. A whole commit id is enough to name
+// it. Without one, or with the beginning of one, which can be the beginning of a later commit too, the commit must have been
+// asked about before the command was written. moved: the pull request turned out to be at another commit than was known.
+func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Approval, error) {
+	head := c.pr.Head
+	named := c.Commit != "" && strings.HasPrefix(head, c.Commit)
+	switch {
+	case len(waiting) == 0:
+		return nil, nil
+	case c.Commit != "" && !named:
+		return nil, app.Fail(app.Stale, "@%s, the pull request is at %s and not at %s, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), chatops.Code(c.Commit), c.lookAt(head))
+	case named && len(c.Commit) == len(head):
+		return waiting, nil
+	case moved:
+		return nil, app.Fail(app.Stale, "@%s, the pull request moved on to %s, which nobody was asked about yet, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
+	}
+	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
+		return nil, app.Fail(app.Stale, "@%s, `%s` was not known to wait for approval of %s before you wrote that, so nothing was approved.%s",
+			c.event.Author, waiting[i].ClusterName, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
+	}
+	return waiting, nil
+}
+
+// lookAt says what to look at and what to type then.
+func (c command) lookAt(head string) string {
+	if head == "" {
+		return " Look at its newest commit, and approve it then."
+	}
+	words := chatops.Prefix + " " + string(chatops.VerbApprove)
+	if c.Profile != "" {
+		words += " " + c.Profile
+	}
+	return fmt.Sprintf(" Look at the commit %s, then type %s.", chatops.Code(head), chatops.Code(words+" "+head))
+}
+
+// beforehand says whether an approval was asked for, and its commit was there, before the command was written. Both times are
+// GitHub's and have whole seconds, so of two things in one second neither counts as the earlier one. Where GitHub tells no
+// time for what was asked, ours counts with all that the two clocks may differ.
+func (c command) beforehand(a store.Approval) bool {
+	asked := a.CreatedAt.Add(clocksDiffer)
+	if a.AskedAt != nil {
+		asked = *a.AskedAt
+	}
+	return asked.Truncate(time.Second).Before(c.event.At) && c.pr.HeadAt.Before(c.event.At)
+}
+
+// clocksDiffer is how far GitHub's clock and ours may be apart.
+const clocksDiffer = 5 * time.Second
+
+func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
+
+// waiting is what a command's vote means; moved says what of it is no longer what was asked for.
+func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {
+	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		if !row.NeedsApproval || c.Profile != "" && row.Profile != c.Profile {
+			continue
+		}
+		if c.Verb == chatops.VerbApprove {
+			said, err := d.rebind(ctx, row, c.pr)
+			if err != nil {
+				return nil, nil, err
+			}
+			moved = append(moved, said...)
+		}
+		page, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		if err != nil {
+			return nil, nil, fmt.Errorf("look for approvals of %s: %w", row.ID, err)
+		}
+		all = append(all, page...)
+	}
+	return all, moved, nil
+}
+
+// voted says what a vote came to.
+func voted(actor string, now store.Approval, approves bool) string {
+	switch {
+	case !approves:
+		return fmt.Sprintf("@%s refused `%s`; it does not begin.", actor, now.ClusterName)
+	case now.State == store.ApprovalPending:
+		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, app.CountApprovals(now), now.Needs)
+	}
+	return fmt.Sprintf("@%s approved `%s` at `%s`; it begins now, or once it is its turn.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
+}
+
+// rebind makes what was approved of another head void: a vote is for exactly what it was given to.
+func (d *Service) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
+	if !row.NeedsApproval || pr.Head == "" {
+		return nil, nil
+	}
+	moved, err := d.store.RebindApproval(ctx, row.ID, pr.Head, pr.HeadAt)
+	if err != nil {
+		return nil, fmt.Errorf("bind the approval of %s anew: %w", row.ID, err)
+	}
+	if !moved {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("%s waits for approval of %s", row.Name, pr.Head)}, nil
+}

@@ -1,0 +1,201 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Command is one slash command as it came in: Workspace, Channel and User are Handle's ids.
+type Command struct {
+	ID        string // unique, Handle's trigger id
+	Workspace string
+	Channel   string
+	User      string
+	Name      string // of the user, for people; it may change hands, so nothing rests on it
+	Text      string // what stands behind /ocp
+}
+
+// The most that one answer in Handle lists.
+const (
+	slackCards   = 10
+	slackWaiting = 10
+)
+
+// Handle does what a slash command asks for and answers the person in words, once per command.
+func (d *Service) Handle(ctx context.Context, e Command) (note string, err error) {
+	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
+	done, err := d.store.Answered(ctx, c.cause)
+	if err != nil || done {
+		return "answered before", err
+	}
+	asked, reply := chatops.ParseSlack(e.Text)
+	note = "not understood"
+	if asked != nil {
+		c.SlackCommand = *asked
+		reply, err = d.bySlack(ctx, c)
+		note = string(c.Verb)
+		var said *app.Error
+		if errors.As(err, &said) {
+			reply, note = chatops.Said(said.Message, ""), note+": "+said.Message
+		} else if err != nil {
+			return "", fmt.Errorf("%s: %w", c.Verb, err)
+		}
+	}
+	if reply == "" { // it was saved with what was done
+		return note, nil
+	}
+	if err := d.store.SaveReply(ctx, c.reply(reply)); err != nil {
+		return "", fmt.Errorf("answer: %w", err)
+	}
+	return note, nil
+}
+
+// command is a slash command on its way through the desk.
+type command struct {
+	event Command
+	who   policy.Principal
+	cause string
+	chatops.SlackCommand
+}
+
+// reply answers the person with words, once.
+func (c command) reply(body string) store.Reply {
+	return store.Reply{Cause: c.cause, Workspace: c.event.Workspace, Channel: c.event.Channel, Person: c.event.User, Body: body}
+}
+
+// bySlack picks the use case. It returns the answer; empty: it was saved with what was done.
+func (d *Service) bySlack(ctx context.Context, c command) (reply string, err error) {
+	switch c.Verb {
+	case chatops.VerbHelp:
+		return chatops.SlackHelp(), nil
+	case chatops.VerbLink:
+		return d.linkBySlack(ctx, c)
+	}
+	if c.who, err = d.onSlack(ctx, c.event); err != nil {
+		return "", err
+	}
+	if len(c.who.Seats) == 0 {
+		return "", app.Fail(app.Denied, "You have no role here that is known from Slack. `/ocp link` ties this account to you: sign in there, and what you may do there you may do here, "+
+			"until you have not signed in for a week. Where you have none there either, ask a platform admin for a role in your team.")
+	}
+	switch c.Verb {
+	case chatops.VerbApprovals:
+		return d.approvalsBySlack(ctx, c)
+	case chatops.VerbApprove, chatops.VerbRefuse:
+		return "", d.voteBySlack(ctx, c)
+	case chatops.VerbStatus:
+		return d.statusBySlack(ctx, c)
+	}
+	return "", app.Fail(app.Invalid, "`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.SlackHelp())
+}
+
+// onSlack is who acts in Handle. A user's id never changes hands, so it is its own number.
+func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, error) {
+	return d.core.ExternalPrincipal(ctx, policy.Claims{
+		Source: profiles.SourceSlack, Subject: e.subject(), Name: e.Name,
+		Values: map[string][]string{"user": {e.User}, "workspace": {e.Workspace}, "channel": {e.Channel}},
+	}, e.User, policy.DoorSlack)
+}
+
+func (e Command) subject() string { return e.Workspace + "/" + e.User }
+
+// linkBySlack answers the person alone with a link by which whoever signs in there says that the account is theirs.
+func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
+	account := string(profiles.SourceSlack) + ":" + c.event.subject()
+	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Deed{Actor: account, Door: string(policy.DoorSlack), Why: "/ocp link"})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Open <%s> and sign in: it says that the Slack account %s is yours, once, until %s. It is for you alone; hand it to nobody.",
+		link.URL.Reveal(), chatops.Code(c.event.subject()), chatops.Time(link.ExpiresAt)), nil
+}
+
+func (d *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {
+	page, next, err := d.core.Approvals(ctx, c.who, store.ApprovalFilter{State: store.ApprovalPending, Limit: slackWaiting})
+	if err != nil {
+		return "", err
+	}
+	list := make([]chatops.Waiting, 0, len(page))
+	for _, a := range page {
+		list = append(list, d.waitingWords(a))
+	}
+	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: d.ui}), nil
+}
+
+// waitingWords is an approval as the words want it.
+func (d *Service) waitingWords(a app.Approval) chatops.Waiting {
+	return chatops.Waiting{
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: d.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
+	}
+}
+
+// voteBySlack gives the person's word; the answer is saved with it, so that a command worked again is not told that it comes
+// too late.
+func (d *Service) voteBySlack(ctx context.Context, c command) error {
+	id, err := d.meant(ctx, c.who, c.Ref)
+	if err != nil {
+		return err
+	}
+	approves := c.Verb == chatops.VerbApprove
+	_, err = d.core.VoteBy(ctx, c.who, id, approves, app.Deed{Door: policy.DoorSlack, Why: c.Why}, func(by store.Deed) (store.Approval, error) {
+		return d.store.VoteOnce(ctx, id, approves, by, c.cause, func(now store.Approval) store.Reply {
+			words := chatops.SlackVoted(d.waitingWords(app.Approval{Approval: now}), approves, now.State != store.ApprovalPending)
+			return c.reply(words)
+		})
+	})
+	return err
+}
+
+const approvalID = "apr_"
+
+// meant is the id of the approval somebody means: by its id, or by its cluster's id or name. Of a cluster no more than one
+// waits: whoever asks for a password asks it of one that began.
+func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
+	if strings.HasPrefix(ref, approvalID) {
+		return ref, nil
+	}
+	page, _, err := d.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Cluster: ref})
+	if err != nil {
+		return "", err
+	}
+	if len(page) == 0 {
+		return "", app.Fail(app.NotFound, "Nothing of %s waits for a word. `/ocp approvals` lists what does.", chatops.Code(ref))
+	}
+	return page[0].ID, nil
+}
+
+// statusBySlack shows the cluster that is meant, or the newest that live of those the person may see.
+func (d *Service) statusBySlack(ctx context.Context, c command) (string, error) {
+	var rows []store.Row
+	var next string
+	var err error
+	if c.Ref != "" {
+		var row store.Row
+		row, err = d.core.Cluster(ctx, c.who, c.Ref)
+		rows = []store.Row{row}
+	} else {
+		rows, next, err = d.core.List(ctx, c.who, store.Filter{Live: true, Limit: slackCards})
+	}
+	if err != nil {
+		return "", err
+	}
+	cards := make([]lifecycle.Card, 0, len(rows))
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+	}
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the clock: %w", err)
+	}
+	return chatops.SlackStatus(cards, next != "", chatops.Links{UI: d.ui}, now), nil
+}

@@ -1,0 +1,21 @@
+// Package slash does what slash commands in Handle ask for, by package app, and answers the person who asked.
+package slash
+
+import (
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Service handles slash commands. Safe for concurrent use.
+type Service struct {
+	core        *app.Desk
+	credentials *credentials.Service
+	store       *store.Store
+	ui          string
+}
+
+// New wires a Service with the configuration that the core was wired with.
+func New(core *app.Desk, links *credentials.Service, c app.Config) *Service {
+	return &Service{core: core, credentials: links, store: c.Store, ui: c.UI}
+}

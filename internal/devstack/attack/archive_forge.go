@@ -1,0 +1,93 @@
+package attack
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+)
+
+// add puts a file into the archive, and into its manifest where it is listed.
+func (b *bundle) add(name string, body []byte, listed bool) {
+	b.more = append(b.more, member{Header: tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(body))}, body: bytes.NewReader(body)})
+	if listed {
+		b.list(name, body)
+	}
+}
+
+// list names a file in the manifest.
+func (b *bundle) list(name string, body []byte) {
+	b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: name, Mode: "0644", Size: int64(len(body)), SHA256: sumOf(body)})
+}
+
+func manyFiles(b *bundle, _ prey) {
+	empty := sumOf(nil)
+	for i := range 200_000 {
+		folder := fmt.Sprintf("f%d", i)
+		b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: folder + "/x", Mode: "0644", SHA256: empty})
+		b.more = append(b.more,
+			member{Header: tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o755}},
+			member{Header: tar.Header{Typeflag: tar.TypeReg, Name: folder + "/x", Mode: 0o644}},
+		)
+	}
+}
+
+// tenGB is what the file of zeros would have on disk.
+const tenGB = 10 << 30
+
+// zeros packs the good files and then zeros, frame by frame: each is a few kilobytes and becomes 128 MiB.
+func zeros(b *bundle) ([]byte, error) {
+	good, err := b.pack()
+	if err != nil {
+		return nil, err
+	}
+	inner, err := unpacked(good)
+	if err != nil {
+		return nil, err
+	}
+	var header bytes.Buffer
+	if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "zeros", Mode: 0o644, Size: tenGB}); err != nil {
+		return nil, err
+	}
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer encoder.Close()
+	const frame = 128 << 20
+	inner = inner[:len(inner)-1024] // without the two empty blocks at the end
+	raw := encoder.EncodeAll(append(inner, header.Bytes()...), nil)
+	raw = append(raw, bytes.Repeat(encoder.EncodeAll(make([]byte, frame), nil), tenGB/frame)...)
+	b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: "zeros", Mode: "0644", Size: tenGB, SHA256: strings.Repeat("0", 64)})
+	return encoder.EncodeAll(make([]byte, 1024), raw), nil
+}
+
+// unpacked decompresses an archive of ours; what becomes larger than any of them is refused.
+func unpacked(raw []byte) ([]byte, error) {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(32<<20))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	return decoder.DecodeAll(raw, nil)
+}
+
+// hugeWindow packs the good files in a frame whose window is 512 MiB.
+func hugeWindow(b *bundle) ([]byte, error) {
+	good, err := b.pack()
+	if err != nil {
+		return nil, err
+	}
+	inner, err := unpacked(good)
+	if err != nil {
+		return nil, err
+	}
+	// RFC 8878, 3.1.1: magic number, a descriptor without content size, the window's exponent (2^(10+19)), one raw block.
+	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 19 << 3}
+	block := uint32(len(inner))<<3 | 1
+	return append(append(frame, byte(block), byte(block>>8), byte(block>>16)), inner...), nil
+}

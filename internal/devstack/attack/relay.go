@@ -1,0 +1,222 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// relay is the line between runners and the Status API. It takes single calls of a runner away and gives them, with the
+// attempt's token, to an attack: from then on the attack is what that runner has become.
+type relay struct {
+	addr      string
+	home      string // of the Status API
+	clusterOf func(context.Context, string) (string, error)
+	proxy     *httputil.ReverseProxy
+	server    *http.Server
+	ended     chan struct{}
+
+	mu      sync.Mutex
+	traps   map[trap]chan *taken
+	claims  map[string]contract.Claim   // by attempt, as its runner claimed it
+	claimed map[string]contract.Claimed // and what it was told
+	tokens  map[string]string           // by attempt, the newest that its runner used
+}
+
+// trap says which call of which cluster's runner is taken. A record of a ccoctl name and one of an identity differ.
+type trap struct{ cluster, call string }
+
+// The calls that attacks take.
+const (
+	callRecordName     = "record a ccoctl name"
+	callRecordIdentity = "record an identity"
+	callCreated        = "result of a create"
+)
+
+// taken is a call that its runner still waits for, and everything the runner holds.
+type taken struct {
+	caller
+	attempt string
+	call    string
+	body    []byte
+	claim   contract.Claim
+	claimed contract.Claimed
+	ended   chan answer
+}
+
+// path is an address of the attempt at the Status API.
+func (k *taken) path(verb string) string { return "/api/v1/status/attempts/" + k.attempt + "/" + verb }
+
+// stop tells the runner that its attempt is no longer its own, so that it ends.
+func (k *taken) stop() {
+	k.ended <- answer{status: http.StatusConflict, body: []byte(`{"detail":"The attempt is closed. Stop and end."}`)}
+}
+
+// pass gives the runner an answer of the server's, as if it had asked itself.
+func (k *taken) pass(a answer) { k.ended <- a }
+
+func startRelay(ctx context.Context, home string, clusterOf func(context.Context, string) (string, error)) (*relay, error) {
+	to, err := url.Parse(home)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &relay{
+		addr: listener.Addr().String(), home: home, clusterOf: clusterOf, ended: make(chan struct{}),
+		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{}, tokens: map[string]string{},
+		proxy: &httputil.ReverseProxy{
+			Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to) },
+			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a broken line, not an answer
+		},
+	}
+	r.server = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
+	go func() { defer close(r.ended); _ = r.server.Serve(listener) }()
+	return r, nil
+}
+
+func (r *relay) close() {
+	_ = r.server.Close()
+	<-r.ended
+}
+
+// set lays a trap. The channel gives the call when it comes; it comes once.
+func (r *relay) set(cluster, call string) <-chan *taken {
+	caught := make(chan *taken, 1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.traps[trap{cluster, call}] = caught
+	return caught
+}
+
+func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
+	rest, _ := strings.CutPrefix(req.URL.Path, "/api/v1/status/attempts/")
+	attempt, verb, _ := strings.Cut(rest, "/")
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	call := nameOf(verb, body)
+	r.mu.Lock()
+	r.tokens[attempt] = strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+	claim, claimed := r.claims[attempt], r.claimed[attempt]
+	r.mu.Unlock()
+	if verb == "claim" {
+		r.claim(w, req, attempt, body)
+		return
+	}
+	caught := r.match(req.Context(), attempt, call)
+	if caught == nil {
+		r.proxy.ServeHTTP(w, req)
+		return
+	}
+	k := &taken{
+		caller:  caller{home: r.home, header: http.Header{"Authorization": req.Header["Authorization"]}},
+		attempt: attempt, call: call, body: body, claim: claim, claimed: claimed, ended: make(chan answer, 1),
+	}
+	caught <- k
+	select {
+	case a := <-k.ended:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.body) // a runner that went away has no other
+	case <-req.Context().Done():
+	}
+}
+
+// claim passes a claim on and remembers it with its answer.
+func (r *relay) claim(w http.ResponseWriter, req *http.Request, attempt string, body []byte) {
+	c := caller{home: r.home, header: http.Header{"Authorization": req.Header["Authorization"]}}
+	got, err := c.ask(req.Context(), req.Method, req.URL.Path, body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	var asked contract.Claim
+	var told contract.Claimed
+	if err := errors.Join(json.Unmarshal(body, &asked), json.Unmarshal(got.body, &told)); err == nil && got.status == http.StatusOK {
+		r.mu.Lock()
+		r.claims[attempt], r.claimed[attempt] = asked, told
+		r.mu.Unlock()
+	}
+	w.Header().Set("Content-Type", got.header.Get("Content-Type"))
+	w.WriteHeader(got.status)
+	_, _ = w.Write(got.body)
+}
+
+// match takes the trap that waits for a call.
+func (r *relay) match(ctx context.Context, attempt, call string) chan *taken {
+	cluster, err := r.clusterOf(ctx, attempt)
+	if err != nil || call == "" {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := trap{cluster, call}
+	caught := r.traps[at]
+	delete(r.traps, at)
+	return caught
+}
+
+// nameOf tells the calls apart that attacks take; empty: any other.
+func nameOf(verb string, body []byte) string {
+	switch verb {
+	case "record":
+		var said contract.Record
+		if json.Unmarshal(body, &said) == nil && said.Identity.InfraID != "" {
+			return callRecordIdentity
+		}
+		return callRecordName
+	case "result":
+		var said contract.Result
+		if json.Unmarshal(body, &said) == nil && said.Outputs != nil {
+			return callCreated
+		}
+	}
+	return ""
+}
+
+// wait is the next call that a trap took.
+func wait(ctx context.Context, caught <-chan *taken) (*taken, error) {
+	select {
+	case k := <-caught:
+		return k, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the runner did not make the call: %w", ctx.Err())
+	}
+}
+
+// token is the newest that an attempt's runner used; empty: none was seen.
+func (r *relay) token(attempt string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tokens[attempt]
+}
+
+// seen are the newest tokens of the attempts that began last, at most so many.
+func (r *relay) seen(most int) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string]string{}
+	attempts := slices.Sorted(maps.Keys(r.tokens)) // their ids begin with the time
+	for _, attempt := range attempts[max(0, len(attempts)-most):] {
+		found[attempt] = r.tokens[attempt]
+	}
+	return found
+}

@@ -1,0 +1,102 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
+)
+
+var stsCalls = map[string]handler{
+	"GetCallerIdentity": func(c *call) ([]node, error) {
+		return []node{el("Arn", c.who.arn), el("UserId", c.who.userID), el("Account", cmp.Or(c.who.account, c.Account))}, nil
+	},
+	"AssumeRole": assumeRole,
+}
+
+// Role can be assumed by whoever may call sts:AssumeRole. It belongs to the account of the configuration, whatever SetAccount
+// says, and is no resource of it: nothing lists or deletes it.
+type Role struct {
+	Name   string
+	Policy string // what its sessions may, before their own policy
+}
+
+// What AWS sets for AssumeRole: a session lives from a quarter of an hour to half a day, and its policy is at most so long.
+const (
+	shortestSession   = 15 * time.Minute
+	longestSession    = 12 * time.Hour
+	defaultSession    = time.Hour
+	longestPolicyText = 2048
+)
+
+func assumeRole(c *call) ([]node, error) {
+	arn, name := c.params.get("RoleArn"), c.params.get("RoleSessionName")
+	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool { return arn == "arn:aws:iam::"+c.server.cfg.Account+":role/"+r.Name })
+	if i < 0 {
+		return nil, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn)
+	}
+	if !plainSession.MatchString(name) {
+		return nil, fault("ValidationError", "Value '%s' at 'roleSessionName' failed to satisfy constraint", name)
+	}
+	lasts := defaultSession
+	if seconds := c.params.number("DurationSeconds"); seconds != 0 {
+		lasts = time.Duration(seconds) * time.Second
+	}
+	if lasts < shortestSession || lasts > longestSession {
+		return nil, fault("ValidationError", "The requested DurationSeconds is not between %.0f and %.0f", shortestSession.Seconds(), longestSession.Seconds())
+	}
+	policy := c.params.get("Policy")
+	if len(policy) > longestPolicyText {
+		return nil, fault("PackedPolicyTooLarge", "PackedPolicySize: the session policy has %d characters, and %d are allowed", len(policy), longestPolicyText)
+	}
+	if policy != "" {
+		if _, err := iampolicy.Parse(policy); err != nil {
+			return nil, fault("MalformedPolicyDocument", "%s", err)
+		}
+	}
+	role := c.server.cfg.Roles[i]
+	s, token, err := session.New(c.server.cfg.SecretKey, session.Session{
+		ARN: "arn:aws:sts::" + c.server.cfg.Account + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
+		Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []node{
+		group("Credentials", el("AccessKeyId", s.AccessKey), el("SecretAccessKey", s.SecretKey), el("SessionToken", token),
+			el("Expiration", s.Expires.Format(time.RFC3339))),
+		group("AssumedRoleUser", el("Arn", s.ARN), el("AssumedRoleId", "AROA"+strings.ToUpper(role.Name)+":"+name)),
+	}, nil
+}
+
+// permitted refuses a call that the caller's policies do not allow. The administrator has none and may do everything.
+// What a resource's ARN would be is not worked out here: a statement counts if its resource is "*".
+func (c *call) permitted() *Fault {
+	action := c.service + ":" + c.action
+	if c.service == "tagging" {
+		action = "tag:" + c.action
+	}
+	if action == "sts:GetCallerIdentity" { // AWS asks for no permission
+		return nil
+	}
+	for _, raw := range c.who.policies {
+		policy, err := iampolicy.Parse(raw)
+		if err != nil {
+			return fault("MalformedPolicyDocument", "%s", err)
+		}
+		if policy.Evaluate(action, "*", nil) != iampolicy.Allow {
+			const words = "User: %s is not authorized to perform: %s because no policy allows it"
+			switch {
+			case c.service == "ec2":
+				return fault("UnauthorizedOperation", "You are not authorized to perform this operation. "+words, c.who.arn, action)
+			case speaksJSON[c.service]:
+				return fault("AccessDeniedException", words, c.who.arn, action)
+			}
+			return fault("AccessDenied", words, c.who.arn, action)
+		}
+	}
+	return nil
+}

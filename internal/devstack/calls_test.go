@@ -1,0 +1,62 @@
+package house_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// mostCalls is what a straight life may cost of the calls that GitHub counts, from the label to the last word about its end.
+const mostCalls = 20
+
+// ofTheApp is how the App asks every five minutes which webhooks never came: once for all installations, and against no
+// installation's limit.
+const ofTheApp = "GET /app/hook/deliveries"
+
+// counted groups calls by route, without those that answered 304, which GitHub does not count.
+func counted(calls []github.Call) (by map[string]int, sum int) {
+	by = map[string]int{}
+	for _, c := range calls {
+		if c.Status != http.StatusNotModified && c.Route != ofTheApp {
+			by[c.Method+" "+strings.TrimPrefix(c.Route, c.Method+" ")]++
+			sum++
+		}
+	}
+	return by, sum
+}
+
+func TestAStraightLifeCostsFewCalls(t *testing.T) {
+	l := newLife(t, time.Hour)
+	pr, err := l.GitHub.Open("A straight life", "maya")
+	require.NoError(t, err)
+	l.runUntil("the pull request was seen", 30*time.Second, func() bool { return l.count(`SELECT count(*) FROM deliveries WHERE state <> 'done'`) == 0 })
+	before := len(l.GitHub.Calls())
+	require.NoError(t, l.GitHub.Label(pr, "ocp/aws-minimal-test", "maya"))
+	l.runUntil("it is ready", time.Minute, l.every(lifecycle.PhaseReady))
+	shown := func() bool {
+		return l.count(`SELECT count(*) FROM subscribers WHERE shown_version < wanted_version`) == 0 && l.count(`SELECT count(*) FROM effects WHERE done_at IS NULL`) == 0
+	}
+	l.runUntil("everything is shown", time.Minute, shown)
+	ready := len(l.GitHub.Calls())
+	require.NoError(t, l.GitHub.Close(pr, "maya"))
+	l.runUntil("it is gone", time.Minute, l.every(lifecycle.Released))
+	l.runUntil("its end is shown", time.Minute, shown)
+	calls := l.GitHub.Calls()
+	_, first := counted(calls[before:ready])
+	by, sum := counted(calls[before:])
+	var table []string
+	for _, route := range slices.Sorted(maps.Keys(by)) {
+		table = append(table, fmt.Sprintf("%3d  %s", by[route], route))
+	}
+	t.Logf("%d calls until ready, %d in all:\n%s", first, sum, strings.Join(table, "\n"))
+	require.LessOrEqual(t, sum, mostCalls)
+}

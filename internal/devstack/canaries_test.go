@@ -1,0 +1,131 @@
+package house_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+)
+
+// A whole life with a unique value in every secret, an install that fails with a log bundle and prints what it should not,
+// a second that is ready, and an end. None of the values is found anywhere but where it belongs: in the files of references,
+// in what a living attempt works by, and under operate/.
+func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
+	t.Parallel()
+	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
+	given := house.Secrets{
+		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
+		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
+	}
+	l := newLifeOf(t, house.Config{Hour: time.Hour, Secrets: given})
+	hunt := &hunt{l: l, secrets: map[string]string{
+		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "pull secret": pull,
+	}}
+	hunt.addKey("ssh key", l.Dir+"/secrets/ssh-key")
+	hunt.addKey("status key", l.Dir+"/secrets/status-key.pem")
+	hunt.addKey("GitHub App's key", l.Dir+"/github-app.pem")
+	hunt.addKey("session key", l.Dir+"/secrets/session-key.pem")
+	maya, will := l.signIn("maya"), l.signIn("will")
+	hunt.addSession("maya's session", maya)
+	hunt.addSession("will's session", will)
+	stop := hunt.watch()
+
+	pr, err := l.GitHub.Open("Has secrets", "maya")
+	require.NoError(t, err)
+	require.NoError(t, installer.WriteFaults(l.Faults(), installer.Faults{"create/" + l.nameOf(pr): {FailAt: "bootstrap", Exit: 5, Message: "context deadline exceeded", Times: 1, Say: []string{
+		"level=error msg=pullSecret: Invalid value: " + given.Pull, "level=info msg=key is " + given.RunnerKey + " and the hook's " + pull,
+	}}}))
+	require.NoError(t, l.GitHub.Label(pr, label, "maya"))
+	l.runUntil("ready at the second try", 4*time.Minute, func() bool { return l.newest().Status == "READY" })
+	require.Equal(t, 1, l.count("SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed'"))
+	hunt.handOut(maya, will)
+	hunt.doors("while it is ready")
+	_, err = l.GitHub.Comment(pr, "/ocp destroy", "maya")
+	require.NoError(t, err)
+	l.runUntil("released", 2*time.Minute, l.every("released"))
+	stop()
+	hunt.everythingWasCaught()
+
+	hunt.doors("at the end")
+	hunt.words(pr)
+	hunt.database()
+	hunt.files()
+	hunt.artifacts()
+	require.GreaterOrEqual(t, hunt.seeks, 220, "almost nothing was looked through")
+	t.Logf("%d secrets, looked for in %d places, %d processes among them", len(hunt.secrets), hunt.seeks, hunt.processes)
+}
+
+// handOut gives people and a program what is theirs while the cluster is ready: an AWS proof becomes a session, links are made,
+// used and left lying, the kubeadmin password is approved and shown.
+func (h *hunt) handOut(maya, will browser) {
+	t, proof := h.l.t, h.l.proof()
+	at, err := url.Parse(proof.URL)
+	require.NoError(t, err)
+	h.add("AWS proof", at.Query().Get("X-Amz-Signature"))
+	session := ask[client.SessionToken](visitor{life: h.l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
+	h.add("AWS session", signature(session.Token))
+	visitor{life: h.l}.refused(http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
+
+	robot, id := visitor{h.l, session.Token}, h.l.newest().ID
+	for _, used := range []bool{true, false} {
+		link := ask[client.Link](robot, http.MethodPost, "/api/v1/clusters/"+id+"/kubeconfig-links", nil, http.StatusCreated)
+		handle := link.URL[strings.LastIndexByte(link.URL, '/')+1:]
+		h.add("one-time link", handle)
+		if used {
+			answer, _ := robot.send(http.MethodPost, "/api/v1/links/"+handle, nil)
+			require.Equal(t, http.StatusOK, answer.StatusCode)
+			robot.refused(http.MethodPost, "/api/v1/links/"+handle, nil, http.StatusNotFound)
+		}
+	}
+	_, asked, _ := maya.visit("/clusters/"+id+"/break-glass", url.Values{"reason": {"to see where it goes"}})
+	_, _, said := will.visit(asked+"/approve", url.Values{})
+	require.Contains(t, said, "Approved.")
+	_, link, _ := maya.visit("/clusters/"+id+"/kubeadmin-link", url.Values{})
+	h.add("link to the password", strings.TrimPrefix(link, "/links/"))
+	_, _, said = maya.visit(link, url.Values{})
+	require.Contains(t, said, h.l.kubeadmin(id))
+	_, _, said = maya.visit(link, url.Values{})
+	h.seek("the page of a link that was used", []byte(said))
+}
+
+// addKey adds a line from the middle of a private key: the whole is many lines, and each gives it away.
+func (h *hunt) addKey(what, path string) {
+	raw, err := os.ReadFile(path)
+	require.NoError(h.l.t, err)
+	h.add(what, keyLine(string(raw)))
+}
+
+// addSession adds what the browser was given. Of a token it is the signature that makes it one.
+func (h *hunt) addSession(what string, b browser) {
+	home, err := url.Parse(h.l.PrivateURL())
+	require.NoError(h.l.t, err)
+	require.NotEmpty(h.l.t, b.Jar.Cookies(home))
+	for _, c := range b.Jar.Cookies(home) {
+		h.add(what, signature(c.Value))
+	}
+}
+
+func signature(token string) string { return token[strings.LastIndexByte(token, '.')+1:] }
+
+func keyLine(pem string) string {
+	lines := strings.Split(strings.TrimSpace(pem), "\n")
+	return strings.TrimSpace(lines[len(lines)/2])
+}
+
+func (h *hunt) add(what, value string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(value) > 8 {
+		h.secrets[what+" "+value[:4]] = value
+	}
+}

@@ -1,0 +1,163 @@
+package house_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+)
+
+const oneAtATime = `
+quotas:
+  - {name: doors, scope: team, match: [platform], creating: 1}
+`
+
+// pullRequests: a catalogue that changes under a living cluster, three that ask at once where one may be made; then a hold
+// beside what needs a person's word.
+func (l *life) pullRequests(t *testing.T) {
+	const number = 41
+	maya := l.as("requester")
+	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
+	l.runUntil("pull request 41 has a ready cluster", time.Minute, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE pr_number = $1 AND status = 'READY'", number) == 1
+	})
+	before := maya.cluster(l.nameOf(number))
+	frozen := l.frozen(before.ClusterID)
+
+	l.brokenCatalogueIsNotTaken()
+	l.writeCatalogue("quotas/doors.yaml", oneAtATime)
+	l.askUntil("the server took the quota by itself", 20*time.Second, polite, func() bool {
+		for _, q := range ask[client.Quotas](maya, http.MethodGet, "/api/v1/quotas", nil, http.StatusOK).Items {
+			if q.Name == "doors" {
+				return q.Key == "platform" && q.Creating.Most == 1
+			}
+		}
+		return false
+	})
+	l.threeTakeTurns(maya)
+	require.Equal(l.t, frozen, l.frozen(before.ClusterID), "what lives is not touched by a catalogue")
+	now := maya.cluster(l.nameOf(number))
+	require.Equal(l.t, []any{before.ClusterID, before.Status, before.DestroyAt, before.MaxDestroyAt}, []any{now.ClusterID, now.Status, now.DestroyAt, now.MaxDestroyAt})
+	l.catalogueWith(map[string]string{"quotas/doors.yaml": ""})
+	together(t, l, map[string]func(*life, *testing.T){
+		"a hold keeps what its pull request would end": func(l *life, _ *testing.T) { l.holdKeeps(l.as("requester"), number, now) },
+		"what needs a person's word waits for it":      (*life).approvals,
+	})
+}
+
+// frozen is everything of a cluster that its acceptance settled.
+func (l *life) frozen(id string) (text string) {
+	require.NoError(l.t, l.pool.QueryRow(l.ctx, `SELECT concat_ws(' ', spec, request_tags, effective_tags, end_ttl, end_max, owner, team, nodes,
+		workers_base, workers_least, workers_most, max_tries, hourly_cents) FROM clusters WHERE id = $1`, id).Scan(&text))
+	return text
+}
+
+// brokenCatalogueIsNotTaken: half of a catalogue is none, and everybody with a seat can see what is wrong.
+func (l *life) brokenCatalogueIsNotTaken() {
+	admin := l.as("admin")
+	state := func() client.CatalogueState {
+		return ask[client.CatalogueState](admin, http.MethodGet, "/api/v1/catalogue", nil, http.StatusOK)
+	}
+	good := state().Hash
+	l.writeCatalogue("quotas/doors.yaml", strings.ReplaceAll(oneAtATime, "creating", "creatign"))
+	l.askUntil("the broken file was seen", 20*time.Second, polite, func() bool { return state().Problem != "" })
+	require.Contains(l.t, state().Problem, "quotas/doors.yaml:3")
+	require.Equal(l.t, good, state().Hash, "the last good one stays in force")
+}
+
+var (
+	place = regexp.MustCompile(`It is (next|number \d+) in line\.`)
+	turn  = regexp.MustCompile(`Its turn may come at about (\S+ \S+)`)
+)
+
+// threeTakeTurns: by a label, by a comment and through the API, where one may be made at a time.
+func (l *life) threeTakeTurns(maya visitor) {
+	begin := time.Now()
+	require.NoError(l.t, l.GitHub.Label(42, label, "maya"))
+	_, err := l.GitHub.Comment(43, "/ocp create aws-minimal-test", "will")
+	require.NoError(l.t, err)
+	third := maya.create(client.CreateRequest{Name: "third"}, "third")
+	l.runUntil("all three are accepted", 20*time.Second, func() bool { return len(l.since(begin)) == 3 })
+
+	said, places, creating := map[string]bool{}, map[int]bool{}, 0
+	if third.Place > 0 {
+		places[third.Place] = true
+	}
+	l.askUntil("all three became ready", time.Minute, 2*polite, func() bool {
+		creating = max(creating, l.count(`SELECT count(*) FROM clusters WHERE team = 'platform' AND created_at > $1
+			AND NOT needs_turn AND NOT needs_approval AND status IN ('PENDING', 'CREATING')`, begin))
+		ready := 0
+		for _, name := range []string{l.nameOf(42), l.nameOf(43), "third"} {
+			c := maya.cluster(name)
+			require.NotEqual(l.t, client.FAILED, c.Status, c.Why)
+			if c.Place > 0 && c.Phase == "awaiting_capacity" {
+				places[c.Place] = true
+				require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota doors)")
+			}
+			if isReady(c) {
+				ready++
+			}
+		}
+		for _, number := range []int{42, 43} {
+			for _, c := range l.GitHub.Comments(number) {
+				if words := place.FindString(c.Body); c.Author == github.Bot && words != "" {
+					said[words] = true
+					said["when"] = said["when"] || turn.MatchString(c.Body)
+				}
+			}
+		}
+		return ready == 3
+	})
+	require.Equal(l.t, 1, creating, "never two at once")
+	require.True(l.t, places[1] && places[2], "those who wait see their place: %v", places)
+	require.True(l.t, said["It is next in line."] && said["when"], "and so does their pull request: %v", said)
+}
+
+// since lists the team's clusters that were accepted after a moment.
+func (l *life) since(begin time.Time) (names []string) {
+	rows, err := l.pool.Query(l.ctx, "SELECT name FROM clusters WHERE team = 'platform' AND created_at > $1 AND NOT needs_approval", begin)
+	require.NoError(l.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		require.NoError(l.t, rows.Scan(&name))
+		names = append(names, name)
+	}
+	return names
+}
+
+// holdKeeps: a closed pull request ends its cluster after the grace, and not before the hold.
+func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
+	until := time.Now().Add(l.Grace + 1500*time.Millisecond).UTC().Truncate(time.Microsecond)
+	at := "/api/v1/clusters/" + c.ClusterID + "/hold"
+	noReason := maya.refused(http.MethodPost, at, client.Hold{Until: until}, http.StatusUnprocessableEntity)
+	require.Equal(l.t, "reason", noReason.Errors[0].Field)
+	held := ask[client.Change](maya, http.MethodPost, at, client.Hold{Until: until, Reason: "somebody looks at it"}, http.StatusOK)
+	require.Equal(l.t, until, held.Cluster.HoldUntil)
+	require.NoError(l.t, l.GitHub.Close(number, "maya"))
+	l.runUntil("it goes", 20*time.Second, func() bool {
+		return l.count("SELECT count(*) FROM clusters WHERE id = $1 AND wish = 'absent'", c.ClusterID) == 1
+	})
+	require.False(l.t, time.Now().Before(until), "it went before its hold ended")
+	var closed time.Time
+	require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT end_pr_closed FROM clusters WHERE id = $1", c.ClusterID).Scan(&closed))
+	require.True(l.t, closed.Before(until), "the hold had nothing to hold back: %s, %s", closed, until)
+	maya.until(c.ClusterID, "released", isGone)
+	l.hears(number, "is gone")
+}
+
+// commentBodies are the bot's words on a pull request.
+func (l *life) commentBodies(number int) (words []string) {
+	for _, c := range l.GitHub.Comments(number) {
+		if c.Author == github.Bot {
+			words = append(words, c.Body)
+		}
+	}
+	return words
+}

@@ -1,0 +1,10 @@
+// ccoctl is ocpctl's stand-in for the real one; see package ccoctl. It speaks to this machine only.
+package main
+
+import (
+	"os"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/ccoctl"
+)
+
+func main() { os.Exit(ccoctl.Main(os.Args, os.Stdout, os.Stderr)) }

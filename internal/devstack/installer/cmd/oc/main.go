@@ -1,0 +1,10 @@
+// oc is ocpctl's stand-in for the real one; see package oc. It speaks to no registry and no cluster.
+package main
+
+import (
+	"os"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/oc"
+)
+
+func main() { os.Exit(oc.Main(os.Args, os.Stdout, os.Stderr)) }

@@ -1,0 +1,191 @@
+// Package installertest gives tests a stand-in AWS, an S3 server and the stand-in installer as a program, together.
+package installertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	s3sdk "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
+)
+
+// PullSecret is one the installer accepts, and no literal of any other file.
+const PullSecret = `{"auths":{"registry.example.com":{"auth":"cHVsbC1tZTpzZWNyZXQ="}}}`
+
+// World is one test's cloud.
+type World struct {
+	AWS    *aws.Server
+	S3     *s3.Server
+	Faults string // path of the faults' file
+	Binary string
+}
+
+// binary is built once per process into a folder that Main removes.
+var binary = sync.OnceValues(func() (string, error) { return installer.Build(context.Background(), folder) })
+
+var folder string
+
+// Main runs a package's tests with a place for the program.
+func Main(m *testing.M) {
+	dir, err := os.MkdirTemp("", "ocpctl-installer-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	folder = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// Start brings up an empty cloud for this test, and points the SDK's default chain at it.
+func Start(t testing.TB) *World {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	w := &World{AWS: server, S3: s3test.Shared(t), Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
+	s3test.Setenv(t)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL())
+	return w
+}
+
+// InstallConfig is a small cluster's install-config, with Mint credentials and workers as wanted.
+func InstallConfig(name, region string, workers int) string {
+	return fmt.Sprintf(`apiVersion: v1
+baseDomain: labs.example.com
+metadata:
+  name: %s
+credentialsMode: Mint
+controlPlane:
+  name: master
+  replicas: 3
+  platform: {aws: {type: m6i.xlarge, zones: [%sa]}}
+compute:
+- name: worker
+  replicas: %d
+  platform: {aws: {type: m6i.large, zones: [%sa]}}
+platform:
+  aws:
+    region: %s
+    lbType: NLB
+    propagateUserTags: true
+    userTags: {ClusterId: clu_%s, ManagedBy: cluster-control-plane}
+publish: External
+pullSecret: '%s'
+sshKey: ssh-rsa AAAAB3NzaC1yc2E
+`, name, region, workers, region, region, name, PullSecret)
+}
+
+// Dir makes an install directory with an install-config in it.
+func Dir(t testing.TB, config string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "install")
+	require.NoError(t, os.MkdirAll(dir, 0o750))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "install-config.yaml"), []byte(config), 0o600))
+	return dir
+}
+
+// Result is how a call of the program ended.
+type Result struct {
+	Code           int // -1: killed
+	Stdout, Stderr string
+}
+
+// Command prepares a call of the program. TMPDIR is the test's own.
+func (w *World) Command(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(w.Binary, append(args, "--dir", dir)...)
+	cmd.Env = w.env(t)
+	return cmd
+}
+
+func (w *World) env(t testing.TB) []string {
+	t.Helper()
+	return append(os.Environ(), "OCPCTL_STANDIN_PACE=5ms", "OCPCTL_STANDIN_FAULTS="+w.Faults, "TMPDIR="+t.TempDir())
+}
+
+// Tool calls a program beside the installer, "ccoctl" or "oc", in a working directory.
+func (w *World) Tool(t testing.TB, name, dir string, args ...string) Result {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
+	cmd.Dir = dir
+	return w.ended(t, cmd)
+}
+
+// Feed is Tool for a program that reads.
+func (w *World) Feed(t testing.TB, name, dir, input string, args ...string) Result {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	return w.ended(t, cmd)
+}
+
+// Run calls the program with a command line like "create cluster" and waits for its end.
+func (w *World) Run(t testing.TB, dir, command string, flags ...string) Result {
+	t.Helper()
+	return w.ended(t, w.Command(t, dir, append(strings.Fields(command), flags...)...))
+}
+
+// ended runs a program under the world's faults and waits for its end.
+func (w *World) ended(t testing.TB, cmd *exec.Cmd) Result {
+	t.Helper()
+	if cmd.Env == nil {
+		cmd.Env = w.env(t)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Start())
+	guard := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // a destroy may loop for ever
+	defer guard.Stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return Result{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
+}
+
+// Must is Run for a call that has to succeed.
+func (w *World) Must(t testing.TB, dir, command string, flags ...string) Result {
+	t.Helper()
+	r := w.Run(t, dir, command, flags...)
+	require.Zero(t, r.Code, r.Stderr)
+	return r
+}
+
+// Left is everything that mentions one of the texts, counted from the stand-ins' own state: "vpc vpc-0a… demo-x1y2z-vpc".
+func (w *World) Left(t testing.TB, texts ...string) []string {
+	t.Helper()
+	var left []string
+	buckets, err := w.S3.Client().ListBuckets(context.Background(), &s3sdk.ListBucketsInput{})
+	require.NoError(t, err)
+	for _, text := range texts {
+		for _, r := range w.AWS.Resources(text) {
+			left = append(left, r.Type+" "+r.ID+" "+r.Name)
+		}
+		for _, b := range buckets.Buckets {
+			if name := awssdk.ToString(b.Name); strings.Contains(name, text) {
+				left = append(left, "bucket "+name)
+			}
+		}
+	}
+	return left
+}

@@ -1,0 +1,182 @@
+package oc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+)
+
+const namespace = "openshift-machine-api"
+
+// clusterCommands are those that ask a cluster. The stand-in has none: it looks in the cloud for what stands of it.
+func (r *run) clusterCommands(root *cobra.Command) {
+	root.PersistentFlags().StringVar(&r.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "Path to the kubeconfig file")
+	root.PersistentFlags().StringVarP(&r.namespace, "namespace", "n", "default", "The namespace scope")
+	root.PersistentFlags().String("request-timeout", "0", "How long to wait for one answer")
+	get := &cobra.Command{Use: "get RESOURCE [NAME]", Args: cobra.RangeArgs(1, 2), RunE: r.inCluster("oc-get", r.get)}
+	get.Flags().StringVarP(&r.output, "output", "o", "", "json")
+	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
+	scale.Flags().IntVar(&r.replicas, "replicas", -1, "The new desired number of replicas")
+	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
+	patch.Flags().StringVar(&r.patchType, "type", "strategic", "The type of the patch")
+	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
+	root.AddCommand(get, scale, patch)
+	r.applyCommands(root)
+}
+
+// inCluster finds the cluster the kubeconfig leads to, lets a fault strike, and runs the command on it.
+func (r *run) inCluster(command string, do func(context.Context, *resources.Living, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		domain, err := r.domain()
+		if err != nil {
+			return err
+		}
+		name, _, _ := strings.Cut(domain, ".")
+		r.Failing = func(_ string, fault installer.Fault) *act.Failure {
+			return &act.Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, "Unable to connect to the server: EOF")}
+		}
+		if err := r.Begin(command, name); err != nil {
+			return err
+		}
+		if err := r.Mark(ctx, "start", 0); err != nil {
+			return err
+		}
+		living, err := r.reach(ctx, domain)
+		if errors.Is(err, resources.ErrNoCluster) {
+			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster)
+		}
+		if err != nil {
+			return err
+		}
+		return do(ctx, living, args)
+	}
+}
+
+// domain reads from the kubeconfig where the API is: https://api.<name>.<base domain>:6443. Nobody gets in without a key.
+func (r *run) domain() (string, error) {
+	raw, err := os.ReadFile(r.kubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("error loading config file %q: %w", r.kubeconfig, err)
+	}
+	var config struct {
+		Clusters []struct {
+			Cluster struct{ Server string }
+		}
+		Users []struct {
+			User struct {
+				Key string `yaml:"client-key-data"`
+			}
+		}
+	}
+	if err := yaml.Unmarshal(raw, &config); err != nil || len(config.Clusters) == 0 {
+		return "", fmt.Errorf("error loading config file %q", r.kubeconfig)
+	}
+	if len(config.Users) == 0 || config.Users[0].User.Key == "" {
+		return "", act.Fail(1, "error: You must be logged in to the server (Unauthorized)")
+	}
+	server, err := url.Parse(config.Clusters[0].Cluster.Server)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(server.Hostname(), "api."), nil
+}
+
+func (r *run) reach(ctx context.Context, domain string) (*resources.Living, error) {
+	global, err := resources.Open(ctx, "us-east-1", r.Wrote)
+	if err != nil {
+		return nil, err
+	}
+	infraID, region, err := global.Locate(ctx, domain)
+	if err != nil {
+		return nil, err
+	}
+	cloud, err := resources.Open(ctx, region, r.Wrote)
+	if err != nil {
+		return nil, err
+	}
+	return cloud.Living(ctx, infraID)
+}
+
+func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
+	if r.output != "json" {
+		return errors.New("the stand-in prints JSON only")
+	}
+	var items []any
+	switch kind, _, _ := strings.Cut(args[0], "."); {
+	case kind == "scheduler" || kind == "schedulers":
+		return r.print(map[string]any{"kind": "Scheduler", "metadata": map[string]any{"name": "cluster"}, "spec": map[string]any{"mastersSchedulable": l.Schedulable()}})
+	case (kind == "machineset" || kind == "machinesets") && r.namespace == namespace:
+		for _, zone := range l.Spec.Zones {
+			items = append(items, machineSet(l, zone))
+		}
+	case (kind == "machine" || kind == "machines") && r.namespace == namespace:
+		items = machines(l)
+	case kind == "node" || kind == "nodes":
+		for _, m := range l.Machines {
+			items = append(items, node(l, m))
+		}
+	default:
+		items = r.applied(l, kind)
+	}
+	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})
+}
+
+func (r *run) print(document any) error {
+	raw, err := json.MarshalIndent(document, "", "    ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.stdout, "%s\n", raw)
+	return err
+}
+
+// scale asks a set for another number. The machine API works on its own and tells nobody: what it cannot make shows in the
+// machines, at the step "launch", and what never gets ready in the nodes, at the step "ready".
+func (r *run) scale(ctx context.Context, l *resources.Living, args []string) error {
+	zone, found := strings.CutPrefix(args[1], l.InfraID+"-worker-")
+	if r.replicas < 0 {
+		return errors.New("required flag(s) \"replicas\" not set")
+	}
+	if !found || !slices.Contains(l.Spec.Zones, zone) || r.namespace != namespace {
+		return act.Fail(1, "Error from server (NotFound): machinesets.machine.openshift.io %q not found", args[1])
+	}
+	fails := ""
+	if err := r.Mark(ctx, "launch", 0); err != nil {
+		fails = err.Error()
+	}
+	mute := r.Mark(ctx, "ready", 0) != nil
+	if err := l.Resize(ctx, zone, r.replicas, fails, mute); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(r.stdout, "machineset.machine.openshift.io/%s scaled\n", args[1])
+	return err
+}
+
+func (r *run) patch(ctx context.Context, l *resources.Living, args []string) error {
+	var change struct {
+		Spec struct{ MastersSchedulable *bool }
+	}
+	if err := json.Unmarshal([]byte(r.patchText), &change); err != nil || r.patchType != "merge" || change.Spec.MastersSchedulable == nil ||
+		!strings.HasPrefix(args[0], "scheduler") || args[1] != "cluster" {
+		return errors.New("the stand-in merges spec.mastersSchedulable of the scheduler \"cluster\" only")
+	}
+	if err := l.SetSchedulable(ctx, *change.Spec.MastersSchedulable); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(r.stdout, "scheduler.config.openshift.io/cluster patched")
+	return err
+}

@@ -1,0 +1,81 @@
+package oc
+
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+)
+
+// object is a piece of JSON as the cluster's API has it.
+type object = map[string]any
+
+// machineSet is the worker set of a zone. Counts of nothing are left out, as in the real one.
+func machineSet(l *resources.Living, zone string) object {
+	status := object{"observedGeneration": 1, "replicas": len(l.Workers(zone))}
+	ready := 0
+	for _, m := range l.Workers(zone) {
+		if m.Running && !m.Mute {
+			ready++
+		}
+	}
+	if ready > 0 {
+		status["readyReplicas"], status["availableReplicas"] = ready, ready
+	}
+	return object{
+		"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet",
+		"metadata": object{"name": setName(l, zone), "namespace": namespace, "labels": object{"machine.openshift.io/cluster-api-cluster": l.InfraID}},
+		"spec": object{
+			"replicas": l.Replicas(zone),
+			"template": object{
+				"metadata": object{"labels": object{
+					"machine.openshift.io/cluster-api-cluster": l.InfraID, "machine.openshift.io/cluster-api-machine-role": "worker",
+					"machine.openshift.io/cluster-api-machine-type": "worker", "machine.openshift.io/cluster-api-machineset": setName(l, zone),
+				}},
+				"spec": object{"providerSpec": object{"value": object{"instanceType": l.WorkerType, "placement": object{"availabilityZone": zone, "region": l.Region}}}},
+			},
+		},
+		"status": status,
+	}
+}
+
+func setName(l *resources.Living, zone string) string { return l.InfraID + "-worker-" + zone }
+
+// machines are all there are, and one that failed for every zone whose last one could not be made.
+func machines(l *resources.Living) (all []any) {
+	for _, m := range l.Machines {
+		phase := "Running"
+		if !m.Running {
+			phase = "Provisioned"
+		}
+		all = append(all, object{"kind": "Machine", "metadata": object{"name": m.Name, "namespace": namespace}, "status": object{"phase": phase}})
+	}
+	for _, zone := range l.Spec.Zones {
+		if words := l.Complaint(zone); words != "" {
+			all = append(all, object{
+				"kind": "Machine", "metadata": object{"name": setName(l, zone) + "-fails", "namespace": namespace},
+				"status": object{"phase": "Failed", "errorReason": "InvalidConfiguration", "errorMessage": "error launching instance: " + words},
+			})
+		}
+	}
+	return all
+}
+
+// node is a machine as the cluster sees it.
+func node(l *resources.Living, m resources.Machine) object {
+	labels, spec := object{"kubernetes.io/os": "linux"}, object{"providerID": fmt.Sprintf("aws:///%s/%s", m.Zone, m.ID)}
+	if m.Master {
+		labels["node-role.kubernetes.io/master"], labels["node-role.kubernetes.io/control-plane"] = "", ""
+		if l.Schedulable() {
+			labels["node-role.kubernetes.io/worker"] = ""
+		} else {
+			spec["taints"] = []object{{"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}}
+		}
+	} else {
+		labels["node-role.kubernetes.io/worker"] = ""
+	}
+	condition := object{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+	if m.Mute || !m.Running {
+		condition = object{"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "container runtime network not ready: no CNI configuration file"}
+	}
+	return object{"kind": "Node", "metadata": object{"name": m.Name, "labels": labels}, "spec": spec, "status": object{"conditions": []object{condition}}}
+}

@@ -1,0 +1,202 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
+)
+
+// Destroy removes everything that carries one of the identifiers, and the profiles by name, as the real destroyer does:
+// instances first until they are terminated, then the rest again and again until nothing is found. It has no limit of
+// its own but ctx, and it never touches what carries no tag.
+type Destroy struct {
+	*Cloud
+	InfraID     string
+	Identifiers []Identifier
+	Interval    time.Duration // between two rounds; the real one waits ten seconds
+
+	Leave []string // kinds to pass over in silence: the lie a test asks for
+
+	Info  func(format string, args ...any)
+	Warn  func(format string, args ...any)
+	Debug func(format string, args ...any)
+
+	done   map[string]bool
+	failed map[string]int // rounds, by ARN
+}
+
+// Run works until nothing is found. A context that ended and a fault that struck are its only errors.
+func (d *Destroy) Run(ctx context.Context) error {
+	d.done, d.failed = map[string]bool{}, map[string]int{}
+	if err := d.until(ctx, d.instances); err != nil {
+		return err
+	}
+	return d.until(ctx, d.rest)
+}
+
+// until repeats a round until it says it is through.
+func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, error)) error {
+	for n := 1; ; n++ {
+		through, err := round(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if act.Ends(err) {
+			return err
+		}
+		if err != nil {
+			d.Debug("%s", err)
+		}
+		if through && err == nil {
+			return nil
+		}
+		if len(d.Leave) > 0 && n > 20 {
+			return nil // what was left stands in the way of the rest
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(d.Interval):
+		}
+	}
+}
+
+func (d *Destroy) instances(ctx context.Context) (bool, error) {
+	if d.leaves("instance") {
+		return true, nil
+	}
+	ids, err := d.findInstances(ctx, d.Identifiers)
+	if err != nil || len(ids) == 0 {
+		return err == nil, err
+	}
+	d.Debug("search for and delete matching instances by tag in %s: %d found", d.Region, len(ids))
+	if _, err := d.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids}); err != nil {
+		return false, fmt.Errorf("terminating instances: %w", err)
+	}
+	for _, id := range ids {
+		d.Debug("Terminating id=%s", id)
+	}
+	return false, nil
+}
+
+// leaves says whether to pass over a kind, spelt as in an ARN or as people say it.
+func (d *Destroy) leaves(kind string) bool {
+	spoken := map[string]string{
+		"elastic-ip": "address", "natgateway": "nat-gateway", "loadbalancer": "load-balancer", "targetgroup": "target-group", "hostedzone": "hosted-zone",
+	}[kind]
+	return slices.Contains(d.Leave, kind) || spoken != "" && slices.Contains(d.Leave, spoken)
+}
+
+// order is how kinds follow each other within a round, so that one round mostly suffices.
+var order = []string{
+	"instance", "loadbalancer", "listener", "targetgroup", "natgateway", "vpc-endpoint", "network-interface", "elastic-ip",
+	"security-group", "route-table", "subnet", "internet-gateway", "volume", "snapshot", "image", "vpc",
+}
+
+func (d *Destroy) rest(ctx context.Context) (bool, error) {
+	arns, err := d.find(ctx)
+	if err != nil {
+		return false, err
+	}
+	slices.SortStableFunc(arns, func(a, b string) int { return rank(a) - rank(b) })
+	left := 0
+	for _, arn := range arns {
+		kind, _ := kindAndID(arn)
+		if d.done[arn] || d.leaves(kind) {
+			continue
+		}
+		left++
+		switch err := d.delete(ctx, arn); {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case act.Ends(err):
+			return false, err
+		case err == nil || missing(err):
+			d.done[arn] = true
+			d.Info("Deleted arn=%q", arn)
+		default:
+			d.grumble(arn, err)
+		}
+	}
+	return left == 0, nil
+}
+
+// quiet is how many rounds of an ARN's failures are said at debug level before one is a warning: five minutes of the real
+// one's ten seconds.
+const quiet = 30
+
+func (d *Destroy) grumble(arn string, err error) {
+	d.failed[arn]++
+	say := d.Debug
+	if d.failed[arn]%quiet == 0 {
+		say = d.Warn
+	}
+	say("%s arn=%s", strings.ReplaceAll(err.Error(), "\n", "; "), arn)
+}
+
+func (d *Destroy) find(ctx context.Context) ([]string, error) {
+	arns, err := d.findTagged(ctx, d.Identifiers)
+	if err != nil {
+		return nil, fmt.Errorf("get tagged resources: %w", err)
+	}
+	inIAM, err := d.findIAM(ctx, d.InfraID, d.Identifiers)
+	if err != nil {
+		return nil, fmt.Errorf("get IAM roles and users: %w", err)
+	}
+	buckets, err := d.findBuckets(ctx, d.InfraID, d.Identifiers)
+	if err != nil {
+		return nil, fmt.Errorf("list buckets: %w", err)
+	}
+	arns = append(append(arns, inIAM...), buckets...)
+	slices.Sort(arns)
+	return slices.Compact(arns), nil
+}
+
+func rank(arn string) int {
+	kind, _ := kindAndID(arn)
+	if i := slices.Index(order, kind); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// kindAndID splits an ARN's resource: "vpc" and "vpc-1"; a bucket has no kind, so it is called one.
+func kindAndID(arn string) (kind, id string) {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return "", arn
+	}
+	if parts[2] == "s3" {
+		return "bucket", parts[5]
+	}
+	kind, id, _ = strings.Cut(parts[5], "/")
+	return kind, id
+}
+
+// delete removes one resource. Of a service it does not know it says so every round, for ever, as the real one does.
+func (d *Destroy) delete(ctx context.Context, arn string) error {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return fmt.Errorf("unrecognized ARN %q", arn)
+	}
+	kind, id := kindAndID(arn)
+	switch parts[2] {
+	case "ec2":
+		return d.deleteEC2(ctx, kind, id)
+	case "elasticloadbalancing":
+		return d.deleteELB(ctx, kind, arn)
+	case "iam":
+		return d.deleteIAM(ctx, kind, id[strings.LastIndex(id, "/")+1:])
+	case "route53":
+		return d.deleteZone(ctx, id)
+	case "s3":
+		return d.deleteBucket(ctx, id)
+	}
+	return fmt.Errorf("unrecognized ARN service %s (%s)", parts[2], arn)
+}

@@ -1,0 +1,120 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
+)
+
+// initialising lets the operators do their work and says where the cluster is. They live in the cluster: an installer that
+// gives up waiting does not stop them.
+func (i *install) initialising(ctx context.Context) error {
+	waited := i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil})
+	var gaveUp *failure
+	if waited != nil && !errors.As(waited, &gaveUp) {
+		return waited
+	}
+	degraded, err := i.degraded(ctx)
+	if err != nil {
+		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+	}
+	if len(degraded) > 0 {
+		return i.withoutCredentials(degraded)
+	}
+	if err := i.build.Operators(ctx); err != nil {
+		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+	}
+	if waited != nil {
+		return waited
+	}
+	if err := i.workloads(ctx); err != nil {
+		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+	}
+	return i.settled(ctx)
+}
+
+// degraded lists the operators that have no way to the cloud: in Manual mode somebody has to bring every one its Secret,
+// the role it names has to be there, and so has the key that signs their tokens.
+func (i *install) degraded(ctx context.Context) (namespaces []string, err error) {
+	if i.config.CredentialsMode != "Manual" {
+		return nil, nil
+	}
+	for _, request := range release.AWSRequests() {
+		arn, there := i.roleFor(request.File())
+		if there && len(i.signer) > 0 {
+			if there, err = i.cloud.HasRole(ctx, arn); err != nil {
+				return nil, err
+			}
+		}
+		if !there || len(i.signer) == 0 {
+			namespaces = append(namespaces, request.Namespace)
+		}
+	}
+	return namespaces, nil
+}
+
+func (i *install) withoutCredentials(namespaces []string) error {
+	for _, namespace := range namespaces {
+		operator := strings.TrimSuffix(strings.TrimPrefix(namespace, "openshift-"), "-operator")
+		i.say("error", "Cluster operator %s Degraded is True with CredentialsFailing: no usable cloud credentials in namespace %s", operator, namespace)
+	}
+	return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, image-registry, ingress are not available"))
+}
+
+// workloads makes what users of the cluster make, where a fault asks for it.
+func (i *install) workloads(ctx context.Context) error {
+	b := i.build
+	for class, make := range map[string]func(context.Context) error{
+		installer.LeakBalancer:   func(ctx context.Context) error { _, err := b.ServiceBalancer(ctx, 443); return err },
+		installer.LeakVolume:     func(ctx context.Context) error { _, err := b.ClaimedVolume(ctx); return err },
+		installer.LeakSnapshot:   b.RetainedSnapshot,
+		installer.LeakDNS:        b.ExternalRecord,
+		installer.LeakForeign:    b.ForeignResource,
+		installer.LeakGroupInUse: b.ForeignInterface,
+	} {
+		if !i.Leaks(class) {
+			continue
+		}
+		if err := make(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled waits until the operators have done their work and says where the cluster is.
+func (i *install) settled(ctx context.Context) error {
+	for _, done := range []int{312, 640, 884} {
+		i.debug("Still waiting for the cluster to initialize: Working towards %s: %d of 903 done (%d%% complete)", i.version, done, done*100/903)
+		if err := i.Mark(ctx, "operators", 0.7); err != nil {
+			return err
+		}
+	}
+	err := i.steps(ctx, step{"stable", 1, "Waiting up to " + until(30*time.Minute) + " to ensure each cluster operator has finished progressing...", nil})
+	if err != nil {
+		return err
+	}
+	i.info("All cluster operators have completed progressing")
+	err = i.steps(ctx, step{"complete", 0.5, "Checking to see if there is a route at openshift-console/console...", nil})
+	if err != nil {
+		return err
+	}
+	i.info("Install complete!")
+	kubeconfig, err := filepath.Abs(i.path("auth", "kubeconfig"))
+	if err != nil {
+		return err
+	}
+	i.info("To access the cluster as the system:admin user when using 'oc', run\n    export KUBECONFIG=%s", kubeconfig)
+	i.info("Access the OpenShift web-console here: https://console-openshift-console.apps.%s", i.config.domain())
+	if !i.skipPassword {
+		i.info("Login to the console with user: %q, and password: %q", "kubeadmin", i.password)
+	}
+	i.info("Time elapsed: %s", time.Since(i.started).Round(time.Second))
+	return nil
+}

@@ -1,0 +1,120 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+)
+
+// destroyCluster is `destroy cluster`. It knows nothing but metadata.json, deletes what carries the identifiers, and asks
+// nobody whose account it is in: in the wrong one it finds nothing, says so with exit code 0 and forgets the metadata.
+func (r *run) destroyCluster(ctx context.Context) error {
+	m, err := r.readMetadata()
+	if err != nil {
+		return err
+	}
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
+	if err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := r.destroyResources(ctx, cloud, m); err != nil {
+		return err
+	}
+	if err := r.forget(); err != nil {
+		return fail(exitGeneric, "Failed to destroy cluster: %s", err)
+	}
+	r.info("Time elapsed: %s", time.Since(r.started).Round(time.Second))
+	r.info("Uninstallation complete!")
+	return nil
+}
+
+func (r *run) readMetadata() (m metadata, err error) {
+	raw, err := os.ReadFile(r.path("metadata.json"))
+	if err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
+	}
+	if m.AWS == nil || m.InfraID == "" {
+		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
+	}
+	return m, nil
+}
+
+// destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure takes away.
+func (r *run) destroyBootstrap(ctx context.Context) error {
+	m, err := r.readMetadata()
+	if err != nil {
+		return err
+	}
+	if !r.exists(".clusterapi_output", "etcd") {
+		return fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output"))
+	}
+	if err := r.Begin(r.command, m.ClusterName); err != nil {
+		return err
+	}
+	cloud, err := resources.Open(ctx, m.AWS.Region, r.Wrote)
+	if err != nil {
+		return fail(exitGeneric, "%s", err)
+	}
+	if err := cloud.NewBuild(resources.Spec{InfraID: m.InfraID}).DestroyBootstrap(ctx); err != nil {
+		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
+	}
+	r.info("Finished destroying bootstrap resources")
+	return nil
+}
+
+func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m metadata) error {
+	for _, identifier := range m.AWS.Identifier {
+		r.debug("search for matching resources by tag in %s matching aws.Filter%v", m.AWS.Region, identifier)
+	}
+	if err := r.Mark(ctx, "start", 0); err != nil {
+		return err
+	}
+	lie, err := r.Leaving()
+	if err != nil {
+		return err
+	}
+	if r.Leaks(installer.LeakUser) {
+		cloud.Blind = append(cloud.Blind, "user")
+	}
+	if r.Leaks(installer.LeakProfile) {
+		cloud.Blind = append(cloud.Blind, "instance-profile")
+	}
+	destroyer := &resources.Destroy{
+		Cloud: cloud, InfraID: m.InfraID, Identifiers: m.AWS.Identifier, Leave: lie.Leave,
+		Interval: max(r.Pace/2, 5*time.Millisecond), Info: r.info, Warn: r.warn, Debug: r.debug,
+	}
+	err = destroyer.Run(ctx)
+	if ctx.Err() != nil {
+		return act.ErrInterrupted
+	}
+	if err == nil && lie.Exit != 0 {
+		return failing("", lie)
+	}
+	return err
+}
+
+// forget removes what the state file knows of. Without one, a metadata.json made by hand stays.
+func (r *run) forget() error {
+	if !r.exists(".openshift_install_state.json") {
+		return nil
+	}
+	for _, name := range []string{
+		"metadata.json", "auth", "tls", "terraform.tfvars.json", "terraform.platform.auto.tfvars.json", ".openshift_install_state.json",
+	} {
+		if err := os.RemoveAll(r.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package script
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+)
+
+// open loads the assets and asks the cloud what the real one asks before it writes anything: credentials and the zone.
+func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
+	a, err := r.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.Begin(r.command, a.config.Metadata.Name); err != nil {
+		return nil, nil, err
+	}
+	if r.command != "create" {
+		if err := r.Mark(ctx, "start", 0); err != nil {
+			return nil, nil, err
+		}
+	}
+	cloud, err := resources.Open(ctx, a.config.Platform.AWS.Region, r.Wrote)
+	if err != nil {
+		return nil, nil, fail(exitGeneric, "%s", err)
+	}
+	keys, err := cloud.Credentials(ctx)
+	if err != nil {
+		// The real one asks for a key here, and reads the end of input.
+		fmt.Fprintln(r.out, "? AWS Access Key ID ")
+		return nil, nil, fail(exitGeneric, `failed to fetch Install Config: failed to create install config: failed to retrieve AWS credentials: EOF`)
+	}
+	if mode := a.config.CredentialsMode; keys.SessionToken != "" && (mode == "" || mode == "Mint") {
+		return nil, nil, fail(exitConfig, "failed to create install config: AWS credentials provided by %s are not valid for Mint credentials mode", keys.Source)
+	}
+	r.info("Credentials loaded from the AWS config using %q provider", keys.Source)
+	a.keyID, a.keySecret = keys.AccessKeyID, keys.SecretAccessKey
+	if _, err := cloud.PublicZone(ctx, strings.TrimSuffix(a.config.BaseDomain, ".")); err != nil {
+		return nil, nil, fail(exitConfig, `failed to fetch Install Config: failed to create install config: platform provisioning check: baseDomain: Invalid value: %q: %s`, a.config.BaseDomain, err)
+	}
+	if a.config.workers() == 0 {
+		r.warn("Making control-plane schedulable by setting MastersSchedulable to true for Scheduler cluster settings")
+	}
+	return a, cloud, nil
+}
+
+// createManifests is `create manifests`.
+func (r *run) createManifests(ctx context.Context) error {
+	a, _, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.writeManifests(a); err != nil {
+		return err
+	}
+	r.info("Manifests created in: %s, %s and %s", r.path("cluster-api"), r.path("manifests"), r.path("openshift"))
+	return nil
+}
+
+// createIgnition is `create ignition-configs`. It consumes manifests/ and openshift/; cluster-api/ stays.
+func (r *run) createIgnition(ctx context.Context) error {
+	a, _, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.consumeManifests(a); err != nil {
+		return err
+	}
+	for _, name := range []string{"bootstrap", "master", "worker"} {
+		if err := r.write(a.ignition(name), name+".ign"); err != nil {
+			return err
+		}
+	}
+	if err := r.writeAuth(a); err != nil {
+		return err
+	}
+	r.info("Ignition-Configs created in: %s and %s", r.dir, r.path("auth"))
+	return nil
+}
+
+// consumeManifests writes them first when no earlier command did, takes them in and removes them.
+func (r *run) consumeManifests(a *assets) error {
+	if !r.exists("manifests") {
+		if !r.exists("cluster-api") {
+			if err := r.writeManifests(a); err != nil {
+				return err
+			}
+		}
+	} else {
+		for _, asset := range []string{"Openshift Manifests", "Common Manifests", "Master Machines", "Worker Machines", "OpenShift Install (Manifests)"} {
+			r.info("Consuming %s from target directory", asset)
+		}
+	}
+	if err := r.takeCredentials(a); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.path("manifests")); err != nil {
+		return err
+	}
+	return os.RemoveAll(r.path("openshift"))
+}
+
+// writeAuth stores metadata.json, the kubeconfig and the kubeadmin password.
+func (r *run) writeAuth(a *assets) error {
+	raw, err := a.metadata()
+	if err != nil {
+		return err
+	}
+	if err := r.write(raw, "metadata.json"); err != nil {
+		return err
+	}
+	if err := r.write(a.kubeconfig(), "auth", "kubeconfig"); err != nil {
+		return err
+	}
+	return r.write([]byte(a.password), "auth", "kubeadmin-password")
+}
+
+// writeManifests stores what `create manifests` writes: names as the real one's, content as far as somebody looks at it.
+func (r *run) writeManifests(a *assets) error {
+	files := a.manifests()
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := r.write([]byte(files[name]), strings.Split(name, "/")...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifests by path. The secrets among them are real ones.
+func (a *assets) manifests() map[string]string {
+	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	object := func(version, kind, namespace, name, rest string) string {
+		if namespace != "" {
+			namespace = "\n  namespace: " + namespace
+		}
+		return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s%s\n%s", version, kind, name, namespace, rest)
+	}
+	files := map[string]string{
+		"manifests/cluster-config.yaml": object("v1", "ConfigMap", "kube-system", "cluster-config-v1",
+			"data:\n  install-config: |\n    metadata:\n      name: "+a.config.Metadata.Name+"\n"),
+		"manifests/cluster-dns-02-config.yml": object("config.openshift.io/v1", "DNS", "", "cluster",
+			"spec:\n  baseDomain: "+a.config.domain()+"\n  privateZone:\n    tags:\n      Name: "+a.infraID+"-int\n"),
+		"manifests/cluster-infrastructure-02-config.yml": object("config.openshift.io/v1", "Infrastructure", "", "cluster",
+			"status:\n  infrastructureName: "+a.infraID+"\n  platform: AWS\n  apiServerURL: https://api."+a.config.domain()+":6443\n"),
+		"manifests/cluster-ingress-02-config.yml": object("config.openshift.io/v1", "Ingress", "", "cluster", "spec:\n  domain: apps."+a.config.domain()+"\n"),
+		"manifests/cluster-network-02-config.yml": object("config.openshift.io/v1", "Network", "", "cluster", "spec:\n  networkType: OVNKubernetes\n"),
+		"manifests/cluster-proxy-01-config.yaml":  object("config.openshift.io/v1", "Proxy", "", "cluster", "spec: {}\n"),
+		"manifests/cluster-scheduler-02-config.yml": object("config.openshift.io/v1", "Scheduler", "", "cluster",
+			fmt.Sprintf("spec:\n  mastersSchedulable: %t\n", a.config.workers() == 0)),
+		"manifests/cvo-overrides.yaml":                 object("config.openshift.io/v1", "ClusterVersion", "openshift-cluster-version", "version", "spec:\n  clusterID: "+a.clusterUUID+"\n"),
+		"manifests/kube-system-configmap-root-ca.yaml": object("v1", "ConfigMap", "kube-system", "root-ca", ""),
+		"manifests/openshift-config-secret-pull-secret.yaml": object("v1", "Secret", "openshift-config", "pull-secret",
+			"type: kubernetes.io/dockerconfigjson\ndata:\n  .dockerconfigjson: "+encode(a.config.PullSecret)+"\n"),
+		"openshift/99_kubeadmin-password-secret.yaml": object("v1", "Secret", "kube-system", "kubeadmin", "data:\n  kubeadmin: "+encode(a.password)+"\n"),
+		"openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml": object("machine.openshift.io/v1", "ControlPlaneMachineSet", "openshift-machine-api", "cluster",
+			fmt.Sprintf("spec:\n  replicas: %d\n", a.config.replicas())),
+		"openshift/openshift-install-manifests.yaml":                            object("v1", "ConfigMap", "openshift-config", "openshift-install-manifests", "data:\n  invoker: user\n"),
+		"cluster-api/000_capi-namespace.yaml":                                   object("v1", "Namespace", "", "openshift-cluster-api-guests", ""),
+		"cluster-api/01_aws-cluster-controller-identity-default.yaml":           object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSClusterControllerIdentity", "openshift-cluster-api-guests", "default", ""),
+		"cluster-api/02_infra-cluster.yaml":                                     object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSCluster", "openshift-cluster-api-guests", a.infraID, ""),
+		"cluster-api/machines/10_inframachine_" + a.infraID + "-bootstrap.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachine", "openshift-cluster-api-guests", a.infraID+"-bootstrap", ""),
+	}
+	if a.config.CredentialsMode != "Manual" {
+		files["openshift/99_cloud-creds-secret.yaml"] = object("v1", "Secret", "kube-system", "aws-creds",
+			"data:\n  aws_access_key_id: "+encode(a.keyID)+"\n  aws_secret_access_key: "+encode(a.keySecret)+"\n")
+	}
+	for i := range a.config.replicas() {
+		files[fmt.Sprintf("cluster-api/machines/10_inframachine_%s-master-%d.yaml", a.infraID, i)] =
+			object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachine", "openshift-cluster-api-guests", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
+		files[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] =
+			object("machine.openshift.io/v1beta1", "Machine", "openshift-machine-api", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
+	}
+	return files
+}
+
+// ignition is a machine's configuration. The bootstrap one carries every secret; the others point at the API.
+func (a *assets) ignition(machine string) []byte {
+	type file struct {
+		Path     string `json:"path"`
+		Contents any    `json:"contents"`
+		Mode     int    `json:"mode"`
+	}
+	config := map[string]any{"ignition": map[string]any{"version": "3.2.0"}}
+	if machine == "bootstrap" {
+		var files []file
+		manifests := a.manifests()
+		for name, content := range manifests {
+			source := "data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(content))
+			files = append(files, file{"/opt/openshift/" + name, map[string]string{"source": source}, 0o600})
+		}
+		slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
+		config["storage"] = map[string]any{"files": files}
+		config["passwd"] = map[string]any{"users": []map[string]any{{"name": "core", "sshAuthorizedKeys": []string{a.config.SSHKey}}}}
+	} else {
+		config["ignition"] = map[string]any{"version": "3.2.0", "config": map[string]any{"merge": []map[string]string{
+			{"source": "https://api-int." + a.config.domain() + ":22623/config/" + machine},
+		}}}
+	}
+	raw, _ := json.Marshal(config) // strings and maps of strings always marshal
+	return raw
+}

@@ -1,0 +1,135 @@
+// Package pgtest gives tests a real PostgreSQL: one private server per test process, one database per test.
+//
+// Durability is off and the data goes with the process, so nothing but tests may use it. A machine without PostgreSQL
+// fails the tests; it never skips them.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+const (
+	template = "template_ocpctl"
+	patience = time.Minute
+)
+
+// New returns the URL of a migrated database of the test's own, dropped when the test ends. Close every connection
+// before that.
+func New(t testing.TB) (url string) {
+	t.Helper()
+	server, err := shared()
+	if err != nil {
+		t.Fatalf("tests need PostgreSQL: %v", err)
+	}
+	return clone(t, server, template)
+}
+
+// Empty is New without the migrations.
+func Empty(t testing.TB) (url string) {
+	t.Helper()
+	server, err := shared()
+	if err != nil {
+		t.Fatalf("tests need PostgreSQL: %v", err)
+	}
+	return clone(t, server, "template1")
+}
+
+// shared starts the process's server once and migrates the template.
+var shared = sync.OnceValues(func() (*instance, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	dir, err := os.MkdirTemp(memory(), "ocpctl-pgtest-")
+	if err != nil {
+		return nil, err
+	}
+	server, err := postgres.Start(ctx, postgres.Config{Dir: dir, Fast: true})
+	if err != nil {
+		return nil, err
+	}
+	alive, err := sweepAfter(dir, server.PID())
+	if err != nil {
+		return nil, err
+	}
+	if err := run(ctx, server, "CREATE DATABASE "+template); err != nil {
+		return nil, err
+	}
+	if err := store.Migrate(ctx, server.URL(template)); err != nil {
+		return nil, err
+	}
+	return &instance{server, alive}, nil
+})
+
+// memory is a folder in memory that has room for the servers of several test processes; empty: there is none, and the usual
+// temporary folder does. A database is three hundred files, which memory makes ten times as fast.
+func memory() string {
+	const shm, room = "/dev/shm", 8 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(shm, &fs); err != nil || uint64(fs.Bavail)*uint64(fs.Bsize) < room {
+		return ""
+	}
+	return shm
+}
+
+// instance is the process's server. Its pipe stays referenced, because its end means the end of the process.
+type instance struct {
+	*postgres.Server
+	alive io.Closer
+}
+
+// sweepAfter leaves a small process behind that waits for the end of this one (its input ends then), stops the server
+// and removes its directory. A test process has no other moment at which all tests are surely over.
+func sweepAfter(dir string, pid int) (alive io.Closer, err error) {
+	const script = `cat >/dev/null; kill -INT "$1" 2>/dev/null; i=0
+while kill -0 "$1" 2>/dev/null && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; rm -rf "$2"`
+	cmd := exec.Command("sh", "-c", script, "sweep", strconv.Itoa(pid), dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals meant for the tests are not meant for it
+	if alive, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return alive, cmd.Start()
+}
+
+var clones atomic.Int64
+
+func clone(t testing.TB, server *instance, from string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	name := fmt.Sprintf("test_%d", clones.Add(1))
+	if err := run(ctx, server.Server, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, from)); err != nil {
+		t.Fatalf("make a database for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := run(ctx, server.Server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	})
+	return server.URL(name)
+}
+
+func run(ctx context.Context, server *postgres.Server, sql string) error {
+	conn, err := pgx.Connect(ctx, server.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}

@@ -1,0 +1,52 @@
+package house_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/trial"
+)
+
+// startTrial starts a house that is put on trial; what it prints goes to the test's output.
+func startTrial(t *testing.T) *trial.Trial {
+	t.Helper()
+	tr, err := trial.Start(t.Context(), trial.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tr.Stop()) })
+	return tr
+}
+
+// number reads a variable that bounds a trial.
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	raw := os.Getenv(name)
+	if raw == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(raw)
+	require.NoError(t, err, name)
+	return n
+}
+
+// What is let go while GitHub is away, or its limit is used up, converges, and what is not wanted is on its way out before GitHub
+// answers again.
+func TestClustersConvergeWithoutGitHub(t *testing.T) {
+	for _, strike := range []string{"github-away", "github-limited"} {
+		t.Run(strike, func(t *testing.T) {
+			t.Parallel()
+			o := trial.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
+			require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
+		})
+	}
+}
+
+// A few cells of every strike but those of GitHub, which are above; make chaos does them all.
+func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
+	t.Parallel()
+	o := trial.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
+	require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
+}

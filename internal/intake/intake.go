@@ -1,0 +1,264 @@
+// Package intake turns what runners report into the store's rows: for the Status API, and for the spool that is read when
+// the API was away. One place, so that both are believed alike. It decides nothing.
+//
+// A runner may be hostile. Everything that it reports is checked against the Scope of its attempt, which the server knows
+// without it: names, addresses and storage keys of any other cluster are refused. docs/threat-model.md lists every field a
+// runner can report and what bounds it.
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Scope is what the server knows of an attempt without its runner.
+type Scope struct {
+	names.Scope
+	Bucket string // where the references to outputs lead
+}
+
+// ScopeOf is the scope of an attempt as the store has it. The cluster's tags say which control plane accepted it; where
+// they do not, it is this installation.
+func ScopeOf(row store.AttemptScope, installation, bucket string) Scope {
+	return Scope{Bucket: bucket, Scope: names.Scope{
+		Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
+	}}
+}
+
+// Invalid is everything in a document that no runner of ours says.
+type Invalid []Field
+
+// Field is one value and what would be accepted in its place.
+type Field struct {
+	Name, Detail string
+	Accept       []string
+}
+
+// Error implements error.
+func (e Invalid) Error() string {
+	var all []string
+	for _, f := range e {
+		all = append(all, fmt.Sprintf("%s: %s; accepted: %s", f.Name, f.Detail, strings.Join(f.Accept, ", ")))
+	}
+	return strings.Join(all, "; ")
+}
+
+// check adds a field to what is invalid where something is wrong with it.
+func (e *Invalid) check(wrong bool, name, detail string, accept ...string) {
+	if wrong {
+		*e = append(*e, Field{name, detail, accept})
+	}
+}
+
+// err is nil where nothing is invalid.
+func (e Invalid) err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+// Claim is the name of the pod that claims an attempt.
+func Claim(c contract.Claim) (pod string, err error) {
+	var bad Invalid
+	bad.check(!plainPod.MatchString(c.Pod), "pod", fmt.Sprintf("%.80q does not name a pod", c.Pod), "the pod's uid, or host:pid:start-time")
+	return c.Pod, bad.err()
+}
+
+// snapshots checks that each archive lies where this attempt keeps its archives, and is named by a checksum.
+func (e *Invalid) snapshots(list []contract.Snapshot, of Scope) {
+	for n, s := range list {
+		at := fmt.Sprintf("snapshots[%d]", n)
+		snapshot := artifacts.Snapshot{Type: artifacts.Type(s.Type), Key: s.Key, ManifestKey: s.ManifestKey}
+		if err := snapshot.CheckKeys(of.Cluster, of.Attempt); err != nil {
+			e.check(true, at+".key", err.Error(), "the key this attempt's own archive was stored under")
+		}
+		e.check(!checksum.MatchString(s.SHA256), at+".sha256", "it is no checksum", "64 lower-case hex digits")
+		e.check(s.Size < 0, at+".size", fmt.Sprintf("%d is below zero", s.Size), "the archive's size in bytes")
+		e.check(s.InfraID != "" && !of.IsInfraID(s.InfraID), at+".infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", s.InfraID), of.InfraIDPrefix()+"xxxxx")
+	}
+}
+
+func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
+	var out []store.ArtifactRow
+	for _, s := range list {
+		out = append(out, store.ArtifactRow{
+			Type: s.Type, Key: s.Key, ManifestKey: s.ManifestKey, SHA256: s.SHA256, Size: s.Size, InfraID: s.InfraID, TakenAt: s.TakenAt,
+		})
+	}
+	return out
+}
+
+// phases a runner may report: every phase of work, none of the server's own.
+var phases = []lifecycle.Phase{
+	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
+	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling,
+}
+
+// Report is one report as a row.
+func Report(r contract.Report, of Scope) (store.ReportRow, error) {
+	var bad Invalid
+	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is no phase a runner works in", r.Phase), words(phases)...)
+	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is no number of a report", r.Seq), "1, 2, 3 …")
+	bad.check(r.Pass != nil && (r.Pass.Number < 1 || r.Pass.Number > maxNumber), "pass.number", "it is no number of a pass", "1, 2, 3 …")
+	bad.check(r.ToolExit != nil && (r.ToolExit.Code < -1 || r.ToolExit.Code > maxExitCode), "toolExit.code", "it is no exit code", "-1 to 255")
+	bad.check(r.Account != "" && !plainName.MatchString(r.Account), "account", fmt.Sprintf("%.80q is no account id", r.Account), "the id of a cloud account")
+	bad.check(len(r.Addons) > maxAddons, "addons", fmt.Sprintf("there are %d", len(r.Addons)), fmt.Sprintf("at most %d", maxAddons))
+	bad.snapshots(r.Snapshots, of)
+	if len(bad) > 0 {
+		return store.ReportRow{}, bad
+	}
+	out := store.ReportRow{
+		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100),
+		Step: sentence(r.Step), Account: r.Account, Log: text(r.Log),
+		Artifacts: artifactRows(r.Snapshots),
+	}
+	for _, a := range r.Addons {
+		out.Addons = append(out.Addons, store.AddonState{Name: sentence(a.Name), There: a.There, Reason: sentence(a.Reason), Message: sentence(a.Message), Next: sentence(a.Next)})
+	}
+	if r.ToolExit != nil {
+		out.ToolExit = &store.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
+	}
+	if r.Pass == nil {
+		return out, nil
+	}
+	pass, err := passRow(*r.Pass)
+	out.Pass = &pass
+	return out, err
+}
+
+func passRow(p contract.Pass) (store.PassRow, error) {
+	queries, err := json.Marshal(p.Queries)
+	if err != nil {
+		return store.PassRow{}, fmt.Errorf("encode queries: %w", err)
+	}
+	leftovers, err := json.Marshal(append([]contract.Leftover{}, p.Leftovers...))
+	if err != nil {
+		return store.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
+	}
+	out := store.PassRow{
+		Number: p.Number, Account: text(p.Account), Control: text(p.Control),
+		Queries: document(queries), Leftovers: document(leftovers), Clean: clean(p),
+	}
+	for _, name := range p.Identities {
+		out.Identities = append(out.Identities, text(name))
+	}
+	for _, l := range p.Leftovers {
+		out.Words = append(out.Words, inWords(l))
+	}
+	return out, nil
+}
+
+// clean believes a pass only as far as its own evidence goes.
+func clean(p contract.Pass) bool {
+	unanswered := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" })
+	return p.Clean && !unanswered && p.Control != "" && len(p.Leftovers) == 0 && len(p.Queries) > 0
+}
+
+func inWords(l contract.Leftover) string {
+	name := l.ID
+	if l.Name != "" && l.Name != l.ID {
+		name += " (" + l.Name + ")"
+	}
+	return text(fmt.Sprintf("%s %s: %s", l.Type, name, l.Free))
+}
+
+// maxSentence bounds a text that is shown to people on every page and comment about a cluster, in bytes.
+const maxSentence = 4000
+
+// sentence is a text for people, cut where it is longer than anybody reads.
+func sentence(s string) string {
+	if len(s) <= maxSentence {
+		return text(s)
+	}
+	return text(strings.ToValidUTF8(s[:maxSentence], "")) + "…"
+}
+
+// text and document put the sign for an unknown character in the place of NUL, the only one PostgreSQL never stores: a
+// report that could not be kept would be repeated until the lease is over, and the install stopped for it.
+func text(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
+
+func document(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
+
+// outcomes a runner may end with; lost and cancelled are the server's to say.
+var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
+
+// whose a failure can be; a runner that does not say is an older one.
+var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseCloud, contract.WhoseInstaller, contract.WhoseOurs}
+
+// maxNumber bounds what counts reports and passes: more than an attempt of a hundred years would send.
+const maxNumber = 1<<31 - 1
+
+// maxExitCode is the largest that a process can end with; -1 tells of one that a signal ended.
+const maxExitCode = 255
+
+// maxWorkers bounds a count: OpenShift itself is tested with two thousand nodes.
+const maxWorkers = 5000
+
+// maxAddons bounds a count: a cluster is accepted with far fewer.
+const maxAddons = 100
+
+// plainReason is one word, e.g. VcpuLimitExceeded.
+var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
+
+// Result is an attempt's end as a row. Where the cluster's credentials lie is built here: a runner says only when it
+// stored them.
+func Result(r contract.Result, of Scope) (store.ResultRow, error) {
+	var bad Invalid
+	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is no outcome of a runner", r.Outcome), words(outcomes)...)
+	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
+	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody a failure can be of", r.Whose), whose...)
+	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "nobody has so many", fmt.Sprintf("0 to %d", maxWorkers))
+	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "nobody has so many", fmt.Sprintf("0 to %d", maxAddons))
+	bad.outputs(r.Outputs, of)
+	if len(bad) > 0 {
+		return store.ResultRow{}, bad
+	}
+	out := store.ResultRow{
+		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
+		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons,
+	}
+	if r.Outputs != nil {
+		at := r.Outputs.StoredAt
+		out.Outputs = &store.Outputs{
+			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,
+			KubeconfigRef: artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeconfig),
+			KubeadminRef:  artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeadmin),
+			MetadataRef:   artifacts.MetadataRef(of.Bucket, of.Cluster, of.Attempt, at),
+		}
+	}
+	return out, nil
+}
+
+func (e *Invalid) outputs(o *contract.Outputs, of Scope) {
+	if o == nil {
+		return
+	}
+	for _, address := range []struct{ name, value, want string }{
+		{"outputs.apiUrl", o.APIURL, of.APIURL()}, {"outputs.consoleUrl", o.ConsoleURL, of.ConsoleURL()},
+	} {
+		if err := of.CheckURL(address.value); err != nil {
+			e.check(true, address.name, err.Error(), address.want)
+		}
+	}
+	e.check(o.StoredAt.IsZero(), "outputs.storedAt", "it is empty", "when the credentials were stored")
+}
+
+func words[T ~string](list []T) []string {
+	var out []string
+	for _, one := range list {
+		out = append(out, string(one))
+	}
+	return out
+}

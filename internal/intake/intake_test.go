@@ -1,0 +1,74 @@
+package intake
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
+	good := contract.Pass{Number: 1, Clean: true, Control: "arn seen", Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}}
+	require.True(t, clean(good))
+	for name, change := range map[string]func(*contract.Pass){
+		"the runner says no":  func(p *contract.Pass) { p.Clean = false },
+		"the control failed":  func(p *contract.Pass) { p.Control = "" },
+		"nothing was asked":   func(p *contract.Pass) { p.Queries = nil },
+		"a query was refused": func(p *contract.Pass) { p.Queries[0].Err = "AccessDenied" },
+		"something was left":  func(p *contract.Pass) { p.Leftovers = []contract.Leftover{{Type: "vpc", ID: "vpc-1"}} },
+	} {
+		p := good
+		p.Queries = append([]contract.Query{}, good.Queries...)
+		change(&p)
+		require.False(t, clean(p), name)
+		row, err := passRow(p)
+		require.NoError(t, err)
+		require.False(t, row.Clean)
+	}
+	row, err := passRow(contract.Pass{Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "delete it"}}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"vpc vpc-1 (shop): delete it"}, row.Words)
+}
+
+func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
+	row, err := Report(contract.Report{Seq: 1, Phase: "installing", Step: "a\x00b", Log: "one\x00two\n", Pass: &contract.Pass{
+		Number: 1, Control: "c\x00", Queries: []contract.Query{{Err: "bad \x00 answer"}},
+		Leftovers: []contract.Leftover{{Type: "vpc", ID: "v\x00", Free: "\x00"}},
+	}}, shop)
+	require.NoError(t, err)
+	said, err := json.Marshal(row)
+	require.NoError(t, err)
+	require.NotContains(t, string(said), `\u0000`)
+	require.Equal(t, "one\uFFFDtwo\n", row.Log)
+
+	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad", Message: "why\x00"}, shop)
+	require.NoError(t, err)
+	require.Equal(t, "Bad why\uFFFD", result.Reason+" "+result.Message)
+}
+
+func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {
+	state := contract.AddonState{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\x00works", Next: "none"}
+	row, err := Report(contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{state}}, shop)
+	require.NoError(t, err)
+	require.Equal(t, []store.AddonState{{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\uFFFDworks", Next: "none"}}, row.Addons)
+	done, err := Result(contract.Result{Outcome: "succeeded", Addons: new(2)}, shop)
+	require.NoError(t, err)
+	require.Equal(t, 2, *done.Addons)
+	_, err = Result(contract.Result{Outcome: "succeeded", Addons: new(-1)}, shop)
+	require.ErrorContains(t, err, "addons: nobody has so many; accepted: 0 to 100")
+}
+
+func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
+	row, err := Result(contract.Result{Outcome: "succeeded", Workers: new(3)}, shop)
+	require.NoError(t, err)
+	require.Equal(t, 3, *row.Workers)
+	for _, n := range []int{-1, maxWorkers + 1} {
+		_, err := Result(contract.Result{Outcome: "succeeded", Workers: &n}, shop)
+		require.ErrorContains(t, err, "workers: nobody has so many; accepted: 0 to 5000")
+	}
+	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"}, shop)
+	require.NoError(t, err)
+}

@@ -1,0 +1,118 @@
+package intake
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// What identifies something is short and has one spelling.
+var (
+	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	digest   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) // a service, a quota's code, a zone, an account
+	plainPod  = regexp.MustCompile(`^[!-~]{1,200}$`)
+)
+
+// destroyBundle is the archive without which no infraID is recorded: what a teardown restores.
+const destroyBundle = "INSTALL_DIR_SNAPSHOT"
+
+// Record is a record as rows. It is a gate: an infraID comes with everything its teardown will need and with an archive
+// of its install directory, a ccoctl name with the account and region it is made in. Every name must follow from the
+// attempt's own cluster, and the metadata that a teardown will work by is built here, never taken from the runner.
+// The store compares account and region with the cluster's own.
+func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow, error) {
+	var bad Invalid
+	i := r.Identity
+	bad.check(i.InfraID == "" && i.CCOName == "", "identity.infraId", "it is empty, and so is identity.ccoName", "the infraID of metadata.json")
+	bad.check(i.CCOName != "" && i.CCOName != of.CCOName(), "identity.ccoName", fmt.Sprintf("%.80q is not this attempt's name for ccoctl", i.CCOName), of.CCOName())
+	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is no checksum", "64 lower-case hex digits")
+	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is no digest", "sha256: and 64 lower-case hex digits")
+	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is no account id", i.Account), "the account the runner is in")
+	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
+	bad.snapshots(r.Snapshots, of)
+	out := store.IdentityRow{ // field by field, so that neither side can change alone
+		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
+		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
+	}
+	if i.InfraID != "" {
+		bad.infraID(r, of)
+		out.Metadata = string(of.MetadataJSON(i.InfraID, i.ClusterUUID))
+	}
+	if len(bad) > 0 {
+		return store.IdentityRow{}, nil, bad
+	}
+	return out, artifactRows(r.Snapshots), nil
+}
+
+// infraID wants everything that a teardown of the infraID needs, and nothing that is another cluster's.
+func (e *Invalid) infraID(r contract.Record, of Scope) {
+	i := r.Identity
+	e.check(!of.IsInfraID(i.InfraID), "identity.infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", i.InfraID), of.InfraIDPrefix()+"xxxxx")
+	e.check(!names.IsClusterUUID(i.ClusterUUID), "identity.clusterUuid", fmt.Sprintf("%.80q is no cluster UUID", i.ClusterUUID), "the clusterID of metadata.json")
+	e.check(i.ReleaseDigest == "", "identity.releaseDigest", "it is empty", "the release image by digest")
+	if err := of.CheckMetadata([]byte(i.Metadata), i.InfraID, i.ClusterUUID); err != nil {
+		e.check(true, "identity.metadata", err.Error(), string(of.MetadataJSON(i.InfraID, i.ClusterUUID)))
+	}
+	found := slices.ContainsFunc(r.Snapshots, func(s contract.Snapshot) bool { return s.Type == destroyBundle && s.InfraID == i.InfraID })
+	e.check(!found, "snapshots", "none is of this infraID", "at least one "+destroyBundle+" of "+i.InfraID)
+}
+
+// maxQuotas bounds a demand: an account has a few dozen limits that an install meets, some of them per zone.
+const maxQuotas = 200
+
+// Demand is a demand as a row.
+func Demand(d contract.Demand, of Scope) (store.DemandRow, error) {
+	var bad Invalid
+	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is no account id", d.Account), "the account the runner is in")
+	bad.check(d.Region != of.Region, "region", fmt.Sprintf("%.80q is not the cluster's region", d.Region), of.Region)
+	bad.check(len(d.Quotas) > maxQuotas, "quotas", fmt.Sprintf("there are %d", len(d.Quotas)), fmt.Sprintf("at most %d", maxQuotas))
+	out := store.DemandRow{Account: d.Account, Region: d.Region}
+	seen := map[[3]string]bool{}
+	for n, q := range d.Quotas {
+		bad.quota(fmt.Sprintf("quotas[%d]", n), q)
+		key := [3]string{q.Service, q.Code, q.Scope}
+		bad.check(seen[key], fmt.Sprintf("quotas[%d]", n), "it is there twice", "each service, code and scope once")
+		seen[key] = true
+		out.Quotas = append(out.Quotas, lifecycle.Quota{
+			Service: q.Service, Code: q.Code, Scope: q.Scope, Name: text(q.Name), Limit: q.Limit, Used: q.Used,
+			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), Unknown: text(q.Unknown),
+		})
+	}
+	return out, bad.err()
+}
+
+// keysAsText takes NUL out of the keys, which are the values of tags that anybody may have set.
+func keysAsText(counts map[string]int) map[string]int {
+	if counts == nil {
+		return nil
+	}
+	out := make(map[string]int, len(counts))
+	for key, n := range counts {
+		out[text(key)] += n
+	}
+	return out
+}
+
+func (e *Invalid) quota(at string, q contract.Quota) {
+	e.check(!plainName.MatchString(q.Service), at+".service", fmt.Sprintf("%.40q is no service", q.Service), "ec2, vpc, …")
+	e.check(!plainName.MatchString(q.Code), at+".code", fmt.Sprintf("%.40q is no quota's code", q.Code), "the quota's code, L-…")
+	e.check(q.Scope != "" && !plainName.MatchString(q.Scope), at+".scope", fmt.Sprintf("%.40q is no zone", q.Scope), "a zone, for a limit per zone")
+	for _, number := range []struct {
+		name  string
+		value int
+	}{{"limit", q.Limit}, {"used", q.Used}, {"need", q.Need}, {"lasting", q.Lasting}} {
+		e.check(number.value < 0, at+"."+number.name, fmt.Sprintf("%d is below zero", number.value), "0 or more")
+	}
+	e.check(q.Lasting > q.Need, at+".lasting", fmt.Sprintf("%d is more than what is needed (%d)", q.Lasting, q.Need), "0 to need")
+	for _, cluster := range slices.Sorted(maps.Keys(q.UsedBy)) {
+		e.check(q.UsedBy[cluster] < 0, at+".usedBy."+cluster, fmt.Sprintf("%d is below zero", q.UsedBy[cluster]), "0 or more")
+	}
+}
