@@ -51,7 +51,7 @@ var areas = []area{
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"policy", 2, []string{"lifecycle", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", 3, []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
-	{"policy/book", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
+	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", 3, []string{"lifecycle", "internal/price", "policy"}, "texts for people are made from values"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
@@ -64,11 +64,11 @@ var areas = []area{
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
-	{"app", 5, []string{"policy", "internal/price", "policy/book", "profiles", "chatops", "store", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
+	{"app", 5, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "store", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
 	{"app/credentials", 6, []string{"app", "policy", "store", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
-	{"app/admin", 6, []string{"app", "policy", "policy/book", "profiles", "store", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/admin", 6, []string{"app", "policy", "policy/catalogue", "profiles", "store", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
 	{"app/auth", 6, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
-	{"app/pulls", 7, []string{"app", "app/credentials", "policy", "policy/book", "profiles", "chatops", "store", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
+	{"app/pulls", 7, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "store", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
 	{"app/slash", 7, []string{"app", "app/credentials", "policy", "profiles", "chatops", "store", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
 	{"app/hooks", 8, []string{"app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/web", 8, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},

@@ -16,7 +16,7 @@ const ClusterIDPrefix = "clu_"
 
 // seen is the cluster that ref means, by its id or its name (see named), if the principal may see it. What may not be seen is
 // told in the same words as what does not exist.
-func (d *Desk) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, err
@@ -28,7 +28,7 @@ func (d *Desk) Seen(ctx context.Context, p policy.Principal, ref string) (store.
 }
 
 // allowed is the same for what the principal may not only see but do.
-func (d *Desk) Allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
+func (d *Service) Allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func opens(act policy.Act) bool { return forUsers(act) || act == policy.ActBreak
 func forUsers(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActLogBundle }
 
 // look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
-func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
+func (d *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return d.named(ctx, p, ref)
 	}
@@ -83,7 +83,7 @@ func (d *Desk) look(ctx context.Context, p policy.Principal, ref string) (store.
 
 // named finds the cluster with a name among those the principal may see: the live one, or else the newest that is gone, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, are told apart by their ids alone.
-func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
+func (d *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
 	rows, _, err := d.store.List(ctx, f)
@@ -111,7 +111,7 @@ func (d *Desk) named(ctx context.Context, p policy.Principal, name string) (stor
 
 // access is what the principal may of a cluster: use it, see it, or nothing. Who is of its team has seats to ask for the rest.
 // A share with a team is for those who could use the team's own clusters.
-func (d *Desk) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
+func (d *Service) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
 	if p.May(policy.ActKubeconfig, row.Team) {
 		return store.AccessUse, nil
 	}

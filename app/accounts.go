@@ -17,8 +17,8 @@ const linkCounts = 7 * 24 * time.Hour
 // elsewhere is who acts by an account elsewhere: it has the seats that the catalogue's identities give it for what that place
 // says of it, and those of the person who said that the account is theirs. Both are worked out now, by the identities of now.
 // The number is the account's own there, which no renaming changes.
-func (d *Desk) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Door) (policy.Principal, error) {
-	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, d.book().Identities
+func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Door) (policy.Principal, error) {
+	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, d.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
 	proof, err := d.LinkedPerson(ctx, p, number, door)
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *Desk) ExternalPrincipal(ctx context.Context, said policy.Claims, number
 
 // linked is what the person proved last who said that the account is theirs: nothing where nobody did, or not lately. A name
 // that came to be another's is theirs no longer.
-func (d *Desk) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Door) (proof policy.Claims, err error) {
+func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Door) (proof policy.Claims, err error) {
 	account, err := d.store.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil

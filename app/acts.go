@@ -13,7 +13,7 @@ import (
 
 // Destroy takes a cluster down now. Asking again answers with the same job; for a cluster that is gone this changes nothing and
 // succeeds. Destroying has the words for both.
-func (d *Desk) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
+func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
 	row, err = d.Allowed(ctx, p, ref, policy.ActDestroy)
 	if err != nil {
 		return store.Row{}, "", err
@@ -54,7 +54,7 @@ func (s Span) check() error {
 
 // Extend adds to a cluster's end, at most up to the profile's maximum. An end given as a moment is meant for the cluster as it
 // is now: where somebody else moved it at the same time, the end is computed again.
-func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
+func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActExtend)
 	if err != nil {
 		return Change{}, err
@@ -92,7 +92,7 @@ func (d *Desk) Extend(ctx context.Context, p policy.Principal, ref string, span 
 
 // Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
 // maximum. The deed's reason is required.
-func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
+func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
 	if err != nil {
 		return Change{}, err
@@ -138,7 +138,7 @@ func (d *Desk) Hold(ctx context.Context, p policy.Principal, ref string, span Sp
 }
 
 // ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
-func (d *Desk) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
+func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
 	if err != nil {
 		return Change{}, err
@@ -177,7 +177,7 @@ func sentence(c policy.Check) string {
 
 // Scale gives a ready cluster another number of workers, within the bounds that were frozen with it. Asking for what is wanted
 // already answers with the same job.
-func (d *Desk) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
+func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
 	row, err = d.Allowed(ctx, p, ref, policy.ActScale)
 	if err != nil {
 		return store.Row{}, "", err

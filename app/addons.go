@@ -8,12 +8,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// frozen are the granted add-ons as they stand in the book that granted them: a later catalogue changes no cluster that is there.
-func frozen(b book.Book, names []string) ([]store.Addon, error) {
+// frozen are the granted add-ons as they stand in the catalogue that granted them: a later catalogue changes no cluster that is there.
+func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 	var out []store.Addon
 	for _, name := range names {
 		a, known := b.Addon(name)
@@ -31,12 +31,12 @@ func frozen(b book.Book, names []string) ([]store.Addon, error) {
 
 // Refresh has a ready cluster's add-ons brought anew, as they were frozen with it. However often it is asked while one is under
 // way, one more follows.
-func (d *Desk) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
+func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
 	return d.RefreshFor(ctx, p, ref, store.NewID("ask"), deed)
 }
 
 // RefreshFor is Refresh for a cause: the same again is the same wish.
-func (d *Desk) RefreshFor(ctx context.Context, p policy.Principal, ref, cause string, deed Deed) (row store.Row, job string, err error) {
+func (d *Service) RefreshFor(ctx context.Context, p policy.Principal, ref, cause string, deed Deed) (row store.Row, job string, err error) {
 	row, err = d.Allowed(ctx, p, ref, policy.ActRefresh)
 	if err != nil {
 		return store.Row{}, "", err

@@ -13,7 +13,7 @@ import (
 )
 
 // usable makes the only cluster one that can be used, without its install.
-func (h *house) usable() store.Row {
+func (h *fixture) usable() store.Row {
 	h.Helper()
 	id := h.only().ID
 	_, err := h.store.Pool().Exec(h.Context(), `UPDATE jobs SET status = 'SUCCEEDED', started_at = created_at, ended_at = created_at WHERE cluster_id = $1`, id)
@@ -24,7 +24,7 @@ func (h *house) usable() store.Row {
 }
 
 // pushed is a new head on pull request 41.
-func (h *house) pushed(head string) string {
+func (h *fixture) pushed(head string) string {
 	h.Helper()
 	e := h.event("synchronize", "maya", true, label)
 	e.PR.Head = strings.Repeat(head, 40)
@@ -32,7 +32,7 @@ func (h *house) pushed(head string) string {
 }
 
 func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("synchronize: refresh\naddons: [cert-manager, pr-namespace]\n")
 	h.labeled("will", label)
 	require.Equal(t, []string{"cert-manager", "pr-namespace"}, h.only().Addons)
@@ -53,7 +53,7 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 }
 
 func TestACommentRefreshesOnceHoweverOftenItIsRead(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("addons: [pr-namespace]\n")
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp refresh")
@@ -69,7 +69,7 @@ func TestACommentRefreshesOnceHoweverOftenItIsRead(t *testing.T) {
 }
 
 func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("addons: [pr-namespace]\n")
 	h.labeled("will", label)
 	kept := func() []string {
@@ -78,17 +78,17 @@ func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
 	before := kept()
 	require.Len(t, before, 1)
 	require.Contains(t, before[0], `pr-namespace {"apiVersion":"v1","items":[{`)
-	h.book.Addons = nil
+	h.catalogue.Addons = nil
 	h.file("addons: [cert-manager]\n")
 	h.usable()
-	row, _, err := h.desk.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.only().ID, app.Deed{Door: policy.DoorAPI})
+	row, _, err := h.service.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.only().ID, app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err)
 	require.Equal(t, []string{"pr-namespace"}, row.Addons)
 	require.Equal(t, before, kept())
 }
 
 func TestAnAddonThatIsNotAllowedRefusesTheWish(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("addons: [postgres]\n")
 	h.labeled("will", label)
 	require.Empty(t, h.clusters())
@@ -97,26 +97,26 @@ func TestAnAddonThatIsNotAllowedRefusesTheWish(t *testing.T) {
 }
 
 func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("addons: [pr-namespace]\n")
 	h.labeled("will", label)
 	id := h.only().ID
 	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Door: policy.DoorAPI}
-	_, _, err := h.desk.Refresh(t.Context(), maya, id, deed)
+	_, _, err := h.service.Refresh(t.Context(), maya, id, deed)
 	require.ErrorContains(t, err, "its add-ons are brought anew once it is READY")
 	h.usable()
-	_, _, err = h.desk.Refresh(t.Context(), policy.As("github:ada", "ada", policy.Auditor, "platform"), id, deed)
+	_, _, err = h.service.Refresh(t.Context(), policy.As("github:ada", "ada", policy.Auditor, "platform"), id, deed)
 	require.Equal(t, app.Denied, app.KindOf(err))
 	require.ErrorContains(t, err, "to have its add-ons refreshed takes the role")
-	row, job, err := h.desk.Refresh(t.Context(), maya, id, deed)
+	row, job, err := h.service.Refresh(t.Context(), maya, id, deed)
 	require.NoError(t, err)
-	again, same, err := h.desk.Refresh(t.Context(), maya, id, deed)
+	again, same, err := h.service.Refresh(t.Context(), maya, id, deed)
 	require.NoError(t, err)
 	require.Equal(t, []any{job, 1, 2}, []any{same, row.AddonsWanted, again.AddonsWanted})
 
 	_, err = h.store.Pool().Exec(t.Context(), `INSERT INTO conditions VALUES ($1, 'AddonApplied/pr-namespace', 'False', 'NotReady', 'it never came', now())`, id)
 	require.NoError(t, err)
-	why, err := h.desk.Explain(t.Context(), maya, id)
+	why, err := h.service.Explain(t.Context(), maya, id)
 	require.NoError(t, err)
 	require.Contains(t, why.Why, "Its add-ons are being brought anew: pr-namespace.")
 	require.Contains(t, why.Why, "Its add-on pr-namespace is missing (NotReady): it never came")

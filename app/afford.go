@@ -11,8 +11,8 @@ import (
 // afford has the store judge what a change of the cluster will cost more, by the quotas and the budget that a new cluster of
 // the same person, team and repository is judged by. warned is filled in with what the one who asks should know though the
 // change is made.
-func (d *Desk) Afford(p policy.Principal, row store.Row, what string, warned *string) *store.Afford {
-	catalogue, repo := d.book().Catalogue, ""
+func (d *Service) Afford(p policy.Principal, row store.Row, what string, warned *string) *store.Afford {
+	catalogue, repo := d.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
 	}

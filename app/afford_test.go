@@ -8,20 +8,20 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// poor is a house whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.49 for six machines.
-func poor(t *testing.T, budget, quota string) *house {
-	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+// poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.49 for six machines.
+func poor(t *testing.T, budget, quota string) *fixture {
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n" + budget,
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 5" + quota + "}\n",
 	}))
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	h.comment(1, "will", "/ocp create aws-standard")
-	desktest.Ready(t, h.store, desktest.Shelf(h.shelf), h.only())
+	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
 	return h
 }
 
@@ -36,7 +36,7 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	row := h.only()
 	const why = "cannot be extended: Team platform has spent .* with .* for this one that makes \\$71.* of its \\$50.00." // the meter runs meanwhile
 
-	_, err := h.desk.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err := h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
 	require.Regexp(t, why, err.Error())
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.comment(2, "will", "/ocp extend 24h")
@@ -44,15 +44,15 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	h.labeled("will", "ocp-ttl/48")
 	require.Contains(t, h.lastReply(), "It is taken off.")
 	require.Contains(t, h.effects(), "remove_label ocp-ttl/48")
-	_, err = h.desk.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 48}, byWeb)
+	_, err = h.service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 48}, byWeb)
 	require.ErrorContains(t, err, "cannot be held so long: Team platform has spent")
 	require.Equal(t, row.Ends, h.only().Ends, "nothing was changed")
 
-	_, err = h.desk.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 9}, byWeb)
+	_, err = h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 9}, byWeb)
 	require.NoError(t, err, "$49.17")
 	h.comment(3, "will", "/ocp extend 1h")
 	require.Regexp(t, "that makes \\$50.* of its \\$50.00", h.lastReply())
-	_, err = h.desk.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 20}, byWeb)
+	_, err = h.service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 20}, byWeb)
 	require.NoError(t, err, "it lives as long anyway")
 }
 
@@ -65,13 +65,13 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := poor(t, c.budget, c.quota)
 			id := h.only().ID
-			_, err := h.desk.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			_, err := h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 			require.Error(t, err)
-			_, _, err = h.desk.Scale(t.Context(), zoe, id, 0, byWeb)
+			_, _, err = h.service.Scale(t.Context(), zoe, id, 0, byWeb)
 			require.NoError(t, err, "what costs less is not judged")
-			_, err = h.desk.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			_, err = h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 			require.NoError(t, err)
-			_, _, err = h.desk.Scale(t.Context(), zoe, id, 3, byWeb)
+			_, _, err = h.service.Scale(t.Context(), zoe, id, 3, byWeb)
 			require.ErrorContains(t, err, c.why)
 			require.Equal(t, 0, *h.only().WorkersWanted)
 		})
@@ -83,12 +83,12 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 func TestWhatWouldNeedAnApprovalTakesWhoMayApprove(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 100, warnPercent: 50, hard: false}\n", "")
 	row := h.only()
-	_, err := h.desk.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err := h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
 	require.ErrorContains(t, err, "from 50 % on a person has to agree. It takes a platform admin to ask for it.")
 	own := policy.As(row.RequestedBy, "will", policy.PlatformAdmin)
-	_, err = h.desk.Extend(t.Context(), own, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err = h.service.Extend(t.Context(), own, row.ID, app.Span{Hours: 24}, byWeb)
 	require.ErrorContains(t, err, "It takes another platform admin to ask for it, since the cluster is yours.")
-	change, err := h.desk.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
+	change, err := h.service.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
 	require.NoError(t, err)
 	require.Contains(t, change.Words, "You are a platform admin, so asking for it approves it.")
 }
@@ -101,10 +101,10 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			if i%2 == 0 {
-				_, _ = h.desk.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+				_, _ = h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 				return
 			}
-			_, _ = h.desk.Create(t.Context(), zoe, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+			_, _ = h.service.Create(t.Context(), zoe, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 				Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
 			}})
 		})

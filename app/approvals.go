@@ -19,7 +19,7 @@ type Approval struct {
 }
 
 // SeenBy is an approval as one principal sees it.
-func (d *Desk) SeenBy(p policy.Principal, a store.Approval) Approval {
+func (d *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
 	if err := d.mayVote(p, a); err != nil {
 		out.MayVote, out.WhyNot = false, err.Error()
@@ -28,7 +28,7 @@ func (d *Desk) SeenBy(p policy.Principal, a store.Approval) Approval {
 }
 
 // Approvals returns a page of what the principal may know of: its teams', and what it asked for itself.
-func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
+func (d *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
 	if len(p.Seats) == 0 {
 		return nil, "", seatless()
 	}
@@ -54,7 +54,7 @@ func (d *Desk) Approvals(ctx context.Context, p policy.Principal, f store.Approv
 }
 
 // Approval returns one approval with its votes.
-func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
+func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
 	a, err := d.store.Approval(ctx, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Approval{}, fmt.Errorf("read approval: %w", err)
@@ -73,11 +73,11 @@ func (d *Desk) Approval(ctx context.Context, p policy.Principal, id string) (App
 }
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
-func (d *Desk) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
+func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
 	return d.VoteBy(ctx, p, id, approves, deed, func(by store.Deed) (store.Approval, error) { return d.store.Vote(ctx, id, approves, by) })
 }
 
-func (d *Desk) VoteBy(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
+func (d *Service) VoteBy(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
@@ -104,7 +104,7 @@ func (d *Desk) VoteBy(ctx context.Context, p policy.Principal, id string, approv
 }
 
 // mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
-func (d *Desk) mayVote(p policy.Principal, a store.Approval) error {
+func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
@@ -124,11 +124,11 @@ func (d *Desk) mayVote(p policy.Principal, a store.Approval) error {
 
 // mayGrantPassword says whether somebody may let another look at a cluster's password: who may open the cluster themselves,
 // and where its profile says so, every platform admin of its team.
-func (d *Desk) mayGrantPassword(p policy.Principal, a store.Approval) bool {
+func (d *Service) mayGrantPassword(p policy.Principal, a store.Approval) bool {
 	if mayOpen(p, a.CredentialsMode) {
 		return true
 	}
-	profile, known := d.book().Get(a.Profile)
+	profile, known := d.catalogue().Get(a.Profile)
 	return known && profile.TeamBreakGlass
 }
 

@@ -20,18 +20,18 @@ const (
 	headB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// asking is a house where a cluster waits for approval of headA, which was asked for at the returned time.
-func asking(t *testing.T) (h *house, asked time.Time) {
-	h = houseWith(t, careful(t, profiles.ApprovalTerms{}))
+// asking is a fixture where a cluster waits for approval of headA, which was asked for at the returned time.
+func asking(t *testing.T) (h *fixture, asked time.Time) {
+	h = fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)
 	require.True(t, h.only().NeedsApproval)
 	return h, h.clock
 }
 
 // approves has maya comment at a time of GitHub's clock, and returns the answer.
-func (h *house) approves(id int64, at time.Time, body string) string {
+func (h *fixture) approves(id int64, at time.Time, body string) string {
 	h.Helper()
-	_, err := h.desk.Comment(h.Context(), pulls.CommentEvent{
+	_, err := h.service.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: body, At: at,
 	})
 	require.NoError(h, err)
@@ -39,7 +39,7 @@ func (h *house) approves(id int64, at time.Time, body string) string {
 }
 
 // push is the event of a push of headB at a time of GitHub's clock. GitHub has it from now on.
-func (h *house) push(at time.Time) pulls.PullRequestEvent {
+func (h *fixture) push(at time.Time) pulls.PullRequestEvent {
 	pr := h.pr(true, label)
 	pr.Head, pr.UpdatedAt = headB, at
 	h.github.stands(pr)
@@ -47,7 +47,7 @@ func (h *house) push(at time.Time) pulls.PullRequestEvent {
 }
 
 // waitsFor is the head that the pull request's approval waits for; empty: none does.
-func (h *house) waitsFor() string {
+func (h *fixture) waitsFor() string {
 	h.Helper()
 	waiting, _, err := h.store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(h, err)
@@ -69,12 +69,12 @@ func TestACommentApprovesNoCommitThatWasPushedAfterIt(t *testing.T) {
 				push := h.push(written.Add(between))
 				var said string
 				if pushFirst {
-					_, err := h.desk.SyncPullRequest(t.Context(), push)
+					_, err := h.service.SyncPullRequest(t.Context(), push)
 					require.NoError(t, err)
 					said = h.approves(1, written, "/ocp approve")
 				} else {
 					said = h.approves(1, written, "/ocp approve")
-					_, err := h.desk.SyncPullRequest(t.Context(), push)
+					_, err := h.service.SyncPullRequest(t.Context(), push)
 					require.NoError(t, err)
 				}
 				require.True(t, h.only().NeedsApproval, said)
@@ -92,7 +92,7 @@ func TestACommentApprovesACommitThatWasKnownBeforeItWasWritten(t *testing.T) {
 	t.Run("heard of", func(t *testing.T) {
 		h, asked := asking(t)
 		push := h.push(asked.Add(time.Minute))
-		_, err := h.desk.SyncPullRequest(t.Context(), push)
+		_, err := h.service.SyncPullRequest(t.Context(), push)
 		require.NoError(t, err)
 		require.Contains(t, h.approves(1, push.PR.UpdatedAt.Add(time.Second), "/ocp approve"), "at `bbbbbbb`")
 		require.False(t, h.only().NeedsApproval)
@@ -109,7 +109,7 @@ func TestACommentApprovesACommitThatWasKnownBeforeItWasWritten(t *testing.T) {
 	t.Run("pushed once it was worked", func(t *testing.T) {
 		h, asked := asking(t)
 		require.Contains(t, h.approves(1, asked.Add(time.Second), "/ocp approve"), "at `6dcb09b`")
-		_, err := h.desk.SyncPullRequest(t.Context(), h.push(asked.Add(2*time.Second)))
+		_, err := h.service.SyncPullRequest(t.Context(), h.push(asked.Add(2*time.Second)))
 		require.NoError(t, err)
 		require.Equal(t, []string{headA}, h.query(`SELECT head FROM approvals WHERE state = 'approved'`))
 	})
@@ -170,9 +170,9 @@ func TestACommentWithoutATimeApprovesNoCommitThatItDoesNotName(t *testing.T) {
 	require.False(t, h.only().NeedsApproval)
 }
 
-func (h *house) clickApprove(cause, actor, head string) string {
+func (h *fixture) clickApprove(cause, actor, head string) string {
 	h.Helper()
-	note, err := h.desk.CheckAction(h.Context(), pulls.CheckEvent{
+	note, err := h.service.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: h.clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -201,7 +201,7 @@ func TestTheApproveButtonIsForTheCommitOfItsCheck(t *testing.T) {
 			h, asked := asking(t)
 			push := h.push(asked.Add(time.Minute))
 			if heard {
-				_, err := h.desk.SyncPullRequest(t.Context(), push)
+				_, err := h.service.SyncPullRequest(t.Context(), push)
 				require.NoError(t, err)
 			}
 			h.clickApprove("d1", "maya", headA)

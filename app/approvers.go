@@ -20,7 +20,7 @@ func approversOnGitHub(w ClusterRequest, v policy.Verdict) []string {
 	}
 	var out []string
 	roles := voters(string(v.Approval.By))
-	for _, id := range w.book.Catalogue.Identities {
+	for _, id := range w.catalogue.Catalogue.Identities {
 		if id.Source != profiles.SourceGitHub || !slices.Contains(roles, policy.Role(id.Role)) {
 			continue
 		}

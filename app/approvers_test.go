@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -16,11 +16,11 @@ import (
 func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 	for _, by := range []string{"requester", "platform_admin"} {
 		for _, self := range []bool{false, true} {
-			h := houseWith(t, careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
+			h := fixtureWith(t, careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
 			h.labeled("maya", label)
 			require.True(t, h.only().NeedsApproval)
 			maya := policy.Principal{ID: "github:maya", Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
-			page, _, err := h.desk.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
+			page, _, err := h.service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
 			require.NoError(t, err)
 			require.Equal(t, self, page[0].MayVote, "the pages offer it")
 
@@ -50,23 +50,23 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 		"with roles of its own":       {profile, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := houseWith(t, desktest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
+			h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
 			boss, chief := policy.As("saml:boss", "Boss", policy.PlatformAdmin), policy.As("saml:chief", "Chief", policy.PlatformAdmin)
 			lead := policy.As("saml:lead", "Lead", policy.PlatformAdmin, "platform")
-			made, err := h.desk.Create(t.Context(), boss, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+			made, err := h.service.Create(t.Context(), boss, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 				Name: "shop", Profile: c.profile, Team: "platform", CostCenter: "sandbox", Environment: "test",
 			}})
 			require.NoError(t, err)
 			row := made.Row
 			require.NotEmpty(t, row.ID, made.Verdict.Words())
-			desktest.Ready(t, h.store, desktest.Shelf(h.shelf), row)
-			asked, err := h.desk.BreakGlass(t.Context(), boss, row.ID, app.Deed{Door: policy.DoorAPI, Why: "the oauth pods are down"})
+			servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), row)
+			asked, err := h.service.BreakGlass(t.Context(), boss, row.ID, app.Deed{Door: policy.DoorAPI, Why: "the oauth pods are down"})
 			require.NoError(t, err)
 
-			seen, err := h.desk.Approval(t.Context(), lead, asked.ID)
+			seen, err := h.service.Approval(t.Context(), lead, asked.ID)
 			require.NoError(t, err)
 			require.Equal(t, c.mayGrant, seen.MayVote)
-			_, err = h.desk.Vote(t.Context(), lead, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.service.Vote(t.Context(), lead, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			if c.mayGrant {
 				require.NoError(t, err)
 				return
@@ -74,9 +74,9 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			require.Equal(t, app.Denied, app.KindOf(err))
 			require.ErrorContains(t, err, "for platform admins of every team to grant")
 			require.Contains(t, seen.WhyNot, "for platform admins of every team to grant")
-			_, err = h.desk.Vote(t.Context(), boss, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.service.Vote(t.Context(), boss, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			require.Equal(t, app.Denied, app.KindOf(err), "who asked never")
-			_, err = h.desk.Vote(t.Context(), chief, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.service.Vote(t.Context(), chief, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			require.NoError(t, err)
 		})
 	}

@@ -21,20 +21,20 @@ func typed(login string, account int64, body string) pulls.CommentEvent {
 }
 
 // seenThenAway has GitHub report a person's permission, and then go away.
-func (h *house) seenThenAway(login string, account int64) {
+func (h *fixture) seenThenAway(login string, account int64) {
 	h.Helper()
 	h.labeled("will", label)
-	_, err := h.desk.Comment(h.Context(), typed(login, account, "/ocp status"))
+	_, err := h.service.Comment(h.Context(), typed(login, account, "/ocp status"))
 	require.NoError(h, err)
 	h.github.down.Store(true)
 }
 
 func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.seenThenAway("maya", 7)
 	destroy := typed("maya", 7, "/ocp destroy\n/ocp status")
 	for range 2 { // it is tried again while GitHub is away
-		_, err := h.desk.Comment(t.Context(), destroy)
+		_, err := h.service.Comment(t.Context(), destroy)
 		require.ErrorIs(t, err, errDown, "its answer waits for GitHub")
 	}
 	row := h.only()
@@ -42,7 +42,7 @@ func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *t
 	require.Contains(t, row.WishWhy, "GitHub gave no answer, and their permission maintain was seen at")
 
 	h.github.down.Store(false)
-	note, err := h.desk.Comment(t.Context(), destroy)
+	note, err := h.service.Comment(t.Context(), destroy)
 	require.NoError(t, err)
 	require.Contains(t, note, "already going")
 	require.Len(t, h.query(`SELECT id FROM jobs WHERE job_type = 'DESTROY'`), 1)
@@ -70,13 +70,13 @@ func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 		}()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.seenThenAway("maya", 7)
 			if given.aged != "" {
 				require.Len(t, h.query(given.aged), 1)
 			}
 			before := h.only()
-			_, err := h.desk.Comment(t.Context(), given.event)
+			_, err := h.service.Comment(t.Context(), given.event)
 			require.ErrorIs(t, err, errDown)
 			require.Equal(t, before.Ends, h.only().Ends)
 			require.Equal(t, lifecycle.Present, h.only().Wish)
@@ -85,36 +85,36 @@ func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 }
 
 func TestThePermissionThatGitHubReportedLastReplacesTheOneBefore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	for _, permission := range []string{"write", "read"} {
 		h.github.permission["maya"] = permission
 		e := typed("maya", 7, "/ocp status")
 		e.ID = int64(len(permission))
-		_, err := h.desk.Comment(t.Context(), e)
+		_, err := h.service.Comment(t.Context(), e)
 		require.NoError(t, err)
 	}
 	h.github.down.Store(true)
-	_, err := h.desk.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
+	_, err := h.service.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
 	require.ErrorIs(t, err, errDown)
 	require.Equal(t, lifecycle.Present, h.only().Wish)
 }
 
 func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.seenThenAway("maya", 7)
 	click := pulls.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
-	_, err := h.desk.CheckAction(t.Context(), click)
+	_, err := h.service.CheckAction(t.Context(), click)
 	require.ErrorIs(t, err, errDown)
 	require.Equal(t, lifecycle.Absent, h.only().Wish)
 }
 
 func TestACommentThatIsHeldUpEndsItsClusterAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
-	require.NoError(t, h.desk.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
+	require.NoError(t, h.service.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
 	require.Equal(t, lifecycle.Present, h.only().Wish, "GitHub answers, and they may not")
-	require.NoError(t, h.desk.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
+	require.NoError(t, h.service.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
 	require.Equal(t, lifecycle.Absent, h.only().Wish)
 	require.NotContains(t, h.only().WishWhy, "gave no answer")
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (h *house) click(cause, actor, button string, row store.Row) string {
+func (h *fixture) click(cause, actor, button string, row store.Row) string {
 	h.Helper()
-	note, err := h.desk.CheckAction(h.Context(), pulls.CheckEvent{
+	note, err := h.service.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -50,14 +50,14 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Empty(t, h.query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
 	require.Empty(t, h.query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
-	note, err := h.desk.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
+	note, err := h.service.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
 	require.NoError(t, err)
 	require.Equal(t, "no cluster of this repository", note)
 }
 
-func (h *house) dispatch(cause, actor, kind, payload string) string {
+func (h *fixture) dispatch(cause, actor, kind, payload string) string {
 	h.Helper()
-	note, err := h.desk.Dispatch(h.Context(), pulls.DispatchEvent{
+	note, err := h.service.Dispatch(h.Context(), pulls.DispatchEvent{
 		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -86,7 +86,7 @@ func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
 }
 
 func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("defaultProfile: aws-standard\n")
 	h.github.installed = map[string]int64{repo: 5001}
 	h.labeled("will", label)

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func opened(t *testing.T) *house {
-	h := newHouse(t)
+func opened(t *testing.T) *fixture {
+	h := newFixture(t)
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	return h
 }
@@ -137,7 +137,7 @@ func TestBotsEditsAndTalkAreIgnored(t *testing.T) {
 	bot, edit, talk := base, base, base
 	bot.Bot, edit.Action, talk.Body = true, "edited", "what about an ocp cluster?"
 	for _, e := range []pulls.CommentEvent{bot, edit, talk} {
-		_, err := h.desk.Comment(t.Context(), e)
+		_, err := h.service.Comment(t.Context(), e)
 		require.NoError(t, err)
 	}
 	require.Empty(t, h.clusters())
@@ -146,7 +146,7 @@ func TestBotsEditsAndTalkAreIgnored(t *testing.T) {
 }
 
 func TestAPullRequestNeverSeenIsAskedFromGitHub(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	pr := h.pr(true)
 	pr.Fork = true
 	h.github.prs = map[int]store.PullRequest{41: pr}
@@ -222,9 +222,9 @@ func TestATakenNameIsAConflictInWords(t *testing.T) {
 
 // The App may be installed anew without that having been told: a comment says by which installation it is reached now.
 func TestACommentIsAnsweredByTheInstallationThatToldIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.sync(h.event("opened", "will", true))
-	_, err := h.desk.Comment(t.Context(), pulls.CommentEvent{
+	_, err := h.service.Comment(t.Context(), pulls.CommentEvent{
 		Installation: 7001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp status",
 	})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -27,11 +27,11 @@ type Asked struct {
 // Create judges a request for a cluster and writes what becomes of it. A refusal of policy is a result: the verdict says why,
 // and Refused turns it into an error where a door wants one. What could not be read, or says what nobody could have, is an
 // error that names every wrong field, policy's among them.
-func (d *Desk) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
+func (d *Service) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Created{}, err
 	}
-	w, wrong := d.prepare(p, a, d.book(), time.Now())
+	w, wrong := d.prepare(p, a, d.catalogue(), time.Now())
 	if len(wrong) > 0 {
 		return Created{}, Refused(d.evaluate(w, policy.Usage{}, time.Now()), wrong)
 	}
@@ -48,7 +48,7 @@ type Preview struct {
 // DryRun does what Create does at this moment up to the commit, and keeps nothing: a name that is taken, a full quota and an
 // approval are found as the real call finds them. What a person should correct stands among the checks. Only what is no request
 // at all is an error.
-func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
+func (d *Service) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Preview{}, err
 	}
@@ -59,7 +59,7 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 	if err != nil {
 		return Preview{}, fmt.Errorf("read the clock: %w", err)
 	}
-	inForce := d.book()
+	inForce := d.catalogue()
 	if err := d.keepPeople(ctx, inForce); err != nil {
 		return Preview{}, err
 	}
@@ -70,7 +70,7 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 	if len(wrong) == 0 {
 		return d.Rehearse(ctx, w)
 	}
-	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.Request, w.book.Catalogue), "", w.book.Catalogue))
+	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.Request, w.catalogue.Catalogue), "", w.catalogue.Catalogue))
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
@@ -78,7 +78,7 @@ func (d *Desk) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview
 }
 
 // rehearse creates a wish and rolls it back. That its name is taken is a result here, as every other refusal is.
-func (d *Desk) Rehearse(ctx context.Context, w ClusterRequest) (Preview, error) {
+func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, error) {
 	w.rehearsed = true
 	made, err := d.CreateFrom(ctx, w)
 	var taken *Error
@@ -118,15 +118,15 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 }
 
 // prepare makes a wish of a request, and says what is wrong with it beside what policy will say.
-func (d *Desk) prepare(p policy.Principal, a Asked, b book.Book, now time.Time) (ClusterRequest, []Field) {
+func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(a.Wrong) { // nothing was read that could be judged
-		return ClusterRequest{book: b}, a.Wrong
+		return ClusterRequest{catalogue: b}, a.Wrong
 	}
 	p = named(p, b.Catalogue)
 	r, endless := a.Request.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(a.Wrong, endless, wrong)
-	w := ClusterRequest{Request: r.wish(p, a.Door), book: b}
+	w := ClusterRequest{Request: r.wish(p, a.Door), catalogue: b}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

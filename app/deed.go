@@ -30,7 +30,7 @@ func (d Deed) IdempotencyKey(p policy.Principal) string {
 }
 
 // by is the deed as the store keeps it.
-func (d *Desk) Origin(deed Deed, p policy.Principal) store.Deed {
+func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
 	return store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version}
 }
 
@@ -60,7 +60,7 @@ func CheckReason(d Deed, required bool) (Deed, error) {
 
 // after is the cluster as it stands after a change. contradicts are the words for what the store refused; what somebody
 // else changed first is stale.
-func (d *Desk) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
+func (d *Service) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
 	refused := Unaffordable(err)
 	switch {
 	case refused != nil:

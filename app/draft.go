@@ -18,8 +18,8 @@ var checkFields = map[string]string{
 // Draft judges a create request and freezes what a runner would be given, by the same code as an acceptance does, and
 // keeps none of it: the ids in it are nobody's, and quotas are taken to be empty. wrong are fields that could not even be
 // read. What is wrong comes back as one Error with every field; notes are what a person should know though nothing is wrong.
-func (d *Desk) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
-	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI}, d.book(), now)
+func (d *Service) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
+	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI}, d.catalogue(), now)
 	verdict := policy.Verdict{}
 	if !unreadable(wrong) {
 		verdict = d.evaluate(w, policy.Usage{}, now)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -22,11 +22,11 @@ const whole = `{
 
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0wKz7lEfhqE8VfUMLxVdIYSQG4mAsXVCGCGIw8rLmF maya"
 
-// drafts is a desk that judges and keeps nothing.
-func drafts(t testing.TB) *app.Desk {
-	terms, err := book.Embedded()
+// drafts is a service that judges and keeps nothing.
+func drafts(t testing.TB) *app.Service {
+	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
-	return app.New(app.Config{Book: func() book.Book { return terms }, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
+	return app.New(app.Config{Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
 }
 
 var requester = policy.As("cli", "maya", policy.Requester)
@@ -121,10 +121,10 @@ func FuzzReadingARequestNeverPanics(f *testing.F) {
 	f.Add(whole)
 	f.Add("extraTags: {a: [b], a: c}\nttlHours: 1e9\n")
 	f.Add("&a [*a]")
-	desk := drafts(f)
+	service := drafts(f)
 	f.Fuzz(func(t *testing.T, body string) {
 		request, wrong := app.ReadCreateRequest(strings.NewReader(body))
-		_, _, err := desk.Draft(requester, request, wrong, time.Now())
+		_, _, err := service.Draft(requester, request, wrong, time.Now())
 		require.True(t, err == nil || app.KindOf(err) == app.Invalid, err)
 	})
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-func (h *house) tried(p policy.Principal, name, profile string) app.Preview {
+func (h *fixture) tried(p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
-	preview, err := h.desk.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+	preview, err := h.service.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
@@ -20,7 +20,7 @@ func (h *house) tried(p policy.Principal, name, profile string) app.Preview {
 }
 
 // kept counts what asking for a cluster leaves behind.
-func (h *house) kept() []string {
+func (h *fixture) kept() []string {
 	h.Helper()
 	return h.query(`SELECT count(*)::text FROM clusters UNION ALL SELECT count(*)::text FROM cluster_requests UNION ALL SELECT count(*)::text FROM jobs
 		UNION ALL SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM approvals UNION ALL SELECT count(*)::text FROM turns
@@ -28,7 +28,7 @@ func (h *house) kept() []string {
 }
 
 func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
-	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"policies/big.yaml": "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need an approval.}\n",
 	}))
 	maya := seatedIn("oidc:https://issuer.example.com#maya", "platform")

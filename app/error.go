@@ -37,7 +37,7 @@ type Field struct {
 // Error implements error with the words for people.
 func (e *Error) Error() string { return e.Message }
 
-// KindOf tells the kind of an error of the desk; empty for anything internal.
+// KindOf tells the kind of an error of the service; empty for anything internal.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {

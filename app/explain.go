@@ -34,7 +34,7 @@ type End struct {
 
 // Explain says why a cluster was accepted, why it stands where it stands, when and why it ends, and what the principal can
 // do about it.
-func (d *Desk) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
+func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Explanation{}, err

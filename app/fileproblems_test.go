@@ -10,22 +10,22 @@ import (
 )
 
 func TestAFileIsRemarkedOnByItselfAndThenByTheCatalogue(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	const at = profiles.RepositoryFilePath
-	require.Empty(t, h.desk.FileProblems([]byte("defaultProfile: aws-minimal-test\n")))
+	require.Empty(t, h.service.FileProblems([]byte("defaultProfile: aws-minimal-test\n")))
 	require.Equal(t, []chatops.Annotation{
 		{Path: at, Line: 2, Level: "failure", Title: "forks", Message: `"allow"; accepted: one of approve, deny`},
-	}, h.desk.FileProblems([]byte("defaultProfile: nobodys\nforks: allow\n")), "a file that cannot be read holds no doubts")
-	doubts := h.desk.FileProblems([]byte("\ndefaultProfile: nobodys\n"))
+	}, h.service.FileProblems([]byte("defaultProfile: nobodys\nforks: allow\n")), "a file that cannot be read holds no doubts")
+	doubts := h.service.FileProblems([]byte("\ndefaultProfile: nobodys\n"))
 	require.Len(t, doubts, 1)
 	require.Equal(t, []any{2, "warning", "defaultProfile"}, []any{doubts[0].Line, doubts[0].Level, doubts[0].Title})
 	require.Contains(t, doubts[0].Message, `"nobodys", which fits no profile of the catalogue; accepted: aws-minimal-test`)
 }
 
 func TestOurLabelsAreOfWhatPeopleCanHaveByThemselves(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ours := func() (names []string) {
-		labels, err := h.desk.OurLabels(t.Context(), 5001, repo)
+		labels, err := h.service.OurLabels(t.Context(), 5001, repo)
 		require.NoError(t, err)
 		for _, l := range labels {
 			names = append(names, l.Name)

@@ -10,16 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/policy/rules"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // careful is the program's own catalogue with a rule that asks for a word, and somebody whose word counts.
-func careful(t *testing.T, terms profiles.ApprovalTerms) book.Book {
+func careful(t *testing.T, terms profiles.ApprovalTerms) catalogue.Catalogue {
 	t.Helper()
-	b, err := book.Embedded()
+	b, err := catalogue.Embedded()
 	require.NoError(t, err)
 	set, problems := rules.Compile([]profiles.Policy{{Name: "careful", Rules: []profiles.Rule{
 		{Name: "all", When: "true", Effect: profiles.EffectRequireApproval, Message: "Somebody has to agree.", Approval: terms},
@@ -33,7 +33,7 @@ func careful(t *testing.T, terms profiles.ApprovalTerms) book.Book {
 }
 
 func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)
 	row := h.only()
 	require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
@@ -54,7 +54,7 @@ func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
 
 // A process that dies behind the vote leaves its answer too: the comment is processed again and is not told that it came late.
 func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)
 	h.comment(1, "maya", "/ocp approve")
 	require.Equal(t, []string{"true"}, h.query(`
@@ -65,7 +65,7 @@ func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
 }
 
 func TestTwoWordsAreTwoPersons(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{Count: 2, By: "requester"}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{Count: 2, By: "requester"}))
 	h.github.permission["paul"] = "write"
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp approve")
@@ -78,7 +78,7 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 
 // A push that was worked while a wish was judged found nothing yet whose approval it could make void.
 func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	pushed := h.pr(true)
 	pushed.Head = strings.Repeat("b", 40)
@@ -95,7 +95,7 @@ func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 }
 
 func TestAPushMakesAnApprovalVoid(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)
 	before, _, err := h.store.Approvals(t.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(t, err)
@@ -108,14 +108,14 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.Len(t, after, 1)
 	require.NotEqual(t, before[0].ID, after[0].ID)
 	require.Equal(t, pushed.Head, after[0].Head)
-	_, err = h.desk.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Door: policy.DoorAPI})
+	_, err = h.service.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.comment(1, "maya", "/ocp approve")
 	require.Contains(t, h.replies()[0], "at `bbbbbbb`")
 }
 
 func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("maya", label)
 	h.comment(1, "will", "/ocp approve")
 	require.True(t, h.only().NeedsApproval)
@@ -126,13 +126,13 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	handle, _, _ := strings.Cut(rest, " ")
 	boss := policy.As("saml:boss", "Boss", policy.PlatformAdmin)
 	boss.Proof = adminsProof()
-	link, err := h.desk.LinkFor(t.Context(), boss, handle)
+	link, err := h.service.LinkFor(t.Context(), boss, handle)
 	require.NoError(t, err)
 	require.Equal(t, "github:will", link.Account)
-	got, err := h.desk.Redeem(t.Context(), boss, handle, app.Deed{Door: policy.DoorWeb})
+	got, err := h.service.Redeem(t.Context(), boss, handle, app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 	require.Equal(t, "github:will", got.Account)
-	accounts, err := h.desk.Accounts(t.Context(), boss)
+	accounts, err := h.service.Accounts(t.Context(), boss)
 	require.NoError(t, err)
 	require.Equal(t, []string{"github:will"}, accounts)
 	h.comment(3, "will", "/ocp approve")
@@ -143,13 +143,13 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 }
 
 func TestTheCatalogueInForceJudges(t *testing.T) {
-	h := newHouse(t)
-	h.book.Quotas = []profiles.Quota{{Name: "none", Scope: profiles.ScopeTeam, Live: 1}}
+	h := newFixture(t)
+	h.catalogue.Quotas = []profiles.Quota{{Name: "none", Scope: profiles.ScopeTeam, Live: 1}}
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp create aws-standard")
 	require.Len(t, h.clusters(), 1)
 	require.Contains(t, h.replies()[0], "has 1 of the 1 clusters that quota none allows at once")
-	h.book.Quotas = nil
+	h.catalogue.Quotas = nil
 	h.comment(2, "will", "/ocp create aws-standard")
 	require.Len(t, h.clusters(), 2, "a changed catalogue counts at once")
 }

@@ -12,11 +12,11 @@ import (
 
 // Whoever may write to a repository decides about its team's clusters, and about no other team's.
 func TestAClusterThatWasGivenAwayIsNotTheRepositorysAnyMore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("maya", label)
 	row := h.only()
 	both := policy.Principal{ID: "saml:both", Name: "both", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}, {Role: policy.Requester, Team: "security"}}}
-	_, err := h.desk.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Door: policy.DoorAPI})
+	_, err := h.service.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err)
 	for id, command := range []string{"/ocp destroy", "/ocp extend 1h"} {
 		h.comment(int64(id+1), "will", command)

@@ -12,15 +12,15 @@ import (
 )
 
 // release makes a cluster one that is gone, as a finished teardown leaves it.
-func (h *house) release(row store.Row) {
+func (h *fixture) release(row store.Row) {
 	h.Helper()
 	h.query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'by hand', teardown = 'DESTROY',
 		destroyed_at = now() WHERE id = $1 RETURNING id`, row.ID)
 }
 
-func (h *house) named(p policy.Principal, name string) store.Row {
+func (h *fixture) named(p policy.Principal, name string) store.Row {
 	h.Helper()
-	made, err := h.desk.Create(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+	made, err := h.service.Create(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 		Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
@@ -33,36 +33,36 @@ func seatedIn(id, team string) policy.Principal {
 }
 
 func TestAClusterThatIsGoneKeepsItsName(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	maya, stranger := seatedIn("oidc:https://issuer.example.com#maya", "platform"), seatedIn("oidc:https://issuer.example.com#sam", "payments")
 	older := h.named(maya, "demo")
 	h.release(older)
 	newer := h.named(maya, "demo")
 
-	row, err := h.desk.Cluster(t.Context(), maya, "demo")
+	row, err := h.service.Cluster(t.Context(), maya, "demo")
 	require.NoError(t, err)
 	require.Equal(t, newer.ID, row.ID, "the live one comes first")
 	h.release(newer)
 
 	for read, do := range map[string]func(p policy.Principal) (string, error){
 		"status": func(p policy.Principal) (string, error) {
-			d, err := h.desk.Get(t.Context(), p, "demo", 10)
+			d, err := h.service.Get(t.Context(), p, "demo", 10)
 			return d.Row.ID, err
 		},
 		"explain": func(p policy.Principal) (string, error) {
-			e, err := h.desk.Explain(t.Context(), p, "demo")
+			e, err := h.service.Explain(t.Context(), p, "demo")
 			return e.Row.ID, err
 		},
 		"logs": func(p policy.Principal) (string, error) {
-			l, err := h.desk.Log(t.Context(), p, "demo", "", 10)
+			l, err := h.service.Log(t.Context(), p, "demo", "", 10)
 			return l.Job.Cluster, err
 		},
 		"timeline": func(p policy.Principal) (string, error) {
-			e, err := h.desk.Timeline(t.Context(), p, "demo")
+			e, err := h.service.Timeline(t.Context(), p, "demo")
 			return clusterOf(e), err
 		},
 		"jobs": func(p policy.Principal) (string, error) {
-			jobs, _, err := h.desk.Jobs(t.Context(), p, store.JobFilter{Cluster: "demo"})
+			jobs, _, err := h.service.Jobs(t.Context(), p, store.JobFilter{Cluster: "demo"})
 			if len(jobs) == 0 {
 				return "", err
 			}
@@ -89,19 +89,19 @@ func clusterOf(events []store.Event) string {
 }
 
 func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	maya := seatedIn("oidc:https://issuer.example.com#maya", "platform")
 	made := h.named(maya, "demo")
 	h.release(made)
 	before := h.query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`)
-	row, job, err := h.desk.Destroy(t.Context(), maya, "demo", app.Deed{Door: policy.DoorAPI})
+	row, job, err := h.service.Destroy(t.Context(), maya, "demo", app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err)
 	require.Equal(t, made.ID, row.ID)
 	require.NotEmpty(t, job)
 	require.Contains(t, app.Destroying(row), "demo is gone: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	require.Equal(t, before, h.query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
-	_, err = h.desk.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
+	_, err = h.service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	require.ErrorContains(t, err, "demo is gone")
 }

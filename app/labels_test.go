@@ -12,12 +12,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "toni", Action: "labeled", Label: label}
 	h.sync(e)
 	h.sync(e)
@@ -37,7 +37,7 @@ func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 }
 
 func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	pr := h.pr(true, label)
 	pr.Author = "maya" // who may
 	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
@@ -45,7 +45,7 @@ func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
 }
 
 func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.permission["triage-bot[bot]"] = "write"
 	h.labeled("triage-bot[bot]", label)
 	require.Empty(t, h.clusters())
@@ -56,7 +56,7 @@ func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
 }
 
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	gone := pulls.PullRequestEvent{PR: h.pr(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
 	require.Contains(t, h.sync(gone), "comes back")
@@ -74,7 +74,7 @@ func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *tes
 // Between our taking it off and our putting it back lie a webhook and GitHub's pace: whatever happens meanwhile tells of a pull
 // request without the label.
 func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	unlabeled := pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label}
 	h.github.stands(unlabeled.PR)
@@ -92,7 +92,7 @@ func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 }
 
 func TestALabelOnWhatACommentAskedForGoesWithItToo(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", "bug")
 	h.comment(1, "will", "/ocp create")
 	places := func() []string { return h.query(`SELECT kind FROM subscribers WHERE kind = 'github_label'`) }
@@ -106,14 +106,14 @@ func TestALabelOnWhatACommentAskedForGoesWithItToo(t *testing.T) {
 }
 
 func TestTwoProfilesAtOnceAreTwoClusters(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.sync(h.event("opened", "will", true, label, "ocp/aws-standard"))
 	require.Equal(t, 2, len(h.clusters()))
 }
 
 func TestOneLabelOnManyPullRequestsIsAWishForEach(t *testing.T) {
-	h := newHouse(t)
-	h.book.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 3}}
+	h := newFixture(t)
+	h.catalogue.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 3}}
 	for n := range 12 {
 		actor := "will"
 		if n%2 == 1 {
@@ -130,7 +130,7 @@ func TestOneLabelOnManyPullRequestsIsAWishForEach(t *testing.T) {
 }
 
 func TestALabelSaysHowLong(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", "ocp-ttl/8", "ocp-ttl/bogus", label)
 	row := h.only()
 	require.Equal(t, 8*time.Hour, row.TTL)
@@ -169,7 +169,7 @@ func TestALabelSaysHowLong(t *testing.T) {
 }
 
 func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("keep: 3h\n")
 	h.labeled("will", label)
 	h.labeled("toni", label, chatops.KeepLabel)
@@ -190,7 +190,7 @@ func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 }
 
 func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.installed = map[string]int64{repo: 5001}
 	admin := policy.As("saml:ada", "Ada", policy.PlatformAdmin)
 	for name, c := range map[string]struct {
@@ -205,16 +205,16 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 		"not installed":        {admin, "acme/else", app.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := h.desk.EnsureLabels(t.Context(), c.who, c.repo, app.Deed{Door: policy.DoorAPI})
+			id, err := h.service.EnsureLabels(t.Context(), c.who, c.repo, app.Deed{Door: policy.DoorAPI})
 			require.Equal(t, c.kind, app.KindOf(err))
 			require.Equal(t, c.kind == "", id != "")
 		})
 	}
 	require.Equal(t, []string{"ensure_labels "}, h.effects())
 	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'labels_asked'`), 1)
-	terms, err := book.Embedded()
+	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
-	offline, _ := newServices(app.Config{Store: h.store, Book: func() book.Book { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
+	offline, _ := newServices(app.Config{Store: h.store, Catalogue: func() catalogue.Catalogue { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
 	_, err = offline.EnsureLabels(t.Context(), admin, repo, app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err, "the half without GitHub leaves it to the other")
 }

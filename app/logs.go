@@ -17,7 +17,7 @@ type Log struct {
 }
 
 // Log returns the last lines of the log of one of a cluster's jobs: of the newest, where job is empty. It is redacted.
-func (d *Desk) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
+func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Log{}, err
@@ -52,7 +52,7 @@ type Reader struct {
 
 // FollowLog reads on behind a log until its job has ended, ctx ends or the reader returns an error. Who reads, and whether
 // the cluster may be seen, is looked at anew each time. It returns the job as it stands.
-func (d *Desk) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
+func (d *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
 	changes, stop := d.store.Follow(ctx, l.Job.Cluster)
 	defer stop()
 	beats := time.NewTicker(r.Every)
@@ -78,7 +78,7 @@ func (d *Desk) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error
 }
 
 // readOn reads everything that is there, and the job before it: once that has ended nothing is added.
-func (d *Desk) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
+func (d *Service) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
 	job, _, err := d.job(ctx, r.Who(), l.Job.ID)
 	if err != nil {
 		return store.Job{}, err

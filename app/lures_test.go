@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/rendered"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -23,7 +23,7 @@ var lures = []string{
 }
 
 // clean requires that nothing that was said on GitHub so far calls anybody or leads anywhere but to us.
-func (h *house) clean(about string, bodies ...string) {
+func (h *fixture) clean(about string, bodies ...string) {
 	h.Helper()
 	own := rendered.Own{Links: []string{"http://127.0.0.1:8080/", "https://console-openshift-console.apps.pr41-shop.labs.example.com", "https://api.pr41-shop.labs.example.com"}, Mentions: []string{"will", "maya"}}
 	for _, body := range bodies {
@@ -37,9 +37,9 @@ func quotedFor(text string) string {
 }
 
 func TestNoWordsOfACommandPlaceALink(t *testing.T) {
-	h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 	h.labeled("will", label)
-	desktest.Ready(t, h.store, desktest.Shelf(h.shelf), h.only())
+	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
 	id := int64(0)
 	for _, lure := range lures {
 		word := quotedFor(lure)
@@ -64,7 +64,7 @@ func TestNoWordsOfACommandPlaceALink(t *testing.T) {
 
 func TestNoBranchFileOrLabelPlacesALink(t *testing.T) {
 	for _, lure := range lures {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.github.files = map[string]string{lure: "profiles: [" + quotedFor(lure) + "]\nttl: " + quotedFor(lure) + "\n" + quotedFor(lure) + ": 1\n"}
 		pr := h.pr(true, label, "ocp/"+lure, "ocp-ttl/"+lure)
 		pr.Base, pr.HeadRef, pr.Author = lure, lure, lure
@@ -74,7 +74,7 @@ func TestNoBranchFileOrLabelPlacesALink(t *testing.T) {
 		}
 		require.Len(t, h.replies(), 3)
 		h.clean(lure, h.replies()...)
-		run := chatops.ConfigCheck(profiles.RepositoryFilePath, h.desk.FileProblems([]byte(h.github.files[lure])))
+		run := chatops.ConfigCheck(profiles.RepositoryFilePath, h.service.FileProblems([]byte(h.github.files[lure])))
 		require.NotEmpty(t, run.Annotations)
 		h.clean("the file's check", run.Summary)
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (h *house) moved(e pulls.RepositoryEvent) string {
+func (h *fixture) moved(e pulls.RepositoryEvent) string {
 	h.Helper()
 	e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
-	note, err := h.desk.RepositoryMoved(h.Context(), e)
+	note, err := h.service.RepositoryMoved(h.Context(), e)
 	require.NoError(h, err)
 	return note
 }
@@ -29,7 +29,7 @@ func reached(name string) app.RepositoryState {
 }
 
 // numbered has the label set on a pull request of repository 900.
-func (h *house) numbered() store.Row {
+func (h *fixture) numbered() store.Row {
 	h.Helper()
 	e := h.event("labeled", "will", true, label)
 	e.Label, e.PR.RepoID = label, 900
@@ -75,7 +75,7 @@ func TestWhatHappensToARepository(t *testing.T) {
 			answers: map[string]app.RepositoryState{repo: is(func(s *app.RepositoryState) { s.Archived = true })}, repo: repo, ends: "acme/shop was archived"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			row := h.numbered()
 			c.event.RepoID = 900
 			unchanged := func(why string) {
@@ -92,7 +92,7 @@ func TestWhatHappensToARepository(t *testing.T) {
 			h.github.down.Store(true)
 			e := c.event
 			e.Installation = 5001
-			_, err := h.desk.RepositoryMoved(t.Context(), e)
+			_, err := h.service.RepositoryMoved(t.Context(), e)
 			require.ErrorIs(t, err, errDown, "it is asked again")
 			require.Empty(t, app.KindOf(err))
 			unchanged("GitHub does not answer")
@@ -114,7 +114,7 @@ func TestWhatHappensToARepository(t *testing.T) {
 }
 
 func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.numbered()
 	state := reached(repo)
 	state.Archived = true
@@ -124,7 +124,7 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	seen.PR.RepoID, seen.Archived = 900, true
 	h.sync(seen)
 	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "it is seen all the time")
-	_, err := h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+	_, err := h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
 	require.NoError(t, err)
 	require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
 	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
@@ -140,7 +140,7 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 }
 
 func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.numbered()
 	h.github.repos = map[string]app.RepositoryState{repo: {ID: 900, Name: repo}} // it is public
 	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
@@ -164,12 +164,12 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 		"deleted":   {pulls.InstallationEvent{Action: "deleted"}, pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{repo}}, "the App was removed from acme/shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.labeled("will", label)
 			change := func(e pulls.InstallationEvent) string {
 				h.Helper()
 				e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
-				note, err := h.desk.InstallationChanged(t.Context(), e)
+				note, err := h.service.InstallationChanged(t.Context(), e)
 				require.NoError(t, err)
 				return note
 			}
@@ -184,7 +184,7 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			h.github.down.Store(true)
 			e := c.gone
 			e.Installation = 5001
-			_, err := h.desk.InstallationChanged(t.Context(), e)
+			_, err := h.service.InstallationChanged(t.Context(), e)
 			require.ErrorIs(t, err, errDown, "it is asked again")
 			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub does not answer")
 			h.github.down.Store(false)
@@ -206,40 +206,40 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 }
 
 func TestAnInstallationThatWasMadeAnewIsFollowedWhicheverIsToldFirst(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	h.github.installed = map[string]int64{repo: 7001}
-	_, err := h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
+	_, err := h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
 	require.NoError(t, err)
 	require.True(t, h.only().Ends.PRClosed.IsZero())
 	require.EqualValues(t, 7001, h.only().PR.Installation)
-	_, err = h.desk.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
+	_, err = h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
 	require.NoError(t, err)
 	require.EqualValues(t, 7001, h.only().PR.Installation, "told by one that GitHub does not name")
 }
 
 // An installation may be on thousands of repositories, each named: those that are not known here take nothing.
 func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	h.github.installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
 	e := pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
 	_, err := h.store.Alone(t.Context(), "turns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		_, err := h.desk.InstallationChanged(ctx, e)
+		_, err := h.service.InstallationChanged(ctx, e)
 		return err
 	})
 	require.NoError(t, err)
 	e.Repos = append(e.Repos, repo)
-	_, err = h.desk.InstallationChanged(t.Context(), e)
+	_, err = h.service.InstallationChanged(t.Context(), e)
 	require.NoError(t, err)
 	require.EqualValues(t, 7001, h.only().PR.Installation)
 }
 
 func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
-	h := newHouse(t)
-	h.book.Quotas = nil
+	h := newFixture(t)
+	h.catalogue.Quotas = nil
 	h.github.installed = map[string]int64{"acme/r7": 5001}
 	for n := range 25 {
 		e := h.event("labeled", "will", true, label)
@@ -254,13 +254,13 @@ func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 		}
 	}
 	suspended := pulls.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
-	_, err := h.desk.InstallationChanged(ctx, suspended)
+	_, err := h.service.InstallationChanged(ctx, suspended)
 	require.ErrorIs(t, err, context.Canceled)
 	done := len(h.query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
 	require.Positive(t, done)
 	require.Less(t, done, 24)
 	h.github.reaching = nil
-	_, err = h.desk.InstallationChanged(t.Context(), suspended)
+	_, err = h.service.InstallationChanged(t.Context(), suspended)
 	require.NoError(t, err)
 	require.EqualValues(t, 25+1, h.github.asked.Load()-before, "what was done is not asked for again; the one that was cut off is")
 	for _, row := range h.clusters() {
@@ -269,10 +269,10 @@ func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 }
 
 func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	for range 2 {
-		_, err := h.desk.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more", "")
+		_, err := h.service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more", "")
 		require.NoError(t, err)
 	}
 	require.Equal(t, "GitHub shows it no more", h.only().Ends.Reason())
@@ -284,7 +284,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 	const to = "acme/store"
 	for name, late := range map[string]time.Duration{"again": 0, "before the newest": -time.Second, "after all that was seen": time.Second} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			before := h.event("opened", "will", true)
 			before.PR.RepoID = 900
 			h.sync(before)
@@ -297,7 +297,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 			is.Repo, is.UpdatedAt = to, before.PR.UpdatedAt.Add(max(late, 0))
 			h.github.prs = map[int]store.PullRequest{41: is}
 			for range 2 {
-				_, err := h.desk.SyncPullRequest(t.Context(), e)
+				_, err := h.service.SyncPullRequest(t.Context(), e)
 				require.NoError(t, err)
 			}
 			require.Equal(t, to, h.only().PR.Repo)
@@ -312,7 +312,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 }
 
 func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	first := h.event("labeled", "will", true, label)
 	first.Label, first.PR.RepoID = label, 900
 	h.sync(first)
@@ -345,7 +345,7 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 
 // The App was installed anew, and nobody told: what tells of a pull request comes by the new number.
 func TestTheInstallationThatTellsOfAPullRequestShowsItsClusters(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	e := h.event("synchronize", "will", true, label)
 	e.PR.Installation = 7001

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAnEndSaysHowItBecameKnown(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	e := h.event(pulls.ActionSeen, "", false, label)
 	e.PR.Merged, e.Why = true, "seen by the sweep"
@@ -24,7 +24,7 @@ func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 }
 
 // outcomeOf is what of a pull request's clusters must not depend on the order in which its events came.
-func outcomeOf(h *house) string {
+func outcomeOf(h *fixture) string {
 	newest := map[string]string{}
 	for _, row := range h.clusters() {
 		newest[row.Profile] = fmt.Sprintf("%s closed=%t label=%t", row.Wish, !row.Ends.PRClosed.IsZero(), !row.Ends.LabelRemoved.IsZero())
@@ -84,7 +84,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range permutations(len(c.events)) {
-				h := newHouse(t)
+				h := newFixture(t)
 				at, events := h.pr(true), make([]pulls.PullRequestEvent, len(c.events))
 				for i, e := range c.events {
 					pr := at
@@ -117,7 +117,7 @@ func TestACommentThatCreatesIsJudgedByThePullRequestAsItStands(t *testing.T) {
 }
 
 func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	opened, labeled := h.event("opened", "rob", true), h.event("labeled", "will", true, label)
 	labeled.Label = label
 	h.github.permission["rob"] = "write"
@@ -129,7 +129,7 @@ func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 }
 
 func TestALateLabelIsNoWishOnceALaterOneWasRefused(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	first := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.labeled("toni", label)
 	h.sync(first)
@@ -137,7 +137,7 @@ func TestALateLabelIsNoWishOnceALaterOneWasRefused(t *testing.T) {
 }
 
 func TestAPushBackToTheFirstHeadIsFollowedToo(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	first := h.only().PR.Head
 	for _, head := range []string{strings.Repeat("b", 40), first} {

@@ -21,7 +21,7 @@ func (r Repository) Holds(repo string) bool {
 }
 
 // ownership finds the first line that matches the repository; the zero value when none does, which policy refuses.
-func (d *Desk) OwnershipOf(repo string) policy.Ownership {
+func (d *Service) OwnershipOf(repo string) policy.Ownership {
 	for _, line := range d.repos {
 		if line.Holds(repo) {
 			return line.Ownership

@@ -7,16 +7,16 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // KeepPeople tells the store whom the catalogue in force links. It asks the store once for each catalogue; after an error
 // the next call tries again. Without a sound catalogue it changes nothing: who was one person stays one.
-func (d *Desk) KeepPeople(ctx context.Context) error { return d.keepPeople(ctx, d.book()) }
+func (d *Service) KeepPeople(ctx context.Context) error { return d.keepPeople(ctx, d.catalogue()) }
 
-func (d *Desk) keepPeople(ctx context.Context, b book.Book) error {
+func (d *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
 	if kept := d.people.Load(); b.Hash == "" || kept != nil && *kept == b.Hash {
 		return nil
 	}
@@ -42,7 +42,7 @@ func peopleOf(c profiles.Catalogue) []store.Person {
 }
 
 // NameOf is how people are shown a principal, at every door; the control plane's own decisions need no name.
-func (d *Desk) NameOf(id string) string { return d.book().NameOf(id) }
+func (d *Service) NameOf(id string) string { return d.catalogue().NameOf(id) }
 
 // named is the principal under the display name of the catalogue's person, where there is one: clusters, tags and words of
 // policy bear it then, whichever identity asked.
@@ -54,7 +54,7 @@ func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
 }
 
 // same says whether a principal is the same person as another, by everything that is linked now.
-func (d *Desk) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
+func (d *Service) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
 	if p.ID == other {
 		return true, nil
 	}

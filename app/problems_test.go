@@ -23,15 +23,15 @@ func nonsense(fields int) string {
 	return b.String() + "}"
 }
 
-func (h *house) judged(ctx context.Context, text string) (policy.Verdict, []app.Field, error) {
+func (h *fixture) judged(ctx context.Context, text string) (policy.Verdict, []app.Field, error) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
-	v, err := h.desk.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	v, err := h.service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
 	return v.Verdict, wrong, err
 }
 
 func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	v, wrong, err := h.judged(t.Context(), nonsense(5500))
 	require.NoError(t, err)
 	require.Len(t, wrong, 51)
@@ -46,7 +46,7 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
-	_, err = h.desk.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	_, err = h.service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
 	var refused *app.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Fields, 51)
@@ -61,7 +61,7 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 
 // What a request costs grows with its length and no faster. Before, the refusals were listed anew for each field.
 func TestADryRunCostsNoMoreThanItsLength(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	text := nonsense(5500)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -72,7 +72,7 @@ func TestADryRunCostsNoMoreThanItsLength(t *testing.T) {
 }
 
 func TestADryRunEndsWithItsRequest(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := h.judged(ctx, nonsense(5500))

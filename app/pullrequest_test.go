@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/rules"
@@ -20,7 +20,7 @@ import (
 )
 
 func TestALabelBecomesACluster(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	require.Contains(t, h.labeled("will", "bug", label), "accepted aws-minimal-test as clu_")
 
 	row := h.only()
@@ -43,7 +43,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 }
 
 func TestTheSameEventTwiceChangesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.sync(e)
 	require.Equal(t, "nothing to change", h.sync(e))
@@ -54,7 +54,7 @@ func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 }
 
 func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.sync(pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
 	require.Contains(t, h.sync(labeled), "older than")
@@ -62,7 +62,7 @@ func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
 }
 
 func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	ttl := h.only().DestroyAt
 
@@ -81,7 +81,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 }
 
 func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
 	h.comment(1, "will", "/ocp create aws-standard")
 	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
@@ -90,7 +90,7 @@ func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
 }
 
 func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
 	require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.LabelRemoved, time.Minute)
@@ -99,7 +99,7 @@ func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
 }
 
 func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	first := h.pr(true, label)
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
@@ -114,14 +114,14 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 }
 
 func TestALabelIsOursInWhateverCase(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", "OCP/AWS-minimal-test")
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
 	require.True(t, h.only().Ends.LabelRemoved.IsZero())
 }
 
 func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
 	require.Empty(t, h.clusters(), "he pushed, and asked for nothing")
@@ -130,7 +130,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 }
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	seen := pulls.PullRequestEvent{PR: h.pr(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
 	require.Equal(t, "nothing to change", h.sync(seen), "who set it may be told any moment")
@@ -145,7 +145,7 @@ func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 }
 
 func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	require.Equal(t, "nothing to change", h.labeled("will", "bug", "ocpctl", "help wanted"))
 	require.Zero(t, h.github.asked.Load())
 	require.Empty(t, h.replies())
@@ -153,7 +153,7 @@ func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
 
 func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	const wrong = "ocp/aws-minimal-tset"
-	h := newHouse(t)
+	h := newFixture(t)
 	set := pulls.PullRequestEvent{PR: h.pr(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
 	h.sync(set)
 	h.sync(set)
@@ -179,7 +179,7 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 		"the server wants admins":  {"", func(s *policy.Settings) { s.Permission = "admin" }, false, "takes admin"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := houseWith(t, desktest.Catalogue(t, nil), c.set)
+			h := fixtureWith(t, servicetest.Catalogue(t, nil), c.set)
 			h.file(c.file)
 			pr := h.pr(true, label)
 			pr.Fork = c.fork
@@ -203,7 +203,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 		"a disabled profile": {"maya", "ocp/ibm-standard", "not enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			e := pulls.PullRequestEvent{PR: h.pr(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
 			require.Contains(t, h.sync(e), "refused")
 			h.sync(e)
@@ -221,19 +221,19 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 		profiles.EffectWarn:            "Worth knowing",
 	} {
 		t.Run(string(effect), func(t *testing.T) {
-			h := newHouse(t)
-			h.book.Policies = []profiles.Policy{{Name: "house", Rules: []profiles.Rule{{
+			h := newFixture(t)
+			h.catalogue.Policies = []profiles.Policy{{Name: "house", Rules: []profiles.Rule{{
 				Name: "forty-one", When: "pr.number == 41", Effect: effect, Message: "Forty-one is looked at.",
 				Approval: profiles.ApprovalTerms{For: time.Hour},
 			}}}}
 			admins := func(match map[string][]string, team string) profiles.Identity {
 				return profiles.Identity{Name: "admins", Source: profiles.SourceGitHub, Match: match, Role: string(policy.PlatformAdmin), Teams: []string{team}}
 			}
-			h.book.Catalogue.Identities = append(h.book.Catalogue.Identities,
+			h.catalogue.Catalogue.Identities = append(h.catalogue.Catalogue.Identities,
 				admins(map[string][]string{"login": {"rob", "maya", "bot-*"}}, policy.EveryTeam), admins(map[string][]string{"team": {"acme/leads"}}, policy.EveryTeam),
 				admins(map[string][]string{"login": {"ada"}}, "somebody-elses"), admins(map[string][]string{"login": {"eve"}, "repository": {"other/repo"}}, policy.EveryTeam))
 			var problems profiles.Problems
-			h.book.Rules, problems = rules.Compile(h.book.Policies)
+			h.catalogue.Rules, problems = rules.Compile(h.catalogue.Policies)
 			require.Empty(t, problems)
 			e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
 			h.sync(e)
@@ -252,7 +252,7 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 }
 
 func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("toni", label)
 	require.Empty(t, h.clusters())
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
@@ -263,7 +263,7 @@ func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
 }
 
 func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	first := h.only()
 	_, err := h.store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
@@ -280,7 +280,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 }
 
 func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	pr := h.pr(true, label)
 	pr.Repo = "other/thing"
 	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
@@ -289,10 +289,10 @@ func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 }
 
 func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.down.Store(true)
 	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	_, err := h.desk.SyncPullRequest(t.Context(), e)
+	_, err := h.service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
 	require.Empty(t, app.KindOf(err), "it is to be tried again, not answered")
 	require.Empty(t, h.query(`SELECT id FROM cluster_requests`))
@@ -302,7 +302,7 @@ func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 }
 
 func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for number := 100; number < 125; number++ {
 		labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 		closed := pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
@@ -311,7 +311,7 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 		for _, e := range []pulls.PullRequestEvent{labeled, closed} {
 			both.Go(func() error {
 				h.github.stands(e.PR)
-				_, err := h.desk.SyncPullRequest(t.Context(), e)
+				_, err := h.service.SyncPullRequest(t.Context(), e)
 				return err
 			})
 		}
@@ -323,7 +323,7 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 }
 
 func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for number := 200; number < 215; number++ {
 		e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
 		e.PR.Number = number
@@ -333,9 +333,9 @@ func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 		var both errgroup.Group
 		for _, one := range []pulls.PullRequestEvent{e, opened} {
 			both.Go(func() error {
-				_, err := h.desk.SyncPullRequest(t.Context(), one)
+				_, err := h.service.SyncPullRequest(t.Context(), one)
 				if errors.Is(err, store.ErrConflict) { // the inbox tries again
-					_, err = h.desk.SyncPullRequest(t.Context(), one)
+					_, err = h.service.SyncPullRequest(t.Context(), one)
 				}
 				return err
 			})

@@ -28,7 +28,7 @@ type JobDetails struct {
 }
 
 // List returns a page of the clusters the principal may see, newest first, and the next page's cursor.
-func (d *Desk) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
+func (d *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
 	rows, next, err := d.store.List(ctx, f)
@@ -42,12 +42,12 @@ func (d *Desk) List(ctx context.Context, p policy.Principal, f store.Filter) ([]
 }
 
 // Cluster returns one cluster's row, by its id or its name; a name means the live cluster, or else the newest that is gone.
-func (d *Desk) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+func (d *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	return d.Seen(ctx, p, ref)
 }
 
 // Get returns one cluster with its newest job. Another team's cluster is not found.
-func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
+func (d *Service) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return Details{}, err
@@ -77,7 +77,7 @@ func (d *Desk) Get(ctx context.Context, p policy.Principal, ref string, lines in
 }
 
 // Timeline returns what happened to a cluster and why, oldest first.
-func (d *Desk) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
+func (d *Service) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (d *Desk) Timeline(ctx context.Context, p policy.Principal, ref string) ([]
 }
 
 // Jobs returns a page of the jobs of clusters the principal may see, newest first.
-func (d *Desk) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
+func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
 	if f.Cluster != "" {
 		row, err := d.Seen(ctx, p, f.Cluster)
 		if err != nil {
@@ -111,7 +111,7 @@ func (d *Desk) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) 
 }
 
 // Job returns a job and the last lines of its log. The job of another team's cluster is not found.
-func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
+func (d *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
 	job, _, err := d.job(ctx, p, id)
 	if err != nil {
 		return JobDetails{}, err
@@ -123,7 +123,7 @@ func (d *Desk) Job(ctx context.Context, p policy.Principal, id string, lines int
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
+func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
 	missing := Fail(NotFound, "There is no job %s that you may see. The list of jobs shows yours.", id)
 	job, err := d.store.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -144,7 +144,7 @@ func (d *Desk) job(ctx context.Context, p policy.Principal, id string) (store.Jo
 
 // Outputs returns where a cluster is; the reading is written down. It is a conflict while there is nothing
 // to show.
-func (d *Desk) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows addresses too
 	if err != nil {
 		return store.Row{}, err

@@ -7,16 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // file gives the repository a file on its base branch.
-func (h *house) file(text string) { h.github.files = map[string]string{"main": text} }
+func (h *fixture) file(text string) { h.github.files = map[string]string{"main": text} }
 
 func TestAWishIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.files = map[string]string{
 		"main": "profiles: [aws-standard]\nttl: 5h\n", h.pr(true).Head: "profiles: [aws-minimal-test]\n",
 		"release": "ttl: 9h\ngrace: 1m\n",
@@ -38,7 +38,7 @@ func TestAWishIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
 }
 
 func TestAFileThatNobodyCanReadRefusesWhatIsNewWithItsLine(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	h.file("ttl: 4h\ndraughts: deny\n")
 	h.comment(1, "will", "/ocp create aws-standard")
@@ -53,7 +53,7 @@ func TestAFileThatNobodyCanReadRefusesWhatIsNewWithItsLine(t *testing.T) {
 func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 	for drafts, ends := range map[string]bool{"deny": true, "allow": false} {
 		t.Run(drafts, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.file("drafts: " + drafts + "\n")
 			h.labeled("will", label)
 			e := h.event("converted_to_draft", "will", true, label)
@@ -94,7 +94,7 @@ func TestWhatIsMeantWhereNoProfileIsNamed(t *testing.T) {
 		"the repository's file before both": {rule, "defaultProfile: aws-minimal-test\n", "aws-minimal-test"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := houseWith(t, desktest.Catalogue(t, c.rules))
+			h := fixtureWith(t, servicetest.Catalogue(t, c.rules))
 			h.sync(h.event("opened", "will", true))
 			h.file(c.file)
 			h.comment(1, "will", "/ocp help")
@@ -115,7 +115,7 @@ func TestWhatAPushDoes(t *testing.T) {
 		"recreate": {[]lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, "accepted aws-minimal-test"},
 	} {
 		t.Run(does, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.file("synchronize: " + does + "\n")
 			h.labeled("will", label)
 			e := h.event("synchronize", "maya", true, label)
@@ -138,7 +138,7 @@ func TestWhatAPushDoes(t *testing.T) {
 }
 
 func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("synchronize: recreate\n")
 	h.labeled("will", label)
 	e := h.event("synchronize", "rita", true, label)
@@ -149,7 +149,7 @@ func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
 }
 
 func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("synchronize: recreate\n")
 	h.labeled("will", label)
 	e := h.event("synchronize", "will", true, label)
@@ -178,7 +178,7 @@ func TestARecreationAsksForWhatWasAskedFor(t *testing.T) {
 }
 
 func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("synchronize: recreate\n")
 	h.labeled("will", label)
 	for i, head := range []string{"b", "c", "b"} {
@@ -193,14 +193,14 @@ func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
 }
 
 func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.file("synchronize: recreate\n")
 	h.labeled("will", label)
 	e := h.event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("b", 40)
 	h.github.stands(e.PR)
 	h.github.meanwhile = func() { h.github.down.Store(true) }
-	_, err := h.desk.SyncPullRequest(t.Context(), e)
+	_, err := h.service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
 	require.Equal(t, lifecycle.Present, h.only().Wish)
 }
@@ -220,7 +220,7 @@ func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
 		"none":                  {nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.github.files, h.github.removes = c.files, c.removes
 			e := h.event("synchronize", "will", true)
 			e.PR.Head = head

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -96,8 +96,8 @@ func TestEveryVerbHasALine(t *testing.T) {
 }
 
 // street is a repository with what the lines speak of.
-func street(t *testing.T) *house {
-	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+func street(t *testing.T) *fixture {
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml":   "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"teams/security.yaml":   "name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"policies/big.yaml":     "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
@@ -117,10 +117,10 @@ func street(t *testing.T) *house {
 		if w.groups == nil {
 			continue
 		}
-		link, err := h.desk.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Door: string(policy.DoorComment)})
+		link, err := h.service.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Door: string(policy.DoorComment)})
 		require.NoError(t, err)
 		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-		_, err = h.desk.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
+		_, err = h.service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
 			Source: profiles.SourceSAML, Subject: w.login + "@acme.example", Values: map[string][]string{"groups": w.groups},
 		}}, handle, app.Deed{Door: policy.DoorWeb})
 		require.NoError(t, err)
@@ -134,7 +134,7 @@ func street(t *testing.T) *house {
 	}
 	for _, row := range h.clusters() {
 		if row.Name != "big-one" {
-			desktest.Ready(t, h.store, desktest.Shelf(h.shelf), row)
+			servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), row)
 		}
 	}
 	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET team = 'security' WHERE name = 'two'`)
@@ -143,10 +143,10 @@ func street(t *testing.T) *house {
 }
 
 // writes has somebody comment.
-func (h *house) writes(w writer, id int64, l spoken) (note string) {
+func (h *fixture) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
 	h.clock = h.clock.Add(time.Second)
-	note, err := h.desk.Comment(h.Context(), pulls.CommentEvent{
+	note, err := h.service.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.clock,
 	})
 	require.NoError(h, err)
@@ -155,10 +155,10 @@ func (h *house) writes(w writer, id int64, l spoken) (note string) {
 
 func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 	h := street(t)
-	rows := desktest.Keep(t, h.store)
+	rows := servicetest.Keep(t, h.store)
 	before := len(h.replies())
 	for _, l := range lines {
-		h.desk = h.withCatalogue(&h.book) // of one process, who may do nothing is answered so often and no more
+		h.service = h.withCatalogue(&h.catalogue) // of one process, who may do nothing is answered so often and no more
 		var got []string
 		for _, w := range writers {
 			note := h.writes(w, 100, l)

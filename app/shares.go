@@ -17,7 +17,7 @@ const (
 )
 
 // Shares lists whom a cluster is shown to beside its team, to whoever may see it.
-func (d *Desk) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
+func (d *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (d *Desk) Shares(ctx context.Context, p policy.Principal, ref string) ([]st
 	return d.shares(ctx, row)
 }
 
-func (d *Desk) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
+func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
 	list, err := d.store.Shares(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read shares: %w", err)
@@ -34,7 +34,7 @@ func (d *Desk) shares(ctx context.Context, row store.Row) ([]store.Share, error)
 }
 
 // Share shows a cluster to a team or a principal; again changes the access. It returns all its shares.
-func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
+func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActShare)
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (d *Desk) Share(ctx context.Context, p policy.Principal, ref string, share 
 	return d.shares(ctx, row)
 }
 
-func (d *Desk) wrongShare(s store.Share, row store.Row) (wrong []Field) {
+func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	if s.Access != store.AccessSee && s.Access != store.AccessUse {
 		wrong = append(wrong, Field{Name: "access", Detail: fmt.Sprintf("there is no access %q", s.Access), Accept: []string{string(store.AccessSee), string(store.AccessUse)}})
 	}
-	_, known, declared := d.book().Team(s.Grantee)
+	_, known, declared := d.catalogue().Team(s.Grantee)
 	switch {
 	case s.Kind != ShareTeam && s.Kind != SharePrincipal:
 		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("there is no kind %q", s.Kind), Accept: []string{ShareTeam, SharePrincipal}})
@@ -75,7 +75,7 @@ const maxPrincipal = 500
 
 // Unshare shows a cluster to a team or principal no longer. Whom it was shared with may give the share back themselves. It
 // returns the shares that are left.
-func (d *Desk) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
+func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err

@@ -11,13 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// inSlack is a house in whose catalogue Slack's users have roles, and in which everything waits for a word.
-func inSlack(t *testing.T, terms profiles.ApprovalTerms) *house {
+// inSlack is a fixture in whose catalogue Slack's users have roles, and in which everything waits for a word.
+func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
 	b := careful(t, terms)
 	seat := func(user, role, team string) profiles.Identity {
 		return profiles.Identity{
@@ -27,19 +27,19 @@ func inSlack(t *testing.T, terms profiles.ApprovalTerms) *house {
 	}
 	b.Identities = append(b.Identities, seat("UADMIN", "platform_admin", "*"), seat("UMATE", "requester", "platform"), seat("UPAY", "requester", "payments"),
 		seat("UAUDIT", "auditor", "*"), seat("UBOSS", "platform_admin", "platform"), seat("UPAYBOSS", "platform_admin", "payments"))
-	return houseWith(t, b)
+	return fixtureWith(t, b)
 }
 
 var commands int
 
 // slack has a user type a command, and returns the answer.
-func (h *house) slack(user, text string) string {
+func (h *fixture) slack(user, text string) string {
 	h.Helper()
 	commands++
 	return h.slackAs(slash.Command{ID: fmt.Sprintf("13345224609.%d", commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
 }
 
-func (h *house) slackAs(e slash.Command) string {
+func (h *fixture) slackAs(e slash.Command) string {
 	h.Helper()
 	_, err := h.slash.Handle(h.Context(), e)
 	require.NoError(h, err)
@@ -50,7 +50,7 @@ func (h *house) slackAs(e slash.Command) string {
 }
 
 // waits labels the pull request and returns what its cluster waits for.
-func (h *house) waits() store.Approval {
+func (h *fixture) waits() store.Approval {
 	h.Helper()
 	h.labeled("will", label)
 	page, _, err := h.store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
@@ -59,7 +59,7 @@ func (h *house) waits() store.Approval {
 	return page[0]
 }
 
-func (h *house) approval(id string) store.Approval {
+func (h *fixture) approval(id string) store.Approval {
 	h.Helper()
 	a, err := h.store.Approval(h.Context(), id)
 	require.NoError(h, err)
@@ -67,11 +67,11 @@ func (h *house) approval(id string) store.Approval {
 }
 
 // links has a user link their account as the principal.
-func (h *house) links(user string, p policy.Principal) {
+func (h *fixture) links(user string, p policy.Principal) {
 	h.Helper()
 	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack(user, "link"))
 	require.NotNil(h, handle)
-	got, err := h.desk.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
+	got, err := h.service.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
 }
@@ -152,14 +152,14 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
 	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
 	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")
-	_, err := h.desk.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
+	_, err := h.service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.Conflict, app.KindOf(err), "one person has one word")
 
 	h.links("UWILL", proved("saml:will", "ocpctl-team-platform"))
 	handle := regexp.MustCompile(`/links/(\S+)`)
 	h.comment(1, "will", "/ocp link")
 	said := h.replies()
-	_, err = h.desk.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
+	_, err = h.service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You asked for it yourself", "on GitHub, and it is one person")
 
@@ -168,12 +168,12 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 }
 
 func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
-	b, err := book.Embedded()
+	b, err := catalogue.Embedded()
 	require.NoError(t, err)
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "slack-mates", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"}, Match: map[string][]string{"channel": {"C1"}},
 	})
-	h := houseWith(t, b)
+	h := fixtureWith(t, b)
 	h.labeled("will", label)
 	row := h.only()
 	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {

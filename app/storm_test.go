@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -30,8 +30,8 @@ var lives atomic.Int64
 // world is a repository with pull request 41, as GitHub would have it: whoever asks by a name of before is led to the present one.
 type world struct {
 	*rapid.T
-	h    *house
-	desk services
+	h    *fixture
+	service services
 	file string
 
 	mu    sync.Mutex
@@ -51,7 +51,7 @@ type happening struct {
 	work func() error
 }
 
-func newWorld(t *rapid.T, h *house) *world {
+func newWorld(t *rapid.T, h *fixture) *world {
 	n := lives.Add(1)
 	w := &world{T: t, h: h, names: []string{fmt.Sprintf("acme/r%d", n)}}
 	w.pr = store.PullRequest{
@@ -61,8 +61,8 @@ func newWorld(t *rapid.T, h *house) *world {
 	if rapid.Bool().Draw(t, "recreates") {
 		w.file = "synchronize: recreate\n"
 	}
-	w.desk, _ = newServices(app.Config{
-		Store: h.store, Book: func() book.Book { return h.book }, GitHub: w, Artifacts: h.shelf, Policy: policy.Settings{Grace: grace, Installation: "test"},
+	w.service, _ = newServices(app.Config{
+		Store: h.store, Catalogue: func() catalogue.Catalogue { return h.catalogue }, GitHub: w, Artifacts: h.shelf, Policy: policy.Settings{Grace: grace, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "http://127.0.0.1:8080",
 	})
@@ -135,7 +135,7 @@ func (w *world) of(f store.Filter) []store.Row {
 // tell makes a webhook of how the pull request stands.
 func (w *world) tell(action, actor, label string) {
 	e := pulls.PullRequestEvent{PR: w.now(), Actor: actor, Action: action, Label: label}
-	w.will(fmt.Sprintf("%s %s by %s", action, label, actor), func(ctx context.Context) (string, error) { return w.desk.SyncPullRequest(ctx, e) })
+	w.will(fmt.Sprintf("%s %s by %s", action, label, actor), func(ctx context.Context) (string, error) { return w.service.SyncPullRequest(ctx, e) })
 }
 
 func (w *world) label(actor string) {
@@ -156,14 +156,14 @@ func (w *world) unlabel(actor string) {
 
 func (w *world) say(body string) {
 	e := pulls.CommentEvent{Installation: 5001, Repo: w.name(), Number: 41, ID: lives.Add(1), Author: "will", Action: "created", Body: body}
-	w.will(body, func(ctx context.Context) (string, error) { return w.desk.Comment(ctx, e) })
+	w.will(body, func(ctx context.Context) (string, error) { return w.service.Comment(ctx, e) })
 }
 
 func (w *world) rename() {
 	e := pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: w.name(), Actor: "maya"}
 	w.pr.Repo = fmt.Sprintf("acme/r%d", lives.Add(1))
 	w.names, e.To = append(w.names, w.pr.Repo), w.pr.Repo
-	w.will("renamed", func(ctx context.Context) (string, error) { return w.desk.RepositoryMoved(ctx, e) })
+	w.will("renamed", func(ctx context.Context) (string, error) { return w.service.RepositoryMoved(ctx, e) })
 }
 
 // work works one of what waits, by one or two workers at once; whoever fails leaves it there, and now and then whoever does not.
@@ -236,11 +236,11 @@ func (w *world) rest() {
 		}
 		for _, row := range w.of(store.Filter{Live: true, Limit: 500}) { // as the sweep would
 			if row.PR.Repo != w.name() && slices.Contains(w.names, row.PR.Repo) {
-				_, err := w.desk.RepositoryMoved(w.Context(), pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
+				_, err := w.service.RepositoryMoved(w.Context(), pulls.RepositoryEvent{Installation: 5001, RepoID: w.pr.RepoID, Action: "renamed", From: row.PR.Repo, To: w.name()})
 				require.NoError(w, err)
 			}
 		}
-		_, err := w.desk.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by the sweep"})
+		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by the sweep"})
 		require.NoError(w, err)
 		if len(w.undone()) == 0 {
 			return
@@ -285,8 +285,8 @@ func TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice(t *testing.T) {
 		require.NoError(t, flag.Set("rapid.checks", "20"))
 		t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })
 	}
-	h := newHouse(t)
-	h.book.Quotas = nil
+	h := newFixture(t)
+	h.catalogue.Quotas = nil
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, h)
 		deed := func(do func()) func(*rapid.T) {

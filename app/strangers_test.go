@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -58,7 +58,7 @@ func TestALabelThatFlapsIsToldOfSoMuchAndNoMore(t *testing.T) {
 }
 
 func TestAForksFileIsCheckedSoOftenAndNoMore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.files = map[string]string{}
 	pushed := func(by string, n int) {
 		e := h.event("synchronize", by, true)
@@ -88,7 +88,7 @@ func TestAnAnswerHoldsNothingThatOthersWroteButText(t *testing.T) {
 
 func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 	for _, says := range []string{"recreate", "refresh"} {
-		h := forkHouse(t)
+		h := forkFixture(t)
 		h.file("forks: approve\nsynchronize: " + says + "\n")
 		h.comment(1, "will", "/ocp create")
 		h.comment(2, "maya", "/ocp approve")
@@ -103,10 +103,10 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.desk.AccountLink(t.Context(), "github:rita", "0", store.Deed{Actor: "github:rita", Door: "pr_comment"})
+	link, err := h.service.AccountLink(t.Context(), "github:rita", "0", store.Deed{Actor: "github:rita", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.desk.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Door: "web"})
+	_, err = h.service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Door: "web"})
 	require.NoError(t, err)
 	h.comment(2, "will", "/ocp share --with @rita")
 	require.Contains(t, h.lastReply(), "is shown to principal `github:rita` now")
@@ -116,7 +116,7 @@ func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 
 func TestAClusterOfARepositoryThatLeftTheTableComesToItsEndAndIsNotMovedOut(t *testing.T) {
 	h := ready(t)
-	out, _ := newServices(app.Config{Store: h.store, Book: func() book.Book { return h.book }, GitHub: h.github})
+	out, _ := newServices(app.Config{Store: h.store, Catalogue: func() catalogue.Catalogue { return h.catalogue }, GitHub: h.github})
 	says := func(id int64, line string) {
 		_, err := out.Comment(t.Context(), pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: line})
 		require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 
 // Abandon gives up waiting for a blocked teardown: a platform admin's act, with a reason, in the audit trail. The teardown
 // goes on; name, quota, cost and finding stay until a count of zero. It returns the cluster as it stands.
-func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActAbandon)
 	if err != nil {
 		return store.Row{}, err
@@ -25,11 +25,11 @@ func (d *Desk) Abandon(ctx context.Context, p policy.Principal, ref string, deed
 
 // RetryTeardown asks for the next teardown now instead of when it is due: once what was in its way is freed. The cluster's
 // team and platform admins may. It returns the cluster as it stands.
-func (d *Desk) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+func (d *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	return d.RetryTeardownBy(ctx, p, ref, deed, func(id string, by store.Deed) error { return d.store.RetryTeardown(ctx, id, by) })
 }
 
-func (d *Desk) RetryTeardownBy(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
+func (d *Service) RetryTeardownBy(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActRetry)
 	if err != nil {
 		return store.Row{}, err

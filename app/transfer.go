@@ -15,7 +15,7 @@ import (
 
 // Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
 // must have room: its quota and its budget are judged behind its lock. The tags in the cloud keep the names of its acceptance.
-func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
+func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
 	row, err := d.Allowed(ctx, p, ref, policy.ActTransfer)
 	if err != nil {
 		return Change{}, err
@@ -26,8 +26,8 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 	if deed, err = CheckReason(deed, false); err != nil {
 		return Change{}, err
 	}
-	book := d.book()
-	if wrong := newHolder(p, team, owner, book.Catalogue); len(wrong) > 0 {
+	catalogue := d.catalogue()
+	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
 		return Change{}, &Error{Kind: Invalid, Message: row.Name + " cannot be given so.", Fields: wrong}
 	}
 	if err := wantedStill(row, "given to another team"); err != nil {
@@ -39,11 +39,11 @@ func (d *Desk) Transfer(ctx context.Context, p policy.Principal, ref, team, owne
 	}
 	var room policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
-		room = policy.JudgeTransfer(team, held(row, u.At), used(u), book.Catalogue)
+		room = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if room.Result == policy.Fail {
 			return nil, Fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
 		}
-		for _, l := range policy.TeamLimits(team, book.Catalogue) {
+		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
 		}
 		return limits, nil

@@ -16,19 +16,19 @@ import (
 )
 
 // signed is a payload that GitHub's answers need not bear out.
-func (h *house) signed(e pulls.PullRequestEvent) (note string, err error) {
+func (h *fixture) signed(e pulls.PullRequestEvent) (note string, err error) {
 	h.Helper()
-	return h.desk.SyncPullRequest(h.Context(), e)
+	return h.service.SyncPullRequest(h.Context(), e)
 }
 
 // answers makes a state what GitHub answers, whatever it was told.
-func (h *house) answers(pr store.PullRequest) {
+func (h *fixture) answers(pr store.PullRequest) {
 	h.github.prs = map[int]store.PullRequest{pr.Number: pr}
 }
 
 func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 	t.Run("a label that does not stand", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.answers(h.pr(true))
 		e := h.event(pulls.ActionLabeled, "will", true, label)
 		e.Label = label
@@ -37,7 +37,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.Empty(t, h.clusters())
 	})
 	t.Run("a pull request that is closed", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.answers(h.pr(false, label))
 		e := h.event(pulls.ActionReopened, "will", true, label)
 		_, err := h.signed(e)
@@ -45,7 +45,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.Empty(t, h.clusters())
 	})
 	t.Run("a fork that says it is none, at another head", func(t *testing.T) {
-		h := houseWith(t, careful(t, profiles.ApprovalTerms{}))
+		h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
 		fork := h.pr(true, label)
 		fork.Fork = true
 		h.answers(fork)
@@ -72,7 +72,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.Len(t, h.clusters(), 1)
 	})
 	t.Run("a hold, and a longer life", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.labeled("maya", label)
 		before := h.only()
 		for _, other := range []string{"ocp/keep", "ocp-ttl/48"} {
@@ -84,7 +84,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.Equal(t, before.Ends, h.only().Ends)
 	})
 	t.Run("an end is not lifted", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.labeled("will", label)
 		h.sync(h.event("closed", "will", false, label))
 		_, err := h.signed(h.event(pulls.ActionReopened, "will", true, label))
@@ -92,7 +92,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.False(t, h.only().Ends.PRClosed.IsZero())
 	})
 	t.Run("nor is one set where GitHub says otherwise", func(t *testing.T) {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.labeled("will", label)
 		_, err := h.signed(h.event("closed", "will", false, label))
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 }
 
 // ending is a payload that says that pull request 41 was closed, or that its label was taken off.
-func (h *house) ending(closed bool) pulls.PullRequestEvent {
+func (h *fixture) ending(closed bool) pulls.PullRequestEvent {
 	if closed {
 		return h.event("closed", "will", false, label)
 	}
@@ -118,7 +118,7 @@ func (h *house) ending(closed bool) pulls.PullRequestEvent {
 func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("closed %t", closed), func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.labeled("will", label)
 			other := h.pr(true, label)
 			other.Number = 42
@@ -148,7 +148,7 @@ func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *tes
 }
 
 func TestAPayloadAloneStartsNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	h.sync(h.event("closed", "will", false, label))
 	before := h.only()
@@ -164,7 +164,7 @@ func TestAPayloadAloneStartsNothing(t *testing.T) {
 }
 
 func TestAnOldPayloadAloneEndsNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	old := h.ending(true)
 	h.labeled("will", label, "bug") // reopened since, as GitHub said
@@ -176,7 +176,7 @@ func TestAnOldPayloadAloneEndsNothing(t *testing.T) {
 
 // A cluster may be on its way that has to hear of the close.
 func TestACloseThatFoundNoClusterIsTriedUntilGitHubAnswers(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.sync(h.event(pulls.ActionLabeled, "rita", true, label))
 	h.github.down.Store(true)
 	_, err := h.signed(h.ending(true))
@@ -184,7 +184,7 @@ func TestACloseThatFoundNoClusterIsTriedUntilGitHubAnswers(t *testing.T) {
 }
 
 func TestAPayloadFromTheFutureIsNotBelieved(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	future := func(e pulls.PullRequestEvent) pulls.PullRequestEvent {
 		e.PR.UpdatedAt = time.Now().Add(6 * time.Minute)
@@ -203,7 +203,7 @@ func TestAPayloadFromTheFutureIsNotBelieved(t *testing.T) {
 }
 
 func TestGitHubIsAskedAgainWhileItsAnswerIsOlderThanItsWebhook(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	behind := h.pr(true, label)
 	behind.UpdatedAt = time.Now().Add(-time.Minute).Truncate(time.Second)
@@ -230,7 +230,7 @@ func TestGitHubIsAskedAgainWhileItsAnswerIsOlderThanItsWebhook(t *testing.T) {
 }
 
 func TestNothingIsRememberedOfWhatIsNoneOfOurBusiness(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, action := range []string{"opened", "labeled", "unlabeled", "closed"} {
 		_, err := h.signed(h.event(action, "zoe", action != "closed", "bug"))
 		require.NoError(t, err, "GitHub, which knows no such pull request, is not even asked")
@@ -240,7 +240,7 @@ func TestNothingIsRememberedOfWhatIsNoneOfOurBusiness(t *testing.T) {
 
 // A payload may be forged by whoever holds the webhook's secret, or be true and overtaken: no check goes to a commit of its say.
 func TestAFilesCheckGoesToTheHeadThatGitHubHas(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.github.files = map[string]string{strings.Repeat("d", 40): "ttl: 2h\n"}
 	e := h.event(pulls.ActionSynchronize, "will", true)
 	e.PR.Head = strings.Repeat("d", 40)

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -18,7 +18,7 @@ import (
 )
 
 func TestATeamOfGitHubGivesARole(t *testing.T) {
-	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"identities/crew.yaml": "identities:\n  - {name: crew, source: github, match: {team: [acme/admins]}, role: platform_admin, teams: [\"*\"]}\n",
 	}))
 	h.github.teams = map[string][]string{"maya": {"acme/admins", "acme/others"}}
@@ -50,9 +50,9 @@ func TestReactions(t *testing.T) {
 	}
 }
 
-// forkHouse is a house whose repository takes forks once a person agreed.
-func forkHouse(t *testing.T) *house {
-	h := newHouse(t)
+// forkFixture is a fixture whose repository takes forks once a person agreed.
+func forkFixture(t *testing.T) *fixture {
+	h := newFixture(t)
 	h.file("forks: approve\n")
 	e := h.event("opened", "zoe", true)
 	e.PR.Fork, e.PR.Author, e.PR.Association = true, "zoe", "FIRST_TIME_CONTRIBUTOR"
@@ -60,14 +60,14 @@ func forkHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) pushedUnseen(head string) {
+func (h *fixture) pushedUnseen(head string) {
 	pr := h.pr(true)
 	pr.Fork, pr.Author, pr.Head = true, "zoe", head
 	h.github.prs = map[int]store.PullRequest{41: pr}
 }
 
 func TestAForkBeginsOnceSomebodyOfTheTeamAgreedToItsNewestCommit(t *testing.T) {
-	h := forkHouse(t)
+	h := forkFixture(t)
 	h.comment(1, "will", "/ocp create")
 	require.True(t, h.only().NeedsApproval)
 	h.comment(2, "rita", "/ocp approve")
@@ -83,7 +83,7 @@ func TestAForkBeginsOnceSomebodyOfTheTeamAgreedToItsNewestCommit(t *testing.T) {
 }
 
 func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
-	h := forkHouse(t)
+	h := forkFixture(t)
 	h.comment(1, "will", "/ocp create")
 	h.comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
 	require.Equal(t, lifecycle.Absent, h.only().Wish)
@@ -94,15 +94,15 @@ func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	require.Len(t, h.replies(), n)
 }
 
-// ready is a house with a ready cluster that came by comment.
-func ready(t *testing.T) *house {
+// ready is a fixture with a ready cluster that came by comment.
+func ready(t *testing.T) *fixture {
 	h := opened(t)
 	h.comment(1, "will", "/ocp create aws-standard")
-	desktest.Ready(t, h.store, desktest.Shelf(h.shelf), h.only())
+	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
 	return h
 }
 
-func (h *house) lastReply() string {
+func (h *fixture) lastReply() string {
 	h.Helper()
 	all := h.replies()
 	require.NotEmpty(h, all)
@@ -121,13 +121,13 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	h := ready(t)
 	h.comment(2, "maya", "/ocp kubeconfig")
 	require.Contains(t, h.lastReply(), "/ocp link")
-	link, err := h.desk.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	link, err := h.service.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
 		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
 	}}
-	_, err = h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 
 	h.comment(3, "maya", "/ocp kubeconfig")
@@ -135,12 +135,12 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	require.NotContains(t, said, "clusters:", "never the thing itself")
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ = strings.Cut(rest, " ")
-	_, err = h.desk.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
-	got, err := h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	got, err := h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 	require.NotEmpty(t, got.Kubeconfig)
-	_, err = h.desk.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "once")
 }
 
@@ -190,7 +190,7 @@ func TestRetryAsksForWhatWasAskedFor(t *testing.T) {
 }
 
 // fails has every write that the trigger is for fail, as where a process dies before it, until it is lifted.
-func (h *house) fails(trigger string) (lifted func()) {
+func (h *fixture) fails(trigger string) (lifted func()) {
 	h.Helper()
 	for _, sql := range []string{
 		`CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the process died'; END $$`,
@@ -206,19 +206,19 @@ func (h *house) fails(trigger string) (lifted func()) {
 }
 
 func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
-	for name, do := range map[string]func(*house) func() error{
-		"of a comment": func(h *house) func() error {
+	for name, do := range map[string]func(*fixture) func() error{
+		"of a comment": func(h *fixture) func() error {
 			e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
-			return func() error { _, err := h.desk.Comment(h.Context(), e); return err }
+			return func() error { _, err := h.service.Comment(h.Context(), e); return err }
 		},
-		"of a label": func(h *house) func() error {
+		"of a label": func(h *fixture) func() error {
 			e := pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
 			h.github.stands(e.PR)
-			return func() error { _, err := h.desk.SyncPullRequest(h.Context(), e); return err }
+			return func() error { _, err := h.service.SyncPullRequest(h.Context(), e); return err }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.sync(h.event("opened", "maya", true))
 			h.sync(pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
 			done := do(h)
@@ -241,12 +241,12 @@ func TestATeardownThatIsRetriedIsNotTakenForOneThatIsOver(t *testing.T) {
 	require.NoError(t, err)
 	e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
 	lifted := h.fails(`INSERT ON replies FOR EACH ROW`)
-	_, err = h.desk.Comment(t.Context(), e)
+	_, err = h.service.Comment(t.Context(), e)
 	require.ErrorContains(t, err, "the process died")
 	lifted()
 	_, err = h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYING', phase = 'destroying' WHERE retry_at <= now()`)
 	require.NoError(t, err)
-	_, err = h.desk.Comment(t.Context(), e)
+	_, err = h.service.Comment(t.Context(), e)
 	require.NoError(t, err)
 	require.Equal(t, 1, len(h.clusters()))
 	require.Contains(t, h.lastReply(), "is tried again now")

@@ -18,7 +18,7 @@ var placeNames = map[string]string{
 }
 
 // conditions are the observed truths about a cluster, and that its pull request waits for GitHub where it does.
-func (d *Desk) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
+func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
 	out, err := d.store.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
 		return out, err

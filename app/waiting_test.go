@@ -12,10 +12,10 @@ import (
 )
 
 // upToDate is the condition that a cluster's page shows of GitHub, if any.
-func (h *house) upToDate() []store.Condition {
+func (h *fixture) upToDate() []store.Condition {
 	h.Helper()
 	admin := policy.Principal{ID: "saml:ada", Seats: []policy.Seat{{Team: "*", Role: policy.PlatformAdmin}}}
-	got, err := h.desk.Get(h.Context(), admin, h.only().ID, 0)
+	got, err := h.service.Get(h.Context(), admin, h.only().ID, 0)
 	require.NoError(h, err)
 	var out []store.Condition
 	for _, c := range got.Conditions {
@@ -27,7 +27,7 @@ func (h *house) upToDate() []store.Condition {
 }
 
 func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.labeled("will", label)
 	require.Empty(t, h.upToDate(), "its first comment is on its way, and GitHub answers")
 

@@ -25,7 +25,7 @@ type View struct {
 
 // Watch shows what whoever looks may see of the named clusters, or of all that live, and then each of them again whenever it
 // changed, until ctx ends or the view returns an error. Who looks, and whether a cluster may be seen, is looked at anew each time.
-func (d *Desk) Watch(ctx context.Context, refs []string, v View) error {
+func (d *Service) Watch(ctx context.Context, refs []string, v View) error {
 	p := v.Who()
 	var ids []string
 	for _, ref := range refs {
@@ -43,7 +43,7 @@ func (d *Desk) Watch(ctx context.Context, refs []string, v View) error {
 	if err := v.Begin(); err != nil {
 		return err
 	}
-	w := watching{desk: d, ids: ids, view: v, shown: map[string]look{}}
+	w := watching{service: d, ids: ids, view: v, shown: map[string]look{}}
 	if err := w.all(ctx); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func mayWatch(p policy.Principal, refs []string) error {
 
 // watching is one watch.
 type watching struct {
-	desk  *Desk
+	service  *Service
 	ids   []string // none: all that live
 	view  View
 	shown map[string]look
@@ -107,7 +107,7 @@ func (w *watching) all(ctx context.Context) error {
 	}
 	f := sight(w.view.Who())
 	for f.Live, f.Limit = true, pageOfWatch; ; {
-		rows, next, err := w.desk.store.List(ctx, f)
+		rows, next, err := w.service.store.List(ctx, f)
 		if err != nil {
 			return fmt.Errorf("list clusters: %w", err)
 		}
@@ -125,7 +125,7 @@ func (w *watching) all(ctx context.Context) error {
 // each shows the clusters that may be seen now; a share that was taken back, or a seat that was lost, says nothing.
 func (w *watching) each(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		row, err := w.desk.Seen(ctx, w.view.Who(), id)
+		row, err := w.service.Seen(ctx, w.view.Who(), id)
 		var said *Error
 		if errors.As(err, &said) {
 			delete(w.shown, id)

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -21,7 +21,7 @@ import (
 // wish is a cluster somebody asked for, before policy judged it.
 type ClusterRequest struct {
 	Request   policy.Request
-	book      book.Book      // that judges it, the same from beginning to end
+	catalogue      catalogue.Catalogue      // that judges it, the same from beginning to end
 	Notes     []policy.Check // what a person should know beside what policy says
 	sshKey    string         // public, for the nodes; empty: the installation's
 	PR        store.PullRequest
@@ -55,14 +55,14 @@ type Created struct {
 
 // create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
 // name or under the fallback name when the first is taken. A refusal is a result and not an error.
-func (d *Desk) CreateFrom(ctx context.Context, w ClusterRequest) (Created, error) {
-	if w.book.Hash == "" {
-		w.book = d.book()
+func (d *Service) CreateFrom(ctx context.Context, w ClusterRequest) (Created, error) {
+	if w.catalogue.Hash == "" {
+		w.catalogue = d.catalogue()
 	}
-	if err := d.keepPeople(ctx, w.book); err != nil {
+	if err := d.keepPeople(ctx, w.catalogue); err != nil {
 		return Created{}, err
 	}
-	w.Request.Principal = named(w.Request.Principal, w.book.Catalogue)
+	w.Request.Principal = named(w.Request.Principal, w.catalogue.Catalogue)
 	ask, err := d.ask(w)
 	if err != nil {
 		return Created{}, err
@@ -126,8 +126,8 @@ func nameTaken(w ClusterRequest, g policy.Grant) error {
 	return Fail(Conflict, "The name %s is taken on %s. %s", g.Name, g.BaseDomain, how)
 }
 
-func (d *Desk) evaluate(w ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	v := policy.Evaluate(w.Request, u, w.book.Terms(now), d.policy)
+func (d *Service) evaluate(w ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+	v := policy.Evaluate(w.Request, u, w.catalogue.Terms(now), d.policy)
 	v.Checks = append(v.Checks, w.Notes...)
 	if slices.ContainsFunc(w.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = refusedAll(v)
@@ -144,13 +144,13 @@ func used(u store.Usage) policy.Usage {
 
 // ask says what is asked and for whom it counts. Whose it will be is settled by the request alone; what they have is
 // counted when everybody else's wishes wait.
-func (d *Desk) ask(w ClusterRequest) (store.Ask, error) {
+func (d *Service) ask(w ClusterRequest) (store.Ask, error) {
 	asked, err := json.Marshal(w.Request)
 	if err != nil {
 		return store.Ask{}, fmt.Errorf("encode request: %w", err)
 	}
 	return store.Ask{
-		Scope:     scope(w.Request.Principal.ID, policy.TeamOf(w.Request, w.book.Catalogue), w.PR.Repo, w.book.Catalogue),
+		Scope:     scope(w.Request.Principal.ID, policy.TeamOf(w.Request, w.catalogue.Catalogue), w.PR.Repo, w.catalogue.Catalogue),
 		Principal: w.Request.Principal.ID, Door: string(w.Request.Door), Request: asked, Key: w.Key, Once: w.once,
 	}, nil
 }
@@ -165,7 +165,7 @@ func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 }
 
 // judgement is what the verdict comes to.
-func (d *Desk) judgement(w ClusterRequest, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
 	said, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -183,7 +183,7 @@ func (d *Desk) judgement(w ClusterRequest, asked []byte, id string, v policy.Ver
 	}
 	// The cluster's own comment says what it waits for and what one should know: there is no second one.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalWords(v), approversOnGitHub(w, v), chatops.AdviceWords(v)
-	addons, err := frozen(w.book, v.Grant.Addons)
+	addons, err := frozen(w.catalogue, v.Grant.Addons)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -211,10 +211,10 @@ func (w ClusterRequest) answered(words string) *store.Reply {
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (d *Desk) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
+func (d *Service) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
 	cluster, job := store.NewID("clu"), store.NewID("job")
 	tags := policy.EffectiveTags(w.Request, g, cluster, job, now, d.policy.Installation)
-	profile, ok := w.book.Get(g.Profile)
+	profile, ok := w.catalogue.Get(g.Profile)
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}

@@ -12,7 +12,7 @@ import (
 // BenchmarkSweep is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
 // aim is 150 ms.
 func BenchmarkSweep(b *testing.B) {
-	h := newHouse(b)
+	h := newFixture(b)
 	crowd(h, h.accept("seed").ID)
 	h.pass(time.Minute)
 	h.work(store.SweepArgs{}) // from now on the findings are known
@@ -26,7 +26,7 @@ func BenchmarkSweep(b *testing.B) {
 }
 
 // crowd copies the seed cluster, with an attempt and a recorded name each.
-func crowd(h *house, seed string) {
+func crowd(h *fixture, seed string) {
 	for _, sql := range []string{`
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
 			requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, wish, wish_why, teardown,

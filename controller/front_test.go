@@ -25,10 +25,10 @@ var documented = store.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}
 // patience is how long the wire waits in line by itself.
 const patience = 10 * time.Second
 
-// front is a house whose words go to the stand-in for GitHub over the real wire. Only the clock is the test's: it goes from one
+// front is a fixture whose words go to the stand-in for GitHub over the real wire. Only the clock is the test's: it goes from one
 // job that is due to the next.
 type front struct {
-	*house
+	*fixture
 	hub    *hub.Server
 	pace   store.Pace
 	jobs   []waiting
@@ -49,7 +49,7 @@ func newFront(t testing.TB, pace store.Pace) *front {
 	server, err := hub.Start(t.Context(), hub.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	f := &front{house: newHouse(t), hub: server, pace: pace}
+	f := &front{fixture: newFixture(t), hub: server, pace: pace}
 	f.Controller = f.another()
 	return f
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has room for.
-func (h *house) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
+func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
 	h.t.Helper()
 	h.pass(1000)
 	row := h.accept(name)
@@ -29,7 +29,7 @@ func (h *house) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
 }
 
 // waits has an attempt end because there is no room.
-func (h *house) waits(row store.Row, open store.LaunchSpec, words string) {
+func (h *fixture) waits(row store.Row, open store.LaunchSpec, words string) {
 	h.t.Helper()
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: words, Whose: "quota"})
 	require.NoError(h.t, err)
@@ -37,7 +37,7 @@ func (h *house) waits(row store.Row, open store.LaunchSpec, words string) {
 }
 
 // told runs every job that waits for those in line, and then the looks it asked for.
-func (h *house) told() {
+func (h *fixture) told() {
 	h.t.Helper()
 	for _, raw := range h.jobs("line") {
 		var args store.LineArgs
@@ -53,7 +53,7 @@ func (h *house) told() {
 
 func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	holder, held, _ := h.asks("holder")
 	var rows []store.Row
 	for _, name := range []string{"second", "third", "fourth"} {
@@ -92,7 +92,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 
 func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.asks("holder")
 	row, open, room := h.asks("second")
 	h.waits(row, open, room.Wait)

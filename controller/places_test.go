@@ -93,7 +93,7 @@ func TestWhatAPersonTookAwayIsLeftAlone(t *testing.T) {
 	require.True(t, f.place(row.ID, store.KindComment).Muted)
 	calls := f.content()
 	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
-	require.NotContains(t, strings.Join(f.house.jobs("publish"), " "), f.place(row.ID, store.KindComment).ID, "it is never due")
+	require.NotContains(t, strings.Join(f.fixture.jobs("publish"), " "), f.place(row.ID, store.KindComment).ID, "it is never due")
 	f.work(store.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
 	f.settle()
 	require.Empty(t, f.ours(41))
@@ -421,7 +421,7 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	say("comment:7:4", "five")
 	f.settle()
 	require.Empty(t, f.ours(41), "what a person took away is left alone")
-	require.Empty(t, f.house.jobs("reply"))
+	require.Empty(t, f.fixture.jobs("reply"))
 }
 
 func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {

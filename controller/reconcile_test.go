@@ -14,7 +14,7 @@ import (
 
 func TestANewClusterIsOpenedAndLaunched(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.Preflight, h.cluster(row.ID).Phase)
@@ -38,7 +38,7 @@ func TestANewClusterIsOpenedAndLaunched(t *testing.T) {
 
 func TestALaunchAskedForAgainStartsOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	h.reconcile(row.ID)
 	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: 1})
@@ -57,7 +57,7 @@ func TestALaunchAskedForAgainStartsOnce(t *testing.T) {
 
 func TestALaunchThatFailedIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	h.reconcile(row.ID)
 	h.yard.away = true
@@ -74,7 +74,7 @@ func TestALaunchThatFailedIsAskedForAgain(t *testing.T) {
 
 func TestARunnerThatIsNotKnownDecidesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.yard.away = true
 	h.pass(lease)
@@ -88,7 +88,7 @@ func TestARunnerThatIsNotKnownDecidesNothing(t *testing.T) {
 
 func TestARunnerThatEndedWithoutAResultIsLostAndItsWorkTriedAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.yard.show(open.Attempt, dispatch.Ended)
 	h.reconcile(row.ID)
@@ -101,7 +101,7 @@ func TestARunnerThatEndedWithoutAResultIsLostAndItsWorkTriedAgain(t *testing.T) 
 
 func TestARunnerThatEndedBeforeItBeganIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	h.reconcile(row.ID)
 	h.yard.show(h.open(row.ID).Attempt, dispatch.Ended)
@@ -119,7 +119,7 @@ var done = contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{
 
 func TestAResultInTheSpoolIsNotLost(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.spool(open.Attempt, "report", contract.Report{Seq: 7, Phase: "configuring", Percent: 95, Log: "almost\n"})
 	h.spool(open.Attempt, "result", done)
@@ -136,7 +136,7 @@ func TestAResultInTheSpoolIsNotLost(t *testing.T) {
 
 func TestASpoolIsReadBeforeASilentRunnerIsGivenUp(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.spool(open.Attempt, "result", done)
 	h.yard.away = true // the machine went, the bucket did not
@@ -150,7 +150,7 @@ func TestASpoolIsReadBeforeASilentRunnerIsGivenUp(t *testing.T) {
 
 func TestReportsAloneKeepNoAttemptAlive(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.spool(open.Attempt, "report", contract.Report{Seq: 7, Phase: "installing", Percent: 40})
 	h.yard.away = true
@@ -161,7 +161,7 @@ func TestReportsAloneKeepNoAttemptAlive(t *testing.T) {
 
 func TestASpoolThatDoesNotAnswerHoldsTheDecisionForTheLeaseAndNoLonger(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.spool(open.Attempt, "result", done)
 	h.yard.show(open.Attempt, dispatch.Ended)
@@ -172,7 +172,7 @@ func TestASpoolThatDoesNotAnswerHoldsTheDecisionForTheLeaseAndNoLonger(t *testin
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded"}, h.attempts(row.ID))
 
-	h = newHouse(t)
+	h = newFixture(t)
 	row, open = h.installing("shop")
 	h.yard.show(open.Attempt, dispatch.Ended)
 	h.bucket.away = true
@@ -183,7 +183,7 @@ func TestASpoolThatDoesNotAnswerHoldsTheDecisionForTheLeaseAndNoLonger(t *testin
 
 func TestADocumentThatIsRefusedDoesNotHideTheResultBehindIt(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.spool(open.Attempt, "report", contract.Report{Seq: 7, Phase: "dreaming"})
 	h.spool(open.Attempt, "report", contract.Report{Seq: 8, Pass: &contract.Pass{Number: 1}}) // a create verifies nothing
@@ -198,7 +198,7 @@ func TestADocumentThatIsRefusedDoesNotHideTheResultBehindIt(t *testing.T) {
 
 func TestAResultOfAnotherTokenIsFenced(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestAResultOfAnotherTokenIsFenced(t *testing.T) {
 
 func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 
 func TestARunnerThatHangsIsKilledBeforeAnythingIsTornDown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.pass(lease)
 	h.reconcile(row.ID)
@@ -252,7 +252,7 @@ func TestARunnerThatHangsIsKilledBeforeAnythingIsTornDown(t *testing.T) {
 
 func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "never mind"})
 	require.NoError(t, err)

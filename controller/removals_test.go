@@ -31,7 +31,7 @@ func (b *bin) RemoveState(_ context.Context, cluster string, attempts []string) 
 }
 
 // gone ends a cluster that was never begun.
-func (h *house) gone(name string) string {
+func (h *fixture) gone(name string) string {
 	h.t.Helper()
 	row := h.accept(name)
 	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "done"})
@@ -43,7 +43,7 @@ func (h *house) gone(name string) string {
 
 func TestWhatAGoneClusterLeftIsDeletedOnceEach(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	b := &bin{}
 	h.Remover = b
 	h.installing("lives")
@@ -62,7 +62,7 @@ func TestWhatAGoneClusterLeftIsDeletedOnceEach(t *testing.T) {
 
 func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	b := &bin{err: errors.New("AccessDenied: s3:DeleteObjectVersion")}
 	h.Remover = b
 	id := h.gone("shop")

@@ -34,7 +34,7 @@ func statements(t *testing.T, page, cluster, attempt string) (list []string) {
 }
 
 // blocked is a cluster whose teardown waits for a person.
-func (h *house) blocked(name string) (store.Row, store.LaunchSpec) {
+func (h *fixture) blocked(name string) (store.Row, store.LaunchSpec) {
 	h.t.Helper()
 	row, open := h.installing(name)
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
@@ -56,7 +56,7 @@ func (h *house) blocked(name string) (store.Row, store.LaunchSpec) {
 
 func TestEveryStatementOfTheRunbooksRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.blocked("shop")
 	pages, err := filepath.Glob(runbooks + "*.md")
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestEveryStatementOfTheRunbooksRuns(t *testing.T) {
 			tx, err := h.store.Pool().Begin(h.ctx)
 			require.NoError(t, err)
 			_, err = tx.Exec(h.ctx, sql)
-			require.NoError(t, tx.Rollback(h.ctx)) // before anything fails: an open one would keep the house from closing
+			require.NoError(t, tx.Rollback(h.ctx)) // before anything fails: an open one would keep the fixture from closing
 			require.NoError(t, err, "%s: %s", page, sql)
 			n++
 		}
@@ -77,7 +77,7 @@ func TestEveryStatementOfTheRunbooksRuns(t *testing.T) {
 
 func TestTheRunbookOfABlockedTeardownBringsTheNextTryForward(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.blocked("shop")
 	was := len(h.attempts(row.ID))
 	h.reconcile(row.ID)
@@ -102,7 +102,7 @@ func TestTheRunbookOfABlockedTeardownBringsTheNextTryForward(t *testing.T) {
 }
 
 // now2real lets the dictated clock go on from the real time, as statements with now() do.
-func (h *house) now2real() {
+func (h *fixture) now2real() {
 	var now time.Time
 	require.NoError(h.t, h.store.Pool().QueryRow(h.ctx, `SELECT now() + interval '1 second'`).Scan(&now))
 	h.clock.Store(&now)

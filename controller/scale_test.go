@@ -15,7 +15,7 @@ import (
 var deed = store.Deed{Actor: "github:maya", Door: "api"}
 
 // scalable is a ready cluster of three workers that may have one to five.
-func (h *house) scalable(name string) store.Row {
+func (h *fixture) scalable(name string) store.Row {
 	h.t.Helper()
 	row, open := h.install(h.acceptAs(name, func(a *store.Acceptance) {
 		a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(1), new(5)
@@ -28,7 +28,7 @@ func (h *house) scalable(name string) store.Row {
 }
 
 // scaling has somebody ask for another number, and a runner claim the attempt.
-func (h *house) scaling(row store.Row, to int) (job string, open store.LaunchSpec) {
+func (h *fixture) scaling(row store.Row, to int) (job string, open store.LaunchSpec) {
 	h.t.Helper()
 	job, err := h.store.Scale(h.ctx, row.ID, to, deed)
 	require.NoError(h.t, err)
@@ -42,14 +42,14 @@ func (h *house) scaling(row store.Row, to int) (job string, open store.LaunchSpe
 	return job, open
 }
 
-func (h *house) ends(open store.LaunchSpec, r store.ResultRow) {
+func (h *fixture) ends(open store.LaunchSpec, r store.ResultRow) {
 	h.t.Helper()
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, r)
 	require.NoError(h.t, err)
 	h.reconcile(open.Cluster)
 }
 
-func (h *house) job(id string) store.Job {
+func (h *fixture) job(id string) store.Job {
 	h.t.Helper()
 	job, err := h.store.Job(h.ctx, id)
 	require.NoError(h.t, err)
@@ -57,7 +57,7 @@ func (h *house) job(id string) store.Job {
 }
 
 // scaled is the condition that says whether the workers that were asked for are there.
-func (h *house) scaled(id string) (status, reason, message string) {
+func (h *fixture) scaled(id string) (status, reason, message string) {
 	h.t.Helper()
 	err := h.store.Pool().QueryRow(h.ctx, `SELECT status, reason, message FROM conditions WHERE cluster_id = $1 AND type = 'Scaled'`, id).
 		Scan(&status, &reason, &message)
@@ -67,7 +67,7 @@ func (h *house) scaled(id string) (status, reason, message string) {
 
 func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 1)
 	require.Equal(t, "scale", h.yard.starts()[len(h.yard.starts())-1].Kind)
@@ -99,7 +99,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 
 func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
 	for try := 1; ; try++ {
@@ -129,7 +129,7 @@ func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
 
 func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
 	_, err := h.store.Destroy(h.ctx, row.ID, deed)
@@ -151,7 +151,7 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 
 func TestAnUnwantedScalingIsNotEvenClaimed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	_, err := h.store.Scale(h.ctx, row.ID, 5, deed)
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestAnUnwantedScalingIsNotEvenClaimed(t *testing.T) {
 
 func TestAnotherNumberTakesOverTheJob(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
 	again, err := h.store.Scale(h.ctx, row.ID, 2, deed)
@@ -186,7 +186,7 @@ func TestAnotherNumberTakesOverTheJob(t *testing.T) {
 
 func TestALostScalingNeedsNoTeardown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
 	h.pass(lease + limits.LeaseGrace + time.Second)
@@ -208,7 +208,7 @@ func TestALostScalingNeedsNoTeardown(t *testing.T) {
 
 func TestOnlyAScalingCountsWorkersAndItRecordsNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, create := h.installing("other")
 	_, err := h.store.Result(h.ctx, create.Attempt, create.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(3)})
 	require.ErrorIs(t, err, store.ErrConflict)
@@ -221,7 +221,7 @@ func TestOnlyAScalingCountsWorkersAndItRecordsNothing(t *testing.T) {
 
 func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.acceptAs("shop", func(a *store.Acceptance) {
 		a.Approval = &store.ApprovalAsk{Why: []string{"it costs more than 100 USD"}, Needs: 1, By: "requester", For: 2 * time.Hour, Asked: strings.Repeat("a", 64)}
 	})
@@ -238,7 +238,7 @@ func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 
 func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.acceptAs("shop", func(a *store.Acceptance) {
 		a.Turn = &store.TurnAsk{Weight: 1, Words: "team platform has 5 of 5 clusters", Place: 3}
 	})
@@ -263,7 +263,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 
 func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.scalable("shop")
 	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
 	d := deed

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// withSlack is a house that answers in the stand-in Slack, and an answer to post there.
-func withSlack(t *testing.T, channel, person string) (*house, *slack.Server, store.ReplyArgs) {
-	h := newHouse(t)
+// withSlack is a fixture that answers in the stand-in Slack, and an answer to post there.
+func withSlack(t *testing.T, channel, person string) (*fixture, *slack.Server, store.ReplyArgs) {
+	h := newFixture(t)
 	s, err := slack.Start(t.Context(), slack.Config{Token: "demo-token"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
@@ -26,7 +26,7 @@ func withSlack(t *testing.T, channel, person string) (*house, *slack.Server, sto
 	return h, s, store.ReplyArgs{Reply: id}
 }
 
-func (h *house) external(id string) int64 {
+func (h *fixture) external(id string) int64 {
 	h.t.Helper()
 	r, err := h.store.Reply(h.ctx, id)
 	require.NoError(h.t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (h *house) findings() map[lifecycle.FindingKind]string {
+func (h *fixture) findings() map[lifecycle.FindingKind]string {
 	h.t.Helper()
 	open, err := h.store.Findings(h.ctx, store.FindingFilter{})
 	require.NoError(h.t, err)
@@ -25,7 +25,7 @@ func (h *house) findings() map[lifecycle.FindingKind]string {
 
 func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	h.accept("fine")
 	h.work(store.SweepArgs{})
@@ -54,7 +54,7 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 
 func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, _ := h.installing("shop")
 	_, err := h.store.Pool().Exec(h.ctx, `
 		UPDATE clusters SET wish = 'absent', wish_why = 'done', teardown = 'DESTROY', status = 'FAILED', phase = 'destroy_blocked',
@@ -70,7 +70,7 @@ func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 
 func TestTheDirectoriesOfClosedAttemptsAreForgottenAfterAWhile(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, ended := h.installing("shop")
 	_, living := h.installing("other")
 	h.yard.kept = []string{ended.Attempt, living.Attempt, "att_of_another_house"}
@@ -86,7 +86,7 @@ func TestTheDirectoriesOfClosedAttemptsAreForgottenAfterAWhile(t *testing.T) {
 
 func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsWords(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	workers := river.NewWorkers()
 	h.Register(workers)
 	client, err := store.NewClient(h.ctx, h.store.Pool(), workers, store.RiverConfig{

@@ -13,7 +13,7 @@ import (
 )
 
 // turns runs every pass that is asked for, and then the looks it asked for.
-func (h *house) turns() {
+func (h *fixture) turns() {
 	h.t.Helper()
 	for _, raw := range h.jobs("turns") {
 		var args store.TurnsArgs
@@ -29,7 +29,7 @@ func (h *house) turns() {
 
 func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	holder := h.acceptAs("holder", func(a *store.Acceptance) { // one that is not begun, so that it goes at once
 		a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 // place returns how one of the places that show the cluster stands.
-func (h *house) place(cluster, kind string) store.Subscriber {
+func (h *fixture) place(cluster, kind string) store.Subscriber {
 	h.t.Helper()
 	subs, err := h.store.Subscribers(h.ctx, cluster)
 	require.NoError(h.t, err)
@@ -28,19 +28,19 @@ func (h *house) place(cluster, kind string) store.Subscriber {
 }
 
 // publish runs the publish job of the present version at one place.
-func (h *house) publish(cluster, kind string) store.Subscriber {
+func (h *fixture) publish(cluster, kind string) store.Subscriber {
 	h.t.Helper()
 	h.work(store.PublishArgs{Subscriber: h.place(cluster, kind).ID, Version: h.cluster(cluster).Version})
 	return h.place(cluster, kind)
 }
 
 // report moves the runner's progress on and lets the heart look.
-func (h *house) report(open store.LaunchSpec, seq, percent int) {
+func (h *fixture) report(open store.LaunchSpec, seq, percent int) {
 	h.t.Helper()
 	h.reportIn(lifecycle.Installing, open, seq, percent)
 }
 
-func (h *house) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, percent int) {
+func (h *fixture) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, percent int) {
 	h.t.Helper()
 	_, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{
 		Seq: seq, Phase: phase, Percent: percent, Step: fmt.Sprintf("step %d", percent),
@@ -50,7 +50,7 @@ func (h *house) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, perc
 }
 
 // extended puts a cluster's end off by an hour, which is news, and returns the end as a comment shows it.
-func (h *house) extended(id string) string {
+func (h *fixture) extended(id string) string {
 	h.t.Helper()
 	_, _, _, err := h.store.Extend(h.ctx, id, time.Hour, deed)
 	require.NoError(h.t, err)
@@ -60,7 +60,7 @@ func (h *house) extended(id string) string {
 
 func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	sub := h.publish(row.ID, store.KindComment)
 	require.NotZero(t, sub.ExternalID)
@@ -78,7 +78,7 @@ func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 
 func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, _ := h.installing("shop")
 	h.publish(row.ID, store.KindComment)
 	calls := h.board.called()
@@ -93,7 +93,7 @@ func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
 
 func TestACrashBetweenPostingAndRememberingPostsNoSecondComment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, _ := h.installing("shop")
 	first := h.publish(row.ID, store.KindComment).ExternalID
 	_, err := h.store.Pool().Exec(h.ctx, `
@@ -108,7 +108,7 @@ func TestACrashBetweenPostingAndRememberingPostsNoSecondComment(t *testing.T) {
 
 func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.publish(row.ID, store.KindCheck)
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BadInput", Message: "no"})
@@ -129,7 +129,7 @@ func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
 
 func TestARateLimitIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row, open := h.installing("shop")
 	job := store.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: h.cluster(row.ID).Version}
 	h.board.refuses = fmt.Errorf("comment: %w", github.RateLimited{RetryAfter: 42 * time.Second})
@@ -146,7 +146,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 
 func TestWordsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	job := store.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: 1}
 	for _, refusal := range []error{github.ErrRefused, github.ErrNotFound} {
@@ -161,7 +161,7 @@ func TestWordsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 
 func TestAReplyIsPostedOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	cause := store.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
 	require.NoError(t, h.store.SaveReply(h.ctx, cause))
 	var id string
@@ -181,7 +181,7 @@ func TestAReplyIsPostedOnce(t *testing.T) {
 
 func TestAPlaceAtWorkIsLeftToWhoWorksIt(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop")
 	sub := h.place(row.ID, store.KindComment)
 	ran, err := h.store.Alone(h.ctx, "show "+sub.ID, func(ctx context.Context) error {

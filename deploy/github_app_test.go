@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 // manifest is what GitHub makes an App from.
@@ -60,51 +60,51 @@ func TestTheAppIsToldOfWhatTheDoorListensTo(t *testing.T) {
 }
 
 // calls are all there is to ask of the wire, by the names of its methods.
-var calls = map[string]func(t *testing.T, s *house.Server, c *github.Client) error{
-	"AddLabel": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		return c.AddLabel(t.Context(), house.Installation, house.Repo, 41, "bug")
+var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) error{
+	"AddLabel": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		return c.AddLabel(t.Context(), standin.Installation, standin.Repo, 41, "bug")
 	},
-	"EnsureLabels": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, []chatops.Label{{Name: "ocp/new", Color: "0e8a16", Description: "new"}})
+	"EnsureLabels": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, []chatops.Label{{Name: "ocp/new", Color: "0e8a16", Description: "new"}})
 		return err
 	},
-	"File": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.File(t.Context(), house.Installation, house.Repo, "README.md", house.Branch)
+	"File": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.File(t.Context(), standin.Installation, standin.Repo, "README.md", standin.Branch)
 		return err
 	},
-	"HookDeliveries": func(t *testing.T, _ *house.Server, c *github.Client) error {
+	"HookDeliveries": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.HookDeliveries(t.Context(), time.Now().Add(-time.Hour))
 		return err
 	},
-	"InstallationOf": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.InstallationOf(t.Context(), house.Repo)
+	"InstallationOf": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.InstallationOf(t.Context(), standin.Repo)
 		return err
 	},
-	"OwnLogin": func(t *testing.T, _ *house.Server, c *github.Client) error {
+	"OwnLogin": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.OwnLogin(t.Context())
 		return err
 	},
-	"Permission": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.Permission(t.Context(), house.Installation, house.Repo, "maya")
+	"Permission": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Permission(t.Context(), standin.Installation, standin.Repo, "maya")
 		return err
 	},
-	"PullRequest": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.PullRequest(t.Context(), house.Installation, house.Repo, 41)
+	"PullRequest": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 		return err
 	},
-	"Pulls": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		looks, err := c.Pulls(t.Context(), house.Installation, []github.PullRef{{Repo: house.Repo, Number: 41}})
+	"Pulls": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		looks, err := c.Pulls(t.Context(), standin.Installation, []github.PullRef{{Repo: standin.Repo, Number: 41}})
 		if err != nil {
 			return err
 		}
 		return looks[0].Err
 	},
-	"React": func(t *testing.T, s *house.Server, c *github.Client) error {
+	"React": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		comment, err := s.Comment(41, "/ocp status", "maya")
 		require.NoError(t, err)
-		return c.React(t.Context(), house.Installation, house.Repo, comment, "eyes")
+		return c.React(t.Context(), standin.Installation, standin.Repo, comment, "eyes")
 	},
-	"Redeliver": func(t *testing.T, _ *house.Server, c *github.Client) error {
+	"Redeliver": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		var list []github.HookDelivery
 		require.Eventually(t, func() (sent bool) {
 			var err error
@@ -113,35 +113,35 @@ var calls = map[string]func(t *testing.T, s *house.Server, c *github.Client) err
 		}, 5*time.Second, 5*time.Millisecond)
 		return c.Redeliver(t.Context(), list[0].ID)
 	},
-	"RemoveLabel": func(t *testing.T, s *house.Server, c *github.Client) error {
+	"RemoveLabel": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		require.NoError(t, s.Label(42, "bug", "maya"))
-		return c.RemoveLabel(t.Context(), house.Installation, house.Repo, 42, "bug")
+		return c.RemoveLabel(t.Context(), standin.Installation, standin.Repo, 42, "bug")
 	},
-	"Repository": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.Repository(t.Context(), house.Installation, house.Repo)
+	"Repository": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Repository(t.Context(), standin.Installation, standin.Repo)
 		return err
 	},
-	"TeamMember": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.TeamMember(t.Context(), house.Installation, house.Org, house.Team, "maya")
+	"TeamMember": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.TeamMember(t.Context(), standin.Installation, standin.Org, standin.Team, "maya")
 		return err
 	},
-	"UpsertCheckRun": func(t *testing.T, s *house.Server, c *github.Client) error {
-		_, err := c.UpsertCheckRun(t.Context(), github.CheckTarget{Installation: house.Installation, Repo: house.Repo, Head: head(s), Name: "ocpctl", ExternalKey: "sub_1"},
+	"UpsertCheckRun": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		_, err := c.UpsertCheckRun(t.Context(), github.CheckTarget{Installation: standin.Installation, Repo: standin.Repo, Head: head(s), Name: "ocpctl", ExternalKey: "sub_1"},
 			chatops.CheckRun{Title: "queued", Summary: "queued", Status: "queued"})
 		return err
 	},
-	"UpsertComment": func(t *testing.T, _ *house.Server, c *github.Client) error {
-		_, err := c.UpsertComment(t.Context(), github.CommentTarget{Installation: house.Installation, Repo: house.Repo, Number: 41, Marker: "sub_2"}, "hello")
+	"UpsertComment": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.UpsertComment(t.Context(), github.CommentTarget{Installation: standin.Installation, Repo: standin.Repo, Number: 41, Marker: "sub_2"}, "hello")
 		return err
 	},
-	"UpsertDeployment": func(t *testing.T, s *house.Server, c *github.Client) error {
-		_, err := c.UpsertDeployment(t.Context(), github.DeploymentTarget{Installation: house.Installation, Repo: house.Repo, Head: head(s), ExternalKey: "sub_3"},
+	"UpsertDeployment": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		_, err := c.UpsertDeployment(t.Context(), github.DeploymentTarget{Installation: standin.Installation, Repo: standin.Repo, Head: head(s), ExternalKey: "sub_3"},
 			chatops.Deployment{Environment: "ocp/shop", State: "in_progress", Description: "installing"})
 		return err
 	},
 }
 
-func head(s *house.Server) string {
+func head(s *standin.Server) string {
 	pr, _ := s.PullRequest(41)
 	return pr.HeadSHA
 }
@@ -151,12 +151,12 @@ func asked(t *testing.T, key string, permissions map[string]string) (refused []s
 	t.Helper()
 	deaf := httptest.NewServer(http.NotFoundHandler())
 	defer deaf.Close()
-	s, err := house.Start(t.Context(), house.Config{KeyPath: key, WebhookURL: deaf.URL})
+	s, err := standin.Start(t.Context(), standin.Config{KeyPath: key, WebhookURL: deaf.URL})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Stop()) }()
-	c, err := github.New(github.Config{AppID: house.AppID, PrivateKey: s.KeyPEM(), BaseURL: s.URL(), Pace: -1, Settling: -1})
+	c, err := github.New(github.Config{AppID: standin.AppID, PrivateKey: s.KeyPEM(), BaseURL: s.URL(), Pace: -1, Settling: -1})
 	require.NoError(t, err)
-	s.SetManifest(house.Manifest{Permissions: permissions, Events: read(t).DefaultEvents})
+	s.SetManifest(standin.Manifest{Permissions: permissions, Events: read(t).DefaultEvents})
 	require.NoError(t, s.Label(41, "question", "maya")) // of which something is told
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		if err := calls[name](t, s, c); err != nil {
@@ -176,7 +176,7 @@ func TestEveryPermissionIsNeededByACallAndNoCallNeedsAnother(t *testing.T) {
 
 	key := filepath.Join(t.TempDir(), "key.pem") // made once
 	granted := read(t).DefaultPermissions
-	require.Equal(t, house.Registered().Permissions, granted, "the demo's App is this one")
+	require.Equal(t, standin.Registered().Permissions, granted, "the demo's App is this one")
 	require.Empty(t, asked(t, key, granted))
 	for name, level := range granted {
 		if name == "metadata" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The numbers of the simulated house. A runner's answer may travel for up to transit and its installer may need stopping
+// The numbers of the simulated service. A runner's answer may travel for up to transit and its installer may need stopping
 // to end; together they stay below LeaseGrace, which is what the grace is for.
 const (
 	lease    = 15 * time.Minute

@@ -52,7 +52,7 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 	})
 }
 
-// fill gives the row what the desk left open: ids, times and the beginning of its life.
+// fill gives the row what the service left open: ids, times and the beginning of its life.
 func (c *change) fill(a Acceptance) Row {
 	row := a.Row
 	if row.ID == "" {

@@ -52,7 +52,7 @@ func openAt(t testing.TB, url string, o store.Options) *store.Store {
 	return s
 }
 
-// granted is a wish as the desk hands it over.
+// granted is a wish as the service hands it over.
 func granted(name string) store.Acceptance {
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{"Owner": "maya"},

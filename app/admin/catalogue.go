@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -23,12 +23,12 @@ func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked
 	if err := app.MayForEverybody(p, policy.ActProfiles, "see the profiles"); err != nil {
 		return nil, "", err
 	}
-	for _, one := range d.book().All() {
+	for _, one := range d.catalogue().All() {
 		if !one.AdminOnly || p.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
 			list = append(list, one)
 		}
 	}
-	first, _ := d.book().Default()
+	first, _ := d.catalogue().Default()
 	return list, first.Name, nil
 }
 
@@ -57,7 +57,7 @@ func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, e
 // myTeams are the declared teams of the principal, and those of its seats that nobody declared where none are.
 func (d *Service) myTeams(p policy.Principal) []profiles.Team {
 	var out []profiles.Team
-	declared := d.book().Teams
+	declared := d.catalogue().Teams
 	for _, t := range declared {
 		if p.May(policy.ActSee, t.Name) {
 			out = append(out, t)
@@ -87,7 +87,7 @@ func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 	}
 	teams := d.myTeams(p)
 	var out []QuotaState
-	for _, q := range d.book().Quotas {
+	for _, q := range d.catalogue().Quotas {
 		keys := []string{""}
 		switch q.Scope {
 		case profiles.ScopePerson:
@@ -139,8 +139,8 @@ func (d *Service) countFor(ctx context.Context, scope profiles.Scope, key string
 
 // CatalogueState says which catalogue is in force and whether its files hold another.
 type CatalogueState struct {
-	book.Status
-	Book     book.Book
+	catalogue.Status
+	Catalogue     catalogue.Catalogue
 	Embedded bool // it is the program's own and never changes
 }
 
@@ -159,11 +159,11 @@ func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 var errUnsound = errors.New("what the files hold now is not sound, so it is not in force; a platform admin sees why")
 
 func (d *Service) catalogueState() CatalogueState {
-	s := CatalogueState{Book: d.book(), Embedded: d.keeper == nil, Status: book.Status{LoadedAt: d.since}}
+	s := CatalogueState{Catalogue: d.catalogue(), Embedded: d.keeper == nil, Status: catalogue.Status{LoadedAt: d.since}}
 	if d.keeper != nil {
 		s.Status = d.keeper.Status()
 	}
-	s.Hash = s.Book.Hash
+	s.Hash = s.Catalogue.Hash
 	return s
 }
 
@@ -173,7 +173,7 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed 
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
 		return CatalogueState{}, err
 	}
-	before := d.book().Hash
+	before := d.catalogue().Hash
 	if d.keeper != nil {
 		_, _ = d.keeper.Reload() // the state tells what is wrong
 	}
@@ -194,7 +194,7 @@ func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	if err != nil {
 		return "", nil, err
 	}
-	read, err := book.Load(tree)
+	read, err := catalogue.Load(tree)
 	switch {
 	case errors.As(err, &problems):
 		return "", problems, nil

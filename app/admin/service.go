@@ -6,21 +6,21 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // Service answers them. Safe for concurrent use.
 type Service struct {
-	core   *app.Desk
+	core   *app.Service
 	store  *store.Store
-	book   func() book.Book
+	catalogue   func() catalogue.Catalogue
 	keeper app.Keeper
 	github app.GitHub
 	since  time.Time
 }
 
 // New wires a Service with the configuration that the core was wired with.
-func New(core *app.Desk, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, book: c.Book, keeper: c.Keeper, github: c.GitHub, since: time.Now()}
+func New(core *app.Service, c app.Config) *Service {
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, since: time.Now()}
 }

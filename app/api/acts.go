@@ -28,7 +28,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.Desk.Destroy(r.Context(), principal(r), id, d)
+	row, job, err := s.App.Destroy(r.Context(), principal(r), id, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -51,7 +51,7 @@ func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, pa
 		return
 	}
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
-		return s.Desk.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		return s.App.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
 	})
 }
 
@@ -62,14 +62,14 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, para
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
-		return s.Desk.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
 	})
 }
 
 // ReleaseHold implements DELETE /api/v1/clusters/{id}/hold.
 func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams) {
 	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
-		return s.Desk.ReleaseHold(ctx, principal(r), id, d)
+		return s.App.ReleaseHold(ctx, principal(r), id, d)
 	})
 }
 
@@ -80,7 +80,7 @@ func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id ID, 
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
-		return s.Desk.Transfer(ctx, principal(r), id, said.Team, said.Owner, d)
+		return s.App.Transfer(ctx, principal(r), id, said.Team, said.Owner, d)
 	})
 }
 
@@ -97,7 +97,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why str
 		return
 	}
 	tag(w, changed.Row)
-	ok(w, Change{Cluster: cluster(changed.Row, s.Desk.NameOf), Words: changed.Words, Capped: changed.Capped})
+	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Words: changed.Words, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
@@ -111,7 +111,7 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.Desk.Scale(r.Context(), principal(r), id, said.Replicas, d)
+	row, job, err := s.App.Scale(r.Context(), principal(r), id, said.Replicas, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -133,7 +133,7 @@ func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	row, job, err := s.Desk.Refresh(r.Context(), principal(r), id, d)
+	row, job, err := s.App.Refresh(r.Context(), principal(r), id, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -143,15 +143,15 @@ func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, p
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.
 func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id ID) {
-	s.reasoned(w, r, id, s.Desk.Abandon)
+	s.reasoned(w, r, id, s.App.Abandon)
 }
 
 // RetryTeardown implements POST /api/v1/clusters/{id}/retry.
 func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
-	s.reasoned(w, r, id, s.Desk.RetryTeardown)
+	s.reasoned(w, r, id, s.App.RetryTeardown)
 }
 
-// reasoned reads a reason, asks the desk, and answers with the cluster as it stands then.
+// reasoned reads a reason, asks the service, and answers with the cluster as it stands then.
 func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
 	ask func(ctx context.Context, p policy.Principal, ref string, d app.Deed) (store.Row, error)) {
 	var said Reason
@@ -164,5 +164,5 @@ func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
 		return
 	}
 	tag(w, row)
-	ok(w, cluster(row, s.Desk.NameOf))
+	ok(w, cluster(row, s.App.NameOf))
 }

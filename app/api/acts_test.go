@@ -12,7 +12,7 @@ import (
 )
 
 func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	var first, again Accepted
 	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), MaybeReason{Reason: "done"}, http.StatusAccepted, &first)
@@ -29,7 +29,7 @@ func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
 }
 
 func TestAChangeIsMeantForTheClusterThatWasSeen(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID
 	seen := h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, nil).Header.Get("ETag")
@@ -53,7 +53,7 @@ func TestAChangeIsMeantForTheClusterThatWasSeen(t *testing.T) {
 }
 
 func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID
 	var before Cluster
 	h.get(path, &before)
@@ -84,7 +84,7 @@ func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
 }
 
 func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID
 	var c Change
 	h.does(http.MethodPost, path+"/hold", h.as(oidc.Requester), Hold{Hours: 48, Reason: "a bug to look at"}, http.StatusOK, &c)
@@ -110,7 +110,7 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 
 // Who may approve in a team of their own would else decide what another team's admin was asked for.
 func TestWhatWaitsForATeamsWordStaysWithTheTeam(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(both), CreateRequest{Name: "big-one", Team: "platform"}, http.StatusAccepted, nil, idempotencyKey, "k")
 	p := h.refused(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "security"}, http.StatusConflict)
 	require.Contains(t, p.Detail, "Have it decided first")
@@ -118,7 +118,7 @@ func TestWhatWaitsForATeamsWordStaysWithTheTeam(t *testing.T) {
 }
 
 func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID + "/transfer"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), Transfer{Team: "security"}, http.StatusUnprocessableEntity)
@@ -141,7 +141,7 @@ func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
 }
 
 func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	var made Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Profile: "aws-standard", CostCenter: "c", Environment: "e"},
 		http.StatusAccepted, &made, idempotencyKey, "k")
@@ -169,7 +169,7 @@ func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
 }
 
 func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	var e Explanation
 	h.get("/api/v1/clusters/shop/explain", &e)
@@ -195,7 +195,7 @@ func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
 }
 
 func TestOfAClusterThatGoesNoOtherEndIsTold(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
@@ -206,7 +206,7 @@ func TestOfAClusterThatGoesNoOtherEndIsTold(t *testing.T) {
 }
 
 func TestAnOlderClusterWithoutAVerdictIsExplainedAllTheSame(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("old", "platform")
 	_, err := h.store.Pool().Exec(t.Context(), `DELETE FROM cluster_requests WHERE cluster_id = $1`, row.ID)
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestAnOlderClusterWithoutAVerdictIsExplainedAllTheSame(t *testing.T) {
 }
 
 func TestANameMeansTheClusterThatLivesAndIsSeen(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	var c Cluster
 	h.get("/api/v1/clusters/shop", &c)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -21,7 +21,7 @@ import (
 func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	profile, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-minimal-test.yaml")
 	require.NoError(t, err)
-	h := houseWith(t, desktest.Catalogue(t, map[string]string{
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"profiles/aws-minimal-test.yaml": strings.Replace(string(profile), "addons: {", "addons: {default: [pr-namespace], ", 1),
 	}), nil)
 	made := h.make(oidc.Requester, "shop")
@@ -49,7 +49,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	_, raw := h.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/claim", bearer, contract.Claim{Pod: "pod-2"})
 	var claimed contract.Claimed
 	require.NoError(t, json.Unmarshal(raw, &claimed))
-	require.Equal(t, []any{contract.KindConfigure, desktest.CredentialRef(made.ClusterID, artifacts.Kubeconfig)}, []any{claimed.Spec.Kind, claimed.Spec.KubeconfigRef})
+	require.Equal(t, []any{contract.KindConfigure, servicetest.CredentialRef(made.ClusterID, artifacts.Kubeconfig)}, []any{claimed.Spec.Kind, claimed.Spec.KubeconfigRef})
 	require.Equal(t, "pr-namespace", claimed.Spec.Addons[0].Name)
 	require.Contains(t, claimed.Spec.Addons[0].Manifests, `"kind":"ResourceQuota"`)
 	_, status := r.say("report", contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{{Name: "pr-namespace", There: true, Reason: "Applied", Message: "it is applied and works"}}})
@@ -69,7 +69,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 }
 
 func TestWhatHasNoAddonsCannotBeRefreshed(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 // What opens a cluster is deleted after its end. Before it is, and where that fails, it is handed out to nobody either.
 func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	path, admin := "/api/v1/clusters/"+made.ClusterID, h.as(oidc.Admin)
@@ -48,6 +48,6 @@ func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
 		require.Contains(t, problem.Detail, "shop is gone: nothing has been left of it since", call.at)
 	}
 	_, raw := h.ask(http.MethodGet, path, admin, nil)
-	require.NotContains(t, string(raw), desktest.ClientKey)
+	require.NotContains(t, string(raw), servicetest.ClientKey)
 	require.NotContains(t, string(raw), "ADMIN-PASSWORD")
 }

@@ -22,21 +22,21 @@ func (s *server) ListApprovals(w http.ResponseWriter, r *http.Request, params Li
 		s.fail(w, r, err)
 		return
 	}
-	list, next, err := s.Desk.Approvals(r.Context(), principal(r), f)
+	list, next, err := s.App.Approvals(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	page := ApprovalPage{Items: []Approval{}, NextCursor: next}
 	for _, a := range list {
-		page.Items = append(page.Items, approval(a, s.Desk.NameOf))
+		page.Items = append(page.Items, approval(a, s.App.NameOf))
 	}
 	ok(w, page)
 }
 
 // GetApproval implements GET /api/v1/approvals/{id}.
 func (s *server) GetApproval(w http.ResponseWriter, r *http.Request, id ID) {
-	a, err := s.Desk.Approval(r.Context(), principal(r), id)
+	a, err := s.App.Approval(r.Context(), principal(r), id)
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -46,7 +46,7 @@ func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	a, err := s.Desk.Vote(r.Context(), principal(r), id, true, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -56,7 +56,7 @@ func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.Desk.Vote(r.Context(), principal(r), id, false, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -65,7 +65,7 @@ func (s *server) approval(w http.ResponseWriter, r *http.Request, status int, a 
 		s.fail(w, r, err)
 		return
 	}
-	reply(w, jsonType, status, approval(a, s.Desk.NameOf))
+	reply(w, jsonType, status, approval(a, s.App.NameOf))
 }
 
 func approval(a app.Approval, name func(string) string) Approval {

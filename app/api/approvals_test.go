@@ -10,7 +10,7 @@ import (
 )
 
 // asked makes a cluster whose wish needs approval.
-func (h *house) asked(who oidc.Claims, name string) Accepted {
+func (h *fixture) asked(who oidc.Claims, name string) Accepted {
 	h.Helper()
 	var made Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name}, http.StatusAccepted, &made, idempotencyKey, "ask-"+name)
@@ -19,7 +19,7 @@ func (h *house) asked(who oidc.Claims, name string) Accepted {
 }
 
 func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
 	require.Contains(t, made.Words, "begins once it is approved")
 	var c Cluster
@@ -63,7 +63,7 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 }
 
 func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "huge-one")
 	path := "/api/v1/approvals/" + made.ApprovalID + "/approve"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusForbidden)
@@ -78,7 +78,7 @@ func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
 }
 
 func TestOneRefusalEndsItWithAReason(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
 	path := "/api/v1/approvals/" + made.ApprovalID + "/refuse"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)

@@ -25,7 +25,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 	}
 	page := AuditPage{Items: []AuditEvent{}, NextCursor: next}
 	for _, l := range lines {
-		page.Items = append(page.Items, auditEvent(l, s.Desk.NameOf))
+		page.Items = append(page.Items, auditEvent(l, s.App.NameOf))
 	}
 	ok(w, page)
 }
@@ -66,7 +66,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		for _, l := range lines {
-			if out.Encode(auditEvent(l, s.Desk.NameOf)) != nil {
+			if out.Encode(auditEvent(l, s.App.NameOf)) != nil {
 				return // the reader left
 			}
 		}

@@ -23,15 +23,15 @@ const audience = "https://ocpctl.example.com"
 
 var build = aws.Caller{AccessKey: "AKIADEMO0000BUILD001", SecretKey: "build-secret", ARN: "arn:aws:sts::123456789012:assumed-role/ci/build-41"}
 
-// clouded is a house that takes AWS identities, and a function that signs with a key there.
-func clouded(t *testing.T, change func(*Config)) (h *house, sign func(access, secret string) AWSProof) {
+// clouded is a fixture that takes AWS identities, and a function that signs with a key there.
+func clouded(t *testing.T, change func(*Config)) (h *fixture, sign func(access, secret string) AWSProof) {
 	cloud, err := aws.Start(t.Context(), aws.Config{AccessKey: "AKIADEMO0000EXAMPLE1", SecretKey: "demo-secret-access-key", Callers: []aws.Caller{build}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cloud.Stop()) })
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	sessions := auth.NewSessions(auth.SessionConfig{Key: key, Audience: audience})
-	h = houseWith(t, embedded(t), func(c *Config) {
+	h = fixtureWith(t, embedded(t), func(c *Config) {
 		c.Auth = auth.New(auth.Config{Sessions: sessions, Identities: func() []profiles.Identity {
 			return []profiles.Identity{{Source: profiles.SourceAWS, Match: map[string][]string{"arn": {"arn:aws:iam::123456789012:role/ci"}}, Role: "requester", Teams: []string{"platform"}}}
 		}})

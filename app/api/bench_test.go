@@ -17,10 +17,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -34,9 +34,9 @@ type place struct {
 	client *http.Client
 }
 
-func open20(b *testing.B, terms book.Book) *place {
+func open20(b *testing.B, terms catalogue.Catalogue) *place {
 	b.Helper()
-	p := &place{B: b, store: desktest.Store(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
+	p := &place{B: b, store: servicetest.Store(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
 	issuer, err := oidc.Start(b.Context(), oidc.Config{})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, issuer.Stop()) })
@@ -47,7 +47,7 @@ func open20(b *testing.B, terms book.Book) *place {
 	}
 	core := app.New(appConfig(p.store, terms, shelf{}, &people{}))
 	p.url = serve(b, Config{
-		Desk: core, Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
+		App: core, Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),

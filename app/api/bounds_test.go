@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -23,16 +23,16 @@ var (
 )
 
 // scoped is the program's own catalogue with admins and auditors of single teams.
-func scoped(t testing.TB) book.Book {
+func scoped(t testing.TB) catalogue.Catalogue {
 	t.Helper()
-	return desktest.Catalogue(t, map[string]string{"identities/scoped.yaml": "identities:\n" +
+	return servicetest.Catalogue(t, map[string]string{"identities/scoped.yaml": "identities:\n" +
 		"  - {name: heads, source: oidc, match: {ocpctl_role: [team_admin]}, role: platform_admin, teams: [\"{groups}\"]}\n" +
 		"  - {name: eyes, source: oidc, match: {ocpctl_role: [team_auditor]}, role: auditor, teams: [\"{groups}\"]}\n"})
 }
 
 // What each role gets of each operation, by a cluster of platform that is shared with security's seer and user alone.
 func TestEveryOperationByEveryRole(t *testing.T) {
-	h := houseWith(t, scoped(t), nil)
+	h := fixtureWith(t, scoped(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	seer, user := oidc.Claims{Subject: "seer", Groups: []string{"security"}, Role: "requester"}, oidc.Claims{Subject: "user", Groups: []string{"security"}, Role: "requester"}
@@ -109,7 +109,7 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 
 // A cluster that holds the control plane's own keys is opened by nobody else, whoever's team it is and whoever shares it.
 func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
-	h := houseWith(t, scoped(t), nil)
+	h := fixtureWith(t, scoped(t), nil)
 	mint := CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: "platform", CostCenter: "sandbox", Environment: "test"}
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(headOfPlatform), mint, http.StatusUnprocessableEntity, idempotencyKey, "k1")
 	require.Contains(t, p.Detail+p.Errors[0].Detail, "platform admins alone")
@@ -133,7 +133,7 @@ func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
 
 // What one may not see is told in the same bytes as what does not exist, whatever is asked of it and however.
 func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
-	h := houseWith(t, scoped(t), nil)
+	h := fixtureWith(t, scoped(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	var asked Approval

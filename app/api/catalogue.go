@@ -128,7 +128,7 @@ func (s *server) catalogue(w http.ResponseWriter, r *http.Request, state admin.C
 		s.fail(w, r, err)
 		return
 	}
-	b := state.Book
+	b := state.Catalogue
 	out := CatalogueState{
 		Hash: b.Hash, LoadedAt: state.LoadedAt.UTC(), Source: "directory", Profiles: len(b.Names()), Teams: len(b.Teams),
 		Quotas: len(b.Quotas), Policies: len(b.Policies), Identities: len(b.Identities),

@@ -25,14 +25,14 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 		s.fail(w, r, err)
 		return
 	}
-	rows, next, err := s.Desk.List(r.Context(), principal(r), f)
+	rows, next, err := s.App.List(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	page := ClusterPage{Items: make([]Cluster, 0, len(rows)), NextCursor: next}
 	for _, row := range rows {
-		page.Items = append(page.Items, cluster(row, s.Desk.NameOf))
+		page.Items = append(page.Items, cluster(row, s.App.NameOf))
 	}
 	ok(w, page)
 }
@@ -70,12 +70,12 @@ func platformAlias(name string) string {
 
 // GetCluster implements GET /api/v1/clusters/{id}.
 func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
-	found, err := s.Desk.Get(r.Context(), principal(r), id, 0)
+	found, err := s.App.Get(r.Context(), principal(r), id, 0)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	body, err := detail(found, s.Desk.NameOf)
+	body, err := detail(found, s.App.NameOf)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -86,7 +86,7 @@ func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
 
 // GetOutputs implements GET /api/v1/clusters/{id}/outputs.
 func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
-	row, err := s.Desk.Outputs(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
+	row, err := s.App.Outputs(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -115,22 +115,22 @@ func kubeconfig(w http.ResponseWriter, name string, raw []byte) {
 
 // GetTimeline implements GET /api/v1/clusters/{id}/timeline.
 func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id ID) {
-	found, err := s.Desk.Timeline(r.Context(), principal(r), id)
+	found, err := s.App.Timeline(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, Timeline{Items: events(found, s.Desk.NameOf)})
+	ok(w, Timeline{Items: events(found, s.App.NameOf)})
 }
 
 // ExplainCluster implements GET /api/v1/clusters/{id}/explain.
 func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id ID) {
-	found, err := s.Desk.Explain(r.Context(), principal(r), id)
+	found, err := s.App.Explain(r.Context(), principal(r), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	out := Explanation{Cluster: cluster(found.Row, s.Desk.NameOf), Why: found.Why, Ends: []End{}, Next: append([]string{}, found.Next...)}
+	out := Explanation{Cluster: cluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []End{}, Next: append([]string{}, found.Next...)}
 	if found.Verdict != nil {
 		out.Verdict = verdict(*found.Verdict)
 	}

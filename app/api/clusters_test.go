@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheListIsPagedAndFiltered(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	var ids []string
 	for i := range 5 {
 		ids = append(ids, h.accept(fmt.Sprintf("shop-%d", i), "platform").ID)
@@ -45,7 +45,7 @@ func TestTheListIsPagedAndFiltered(t *testing.T) {
 }
 
 func TestAMethodThatAPathDoesNotKnowIsToldWhichItDoes(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	answer, _ := h.ask(http.MethodPut, "/api/v1/clusters", h.as(oidc.Requester), nil)
 	require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode)
 	require.Equal(t, "GET, POST", answer.Header.Get("Allow"))
@@ -58,7 +58,7 @@ func TestAMethodThatAPathDoesNotKnowIsToldWhichItDoes(t *testing.T) {
 }
 
 func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	p := h.refused(http.MethodGet, "/api/v1/clusters?status=ready&limit=0&cursor=x", h.as(oidc.Requester), nil, http.StatusBadRequest)
 	var fields []string
 	for _, e := range p.Errors {
@@ -78,7 +78,7 @@ func TestEveryInvalidParameterIsNamedAtOnce(t *testing.T) {
 }
 
 func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("secretive", "security")
 	var page ClusterPage
 	h.get("/api/v1/clusters", &page)
@@ -97,7 +97,7 @@ func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
 }
 
 func TestAClusterIsShownWithItsJobAndItsStory(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	var c ClusterDetail
 	h.get("/api/v1/clusters/"+row.ID, &c)
@@ -116,7 +116,7 @@ func TestAClusterIsShownWithItsJobAndItsStory(t *testing.T) {
 }
 
 func TestWithoutAGoodTokenNothingIsShown(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	foreign := oidc.Requester
 	foreign.Audience = jwt.Audience{"vault"}
@@ -132,7 +132,7 @@ func TestWithoutAGoodTokenNothingIsShown(t *testing.T) {
 }
 
 func TestEveryOperationAsksForAToken(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, op := range operations(t) {
 		path := strings.NewReplacer("{id}", "x", "{name}", "x", "{link}", "x").Replace(op.Path)
 		if op.Security != nil && len(*op.Security) == 0 {
@@ -152,7 +152,7 @@ func TestEveryOperationAsksForAToken(t *testing.T) {
 }
 
 func TestAnIssuerThatIsDownIsNotTheCallersFault(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	bearer := h.as(oidc.Requester)
 	require.NoError(t, h.issuer.Stop())
 	p := h.refused(http.MethodGet, "/api/v1/clusters", bearer, nil, http.StatusServiceUnavailable)
@@ -160,7 +160,7 @@ func TestAnIssuerThatIsDownIsNotTheCallersFault(t *testing.T) {
 }
 
 func TestProbesAndMetricsTellTheState(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.accept("shop", "platform")
 	for _, path := range []string{"/healthz", "/readyz"} {
 		answer, _ := h.ask(http.MethodGet, path, "", nil)

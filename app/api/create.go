@@ -30,7 +30,7 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params Cr
 	}
 	asked.Once = &store.Once{Key: params.IdempotencyKey, Request: requestHash(r, raw)}
 	asked.Answer = s.created
-	made, err := s.Desk.Create(r.Context(), principal(r), asked)
+	made, err := s.App.Create(r.Context(), principal(r), asked)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -127,7 +127,7 @@ func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
 	if !read {
 		return
 	}
-	v, err := s.Desk.DryRun(r.Context(), principal(r), asked)
+	v, err := s.App.DryRun(r.Context(), principal(r), asked)
 	if err != nil {
 		s.fail(w, r, err)
 		return

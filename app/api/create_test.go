@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -25,7 +25,7 @@ func sample(t testing.TB) []byte {
 }
 
 func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	var made Accepted
 	answer := h.does(http.MethodPost, "/api/v1/clusters", h.as(sam), sample(t), http.StatusAccepted, &made, idempotencyKey, "9f1c")
 	require.Regexp(t, `^clu_[0-9A-Z]{26}$`, made.ClusterID)
@@ -46,7 +46,7 @@ func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
 }
 
 func TestAKeyIsNeededAndOfItsForm(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), sample(t), http.StatusBadRequest)
 	require.Equal(t, idempotencyKey, p.Errors[0].Field)
 	require.NotEmpty(t, p.Errors[0].Accepted)
@@ -57,7 +57,7 @@ func TestAKeyIsNeededAndOfItsForm(t *testing.T) {
 }
 
 func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ask := func(body any, key string) (*http.Response, string) {
 		answer, raw := h.ask(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, idempotencyKey, key)
 		return answer, string(raw)
@@ -90,8 +90,8 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 }
 
 func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
-	h := newHouse(t)
-	second := desktest.Store(t, h.url)
+	h := newFixture(t)
+	second := servicetest.Store(t, h.url)
 	other := serve(t, h.config(second, appConfig(second, embedded(t), h.shelf, h.github), embedded(t), nil))
 	servers := []string{h.Server.URL, other.URL}
 	bearer, answers := h.as(oidc.Requester), make([]string, 12)
@@ -116,7 +116,7 @@ func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/clusters", h.as(oidc.Admin), nil, http.StatusOK, &page)
 	require.Len(t, page.Items, 1)
 
-	third := desktest.Store(t, h.url) // whoever starts later knows what was answered before
+	third := servicetest.Store(t, h.url) // whoever starts later knows what was answered before
 	h.Server = serve(t, h.config(third, appConfig(third, embedded(t), h.shelf, h.github), embedded(t), nil))
 	answer, raw := h.ask(http.MethodPost, "/api/v1/clusters", bearer, sample(t), idempotencyKey, "one")
 	require.Equal(t, answers[0], fmt.Sprint(answer.StatusCode, string(raw)))
@@ -124,7 +124,7 @@ func TestTwoServersAtOnceAndOneAfterARestartAgree(t *testing.T) {
 }
 
 func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(both), []byte(`{"name": "Shop", "version": 4.20, "region": "us-est-1", "regoin": "x", "ttlHours": 999,
 		"platform": "ibmcloud", "extraTags": {"Owner": "x"}, "offhoursOptIn": true, "sshPublicKey": "hello"}`), http.StatusUnprocessableEntity, idempotencyKey, "k")
 	fields := map[string]FieldError{}
@@ -150,7 +150,7 @@ func TestEveryWrongFieldOfARequestIsNamedAtOnce(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsNotReadAsOne(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	bearer := h.as(oidc.Requester)
 	for _, path := range []string{"/api/v1/clusters", "/api/v1/dry-run"} {
 		for _, body := range []string{"name: shop", `{"name": `, ``} {
@@ -165,7 +165,7 @@ func TestWhatIsNoRequestIsNotReadAsOne(t *testing.T) {
 }
 
 func TestWhoMayNotCreateIsTold(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, who := range []oidc.Claims{oidc.Auditor, toni} {
 		for _, path := range []string{"/api/v1/clusters", "/api/v1/dry-run"} {
 			h.refused(http.MethodPost, path, h.as(who), sample(t), http.StatusForbidden, idempotencyKey, "k")
@@ -174,7 +174,7 @@ func TestWhoMayNotCreateIsTold(t *testing.T) {
 }
 
 func TestANameThatIsTakenIsAConflict(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.make(oidc.Requester, "shop")
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusConflict, idempotencyKey, "k")
 	require.Contains(t, p.Detail, "taken on labs.example.com")
@@ -185,7 +185,7 @@ func TestANameThatIsTakenIsAConflict(t *testing.T) {
 }
 
 func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for i := range 3 {
 		require.Zero(t, h.make(oidc.Requester, fmt.Sprintf("shop-%d", i)).Place)
 	}
@@ -209,7 +209,7 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 }
 
 func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	var v Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), sample(t), http.StatusOK, &v)
 	require.True(t, v.Allowed)
@@ -240,7 +240,7 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 }
 
 func TestOtherNamesOfThingsAreUnderstood(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	h.make(oidc.Requester, "shop")
 	var jobs JobPage
 	h.get("/api/v1/jobs?type=CREATE_CLUSTER&status=pending", &jobs)

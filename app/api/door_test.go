@@ -19,7 +19,7 @@ import (
 
 func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
 	clock := now()
-	h := houseWith(t, embedded(t), func(c *Config) {
+	h := fixtureWith(t, embedded(t), func(c *Config) {
 		c.Now = func() time.Time { return clock }
 		c.Pace = NewPace(Rate{PerSecond: 1, Burst: 3}, c.Now)
 	})
@@ -41,7 +41,7 @@ func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
 }
 
 func TestARequestHasANameInBothLogs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for given, want := range map[string]string{"": `^req_[0-9A-Z]{26}$`, "trace-1:a": `^trace-1:a$`, "a b": `^req_`, strings.Repeat("x", 129): `^req_`} {
 		answer, _ := h.ask(http.MethodGet, "/api/v1/me", h.as(oidc.Requester), nil, requestID, given)
 		require.Regexp(t, want, answer.Header.Get(requestID))
@@ -51,13 +51,13 @@ func TestARequestHasANameInBothLogs(t *testing.T) {
 }
 
 func TestARequestThatTakesTooLongIsGivenUp(t *testing.T) {
-	h := houseWith(t, embedded(t), func(c *Config) { c.Timeout = time.Nanosecond })
+	h := fixtureWith(t, embedded(t), func(c *Config) { c.Timeout = time.Nanosecond })
 	p := h.refused(http.MethodGet, "/api/v1/clusters", h.as(oidc.Requester), nil, http.StatusServiceUnavailable)
 	require.Contains(t, p.Detail, "Try again")
 }
 
 func TestAPanicIsAFailureOfOurs(t *testing.T) {
-	s := &server{Config: newHouse(t).config(nil, app.Config{}, embedded(t), nil), metrics: newMetrics(nil, nil)}
+	s := &server{Config: newFixture(t).config(nil, app.Config{}, embedded(t), nil), metrics: newMetrics(nil, nil)}
 	s.Timeout = time.Minute
 	answer := httptest.NewRecorder()
 	s.enter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret words") })).
@@ -72,7 +72,7 @@ func TestAPanicIsAFailureOfOurs(t *testing.T) {
 }
 
 func TestABodyIsReadStrictly(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/shop/hold"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), []byte(`{"hours": "x", "until": "tomorrow", "reason": 7, "why": 1}`), http.StatusUnprocessableEntity)
@@ -91,7 +91,7 @@ func TestABodyIsReadStrictly(t *testing.T) {
 }
 
 func TestAStreamHasNoHeadAlone(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, path := range []string{"/api/v1/watch", "/api/v1/clusters/shop/logs?follow=true", "/api/v1/audit/export"} {
 		answer, _ := h.ask(http.MethodHead, path, h.as(oidc.Admin), nil)
 		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode, path)
@@ -100,7 +100,7 @@ func TestAStreamHasNoHeadAlone(t *testing.T) {
 }
 
 func TestTheReferenceShowsTheWholeDocumentAndAsksNobody(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	answer, raw := h.ask(http.MethodGet, "/api/docs", "", nil)
 	page := string(raw)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
@@ -147,7 +147,7 @@ func TestEveryExampleOfTheReferenceIsOneTheDocumentTakes(t *testing.T) {
 }
 
 func TestTheServerSaysForWhomTokensAreBeforeAnybodySignsIn(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	res, err := http.Get(h.URL + auth.DiscoveryPath)
 	require.NoError(t, err)
 	defer res.Body.Close()

@@ -24,7 +24,7 @@ func (g *grants) Grant(_ context.Context, part artifacts.Part) (aws.Credentials,
 
 func TestARunnerIsGivenCredentialsForItsOwnPartOfTheBucket(t *testing.T) {
 	var given grants
-	h := houseWith(t, embedded(t), func(c *Config) { c.Grants = &given })
+	h := fixtureWith(t, embedded(t), func(c *Config) { c.Grants = &given })
 	cluster := h.accept("shop", "platform").ID
 	h.step(cluster)
 	open, bearer := h.attempt(cluster)

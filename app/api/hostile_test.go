@@ -16,7 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -68,7 +68,7 @@ func documents(good contract.Record, r *runner) map[string]any {
 				Queries: []contract.Query{{Service: "ec2", Call: "DescribeVpcs"}}, Leftovers: []contract.Leftover{{Type: "vpc", ID: "vpc-1"}}},
 			ToolExit: &contract.ToolExit{}, Addons: []contract.AddonState{{Name: "a"}},
 		},
-		"result": &contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: desktest.StoredAt},
+		"result": &contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: servicetest.StoredAt},
 			Workers: new(1), Addons: new(1)},
 	}
 }
@@ -97,17 +97,17 @@ func spoil(t *rapid.T, field leaf, poison []string) {
 	case reflect.Map:
 		at.Set(reflect.ValueOf(map[string]int{rapid.SampledFrom(poison).Draw(t, field.path): 1 << 20}))
 	case reflect.Struct: // a time
-		at.Set(reflect.ValueOf(rapid.SampledFrom([]time.Time{{}, desktest.StoredAt, desktest.StoredAt.AddDate(100, 0, 0)}).Draw(t, field.path)))
+		at.Set(reflect.ValueOf(rapid.SampledFrom([]time.Time{{}, servicetest.StoredAt, servicetest.StoredAt.AddDate(100, 0, 0)}).Draw(t, field.path)))
 	}
 }
 
 // A runner that went wrong holds one attempt's token. Whatever it reports, in every field and any combination, changes
 // nothing of another team's cluster, and its own cluster is never torn down by a name that is not its own.
 func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	victim := h.make(will, "bank")
 	h.ready(victim.ClusterID)
-	secret := h.shelf[desktest.CredentialRef(victim.ClusterID, artifacts.Kubeconfig)]
+	secret := h.shelf[servicetest.CredentialRef(victim.ClusterID, artifacts.Kubeconfig)]
 	hostile := h.make(oidc.Requester, "shop")
 	h.step(hostile.ClusterID)
 	open, bearer := h.attempt(hostile.ClusterID)
@@ -126,7 +126,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 		strings.ReplaceAll(r.record().Identity.Metadata, "shop-x7k2p", theirs.InfraID),
 		strings.Replace(r.record().Identity.Metadata, `"identifier":[`, `"identifier":[{},`, 1),
 	}
-	rows := desktest.Keep(t, h.store)
+	rows := servicetest.Keep(t, h.store)
 	before := h.everythingOf(victim.ClusterID)
 	paths := []string{"claim", "record", "reserve", "report", "result"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -173,7 +173,7 @@ func (r *runner) attemptOf(cluster string) (id string) {
 }
 
 // everythingOf is all that is stored of a cluster, as text.
-func (h *house) everythingOf(cluster string) (all string) {
+func (h *fixture) everythingOf(cluster string) (all string) {
 	h.Helper()
 	for _, sql := range []string{
 		`SELECT c::text FROM clusters c WHERE id = $1`, `SELECT a::text FROM attempts a WHERE cluster_id = $1`, `SELECT j::text FROM jobs j WHERE cluster_id = $1`,
@@ -191,10 +191,10 @@ func (h *house) everythingOf(cluster string) (all string) {
 
 // isItsOwn requires that what is known of a cluster leads to nothing but itself: what a teardown would work by, what is
 // restored, and what is handed out.
-func (h *house) isItsOwn(t *rapid.T, cluster, foreignSecret string) {
-	scope, err := h.store.AttemptScope(h.Context(), (&runner{house: h}).attemptOf(cluster))
+func (h *fixture) isItsOwn(t *rapid.T, cluster, foreignSecret string) {
+	scope, err := h.store.AttemptScope(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
-	row, err := h.store.AttemptSpec(h.Context(), (&runner{house: h}).attemptOf(cluster))
+	row, err := h.store.AttemptSpec(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
 	row.Kind = lifecycle.Destroy
 	told, err := json.Marshal(spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))
@@ -238,12 +238,12 @@ func TestAClosedAttemptIsToldNothing(t *testing.T) {
 
 // What is stored by hand, or was before references were checked, is not handed out either.
 func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	bank, shop := h.make(will, "bank"), h.make(oidc.Requester, "shop")
 	h.ready(bank.ClusterID)
 	h.ready(shop.ClusterID)
 	_, err := h.store.Pool().Exec(t.Context(), `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2 WHERE cluster_id = $1`,
-		shop.ClusterID, desktest.CredentialRef(bank.ClusterID, artifacts.Kubeconfig))
+		shop.ClusterID, servicetest.CredentialRef(bank.ClusterID, artifacts.Kubeconfig))
 	require.NoError(t, err)
 	path := "/api/v1/clusters/" + shop.ClusterID
 	h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusInternalServerError)
@@ -256,17 +256,17 @@ func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "s3://")
 
-	h.shelf[desktest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig)] = strings.Replace(desktest.Kubeconfig("https://api.shop.labs.example.com:6443"),
-		"{client-key-data: "+desktest.ClientKey+"}", "{exec: {command: sh}}", 1)
+	h.shelf[servicetest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig)] = strings.Replace(servicetest.Kubeconfig("https://api.shop.labs.example.com:6443"),
+		"{client-key-data: "+servicetest.ClientKey+"}", "{exec: {command: sh}}", 1)
 	_, err = h.store.Pool().Exec(t.Context(), `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2 WHERE cluster_id = $1`,
-		shop.ClusterID, desktest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig))
+		shop.ClusterID, servicetest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig))
 	require.NoError(t, err)
 	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusConflict)
 	require.Contains(t, p.Detail, "is not one that openshift-install writes")
 }
 
 func TestARefusedReadingIsInTheTrail(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	bank := h.make(will, "bank")
 	h.ready(bank.ClusterID)
 	path := "/api/v1/clusters/" + bank.ClusterID

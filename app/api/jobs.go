@@ -39,7 +39,7 @@ func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJob
 		s.fail(w, r, err)
 		return
 	}
-	jobs, next, err := s.Desk.Jobs(r.Context(), principal(r), f)
+	jobs, next, err := s.App.Jobs(r.Context(), principal(r), f)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -59,7 +59,7 @@ func (s *server) GetJob(w http.ResponseWriter, r *http.Request, id ID, params Ge
 		s.fail(w, r, err)
 		return
 	}
-	found, err := s.Desk.Job(r.Context(), principal(r), id, lines)
+	found, err := s.App.Job(r.Context(), principal(r), id, lines)
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -12,7 +12,7 @@ import (
 const labelsPath = "/api/v1/repositories/labels"
 
 func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ask := LabelsRequest{Repository: "acme/shop", Reason: "a new profile"}
 	var asked, again, state Labels
 	answer := h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), ask, http.StatusAccepted, &asked, idempotencyKey, "k")
@@ -40,7 +40,7 @@ func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 }
 
 func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.does(http.MethodPost, labelsPath, h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, nil, idempotencyKey, "used")
 	for name, c := range map[string]struct {
 		body   any

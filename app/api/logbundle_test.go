@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -23,11 +23,11 @@ import (
 func (r *runner) keepsLogs(cluster string, number int, files map[string]string) {
 	var stored []contract.Snapshot
 	for file, content := range files {
-		key := artifacts.LogBundleKey(cluster, number, desktest.StoredAt, file)
+		key := artifacts.LogBundleKey(cluster, number, servicetest.StoredAt, file)
 		sum := sha256.Sum256([]byte(content))
 		r.shelf[key] = content
 		stored = append(stored, contract.Snapshot{
-			Type: string(artifacts.Log), Key: key, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content)), TakenAt: desktest.StoredAt, InfraID: "shop-00001",
+			Type: string(artifacts.Log), Key: key, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content)), TakenAt: servicetest.StoredAt, InfraID: "shop-00001",
 		})
 	}
 	_, status := r.say("report", contract.Report{Seq: 1, Phase: "installing", Snapshots: stored})
@@ -53,7 +53,7 @@ func unpacked(t *testing.T, raw []byte) map[string]string {
 }
 
 // failing is a cluster whose first attempt stored logs.
-func (h *house) failing(files map[string]string) (cluster string) {
+func (h *fixture) failing(files map[string]string) (cluster string) {
 	h.Helper()
 	made := h.make(oidc.Requester, "shop")
 	h.step(made.ClusterID)
@@ -69,7 +69,7 @@ func (h *house) failing(files map[string]string) (cluster string) {
 const bundleFile, installerLog = "log-bundle-20250301110000.tar.gz", "installer-log-20250301110000.tar.gz"
 
 func TestALogBundleIsDownloadedAsOneArchiveAndEveryReadingIsAudited(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	cluster := h.failing(map[string]string{bundleFile: "journals", installerLog: "installer"})
 	for _, ref := range []string{"shop", cluster} {
 		res, raw := h.ask(http.MethodGet, "/api/v1/clusters/"+ref+"/log-bundle", h.as(oidc.Requester), nil)
@@ -90,20 +90,20 @@ func TestALogBundleIsDownloadedAsOneArchiveAndEveryReadingIsAudited(t *testing.T
 }
 
 // audited counts the lines of the audit trail with an action.
-func (h *house) audited(action, cluster string) (n int) {
+func (h *fixture) audited(action, cluster string) (n int) {
 	h.Helper()
 	require.NoError(h, h.store.Pool().QueryRow(h.Context(), `SELECT count(*) FROM audit_events WHERE action = $1 AND target_cluster_id = $2`, action, cluster).Scan(&n))
 	return n
 }
 
 func TestTheNewestLogBundleIsGivenUnlessAnAttemptIsNamed(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	cluster := h.failing(map[string]string{bundleFile: "first"})
 	var attempt string
 	require.NoError(t, h.store.Pool().QueryRow(t.Context(), `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, closed_at, outcome)
 		SELECT 'att_second', cluster_id, job_id, 2, kind, 'second', now(), phase, now(), 'failed' FROM attempts WHERE cluster_id = $1 RETURNING id`, cluster).Scan(&attempt))
-	desktest.StoreLogBundle(t, h.store, h.shelf, cluster, attempt, 2, desktest.StoredAt.Add(time.Hour), bundleFile, "second")
+	servicetest.StoreLogBundle(t, h.store, h.shelf, cluster, attempt, 2, servicetest.StoredAt.Add(time.Hour), bundleFile, "second")
 	for query, want := range map[string]string{"": "second", "?attempt=2": "second", "?attempt=1": "first"} {
 		res, raw := h.ask(http.MethodGet, "/api/v1/clusters/shop/log-bundle"+query, h.as(oidc.Requester), nil)
 		require.Equal(t, http.StatusOK, res.StatusCode, "%s", raw)
@@ -114,7 +114,7 @@ func TestTheNewestLogBundleIsGivenUnlessAnAttemptIsNamed(t *testing.T) {
 }
 
 func TestALogBundleThatIsNotThereSaysWhyAndOneThatBreaksOffIsNoWholeFile(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "bare")
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/bare/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
 		"There is no log bundle of bare. One is stored when an installation fails")
@@ -124,7 +124,7 @@ func TestALogBundleThatIsNotThereSaysWhyAndOneThatBreaksOffIsNoWholeFile(t *test
 		"it is deleted with the cluster's logs, some time after the cluster is destroyed")
 
 	cluster := h.failing(map[string]string{bundleFile: "journals"})
-	key := artifacts.LogBundleKey(cluster, 1, desktest.StoredAt, bundleFile)
+	key := artifacts.LogBundleKey(cluster, 1, servicetest.StoredAt, bundleFile)
 	h.shelf[key] = "damaged!"
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.Server.URL+"/api/v1/clusters/shop/log-bundle", nil)
 	require.NoError(t, err)

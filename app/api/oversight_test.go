@@ -19,13 +19,13 @@ import (
 )
 
 // as gets a document as somebody.
-func (h *house) seenBy(who oidc.Claims, path string, into any) {
+func (h *fixture) seenBy(who oidc.Claims, path string, into any) {
 	h.Helper()
 	h.does(http.MethodGet, path, h.as(who), nil, http.StatusOK, into)
 }
 
 func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.does(http.MethodPost, "/api/v1/clusters/shop/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
 	h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "x", CostCenter: "c", Environment: "e", Region: "mars-1"},
@@ -76,7 +76,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 }
 
 func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{"zen":"<b>"}`)})
 	require.NoError(t, err)
 	var page DeliveryPage
@@ -103,7 +103,7 @@ func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 }
 
 func TestFindingsAreForThoseWhoLookAfterThem(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	_, err := h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, []lifecycle.Finding{
 		{Kind: lifecycle.Overdue, Cluster: row.ID, Since: now().Add(-time.Hour), Why: "past its end", Evidence: []string{"it ended an hour ago"}},
@@ -123,7 +123,7 @@ func TestFindingsAreForThoseWhoLookAfterThem(t *testing.T) {
 }
 
 func TestUsageIsReportedForOnesOwnTeams(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.ready(h.make(oidc.Requester, "shop").ClusterID)
 	h.make(will, "vault")
 	var report UsageReport
@@ -140,7 +140,7 @@ func TestUsageIsReportedForOnesOwnTeams(t *testing.T) {
 }
 
 func TestTheCatalogueIsShownAsFarAsItConcernsOne(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	var list Profiles
 	h.get("/api/v1/profiles", &list)
 	var names, unasked []string
@@ -179,7 +179,7 @@ func TestTheCatalogueIsShownAsFarAsItConcernsOne(t *testing.T) {
 }
 
 func TestACatalogueIsReadAsTheServerWould(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	files := map[string]string{}
 	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

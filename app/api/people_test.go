@@ -10,9 +10,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 )
 
 // The people of the tests beside the demo's Maya (a requester of platform), its admin and its auditor.
@@ -25,12 +25,12 @@ var (
 )
 
 // id is the principal's.
-func (h *house) id(c oidc.Claims) string { return "oidc:" + h.issuer.URL() + "#" + c.Subject }
+func (h *fixture) id(c oidc.Claims) string { return "oidc:" + h.issuer.URL() + "#" + c.Subject }
 
 // teams is the program's own catalogue with teams, and with what has to be approved.
-func teams(t testing.TB) book.Book {
+func teams(t testing.TB) catalogue.Catalogue {
 	t.Helper()
-	return desktest.Catalogue(t, map[string]string{
+	return servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 100000, warnPercent: 90}\n",
 		"teams/security.yaml": "name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"teams/team-a.yaml":   "name: team-a\nowner: team-a\ncostCenters: [sandbox]\nenvironments: [test]\n",
@@ -41,7 +41,7 @@ func teams(t testing.TB) book.Book {
 }
 
 // make asks for a cluster and returns what was answered.
-func (h *house) make(who oidc.Claims, name string) (made Accepted) {
+func (h *fixture) make(who oidc.Claims, name string) (made Accepted) {
 	h.Helper()
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(who), CreateRequest{Name: name, CostCenter: "sandbox", Environment: "test"},
 		http.StatusAccepted, &made, idempotencyKey, "make-"+name)
@@ -49,7 +49,7 @@ func (h *house) make(who oidc.Claims, name string) (made Accepted) {
 }
 
 // ready brings a cluster through its install, with credentials to hand out.
-func (h *house) ready(cluster string) {
+func (h *fixture) ready(cluster string) {
 	h.Helper()
 	h.step(cluster)
 	open, bearer := h.attempt(cluster)
@@ -60,8 +60,8 @@ func (h *house) ready(cluster string) {
 	_, status = r.say("report", contract.Report{Seq: 1, Phase: "installing", Log: "level=info msg=Creating\nlevel=info msg=Waiting\n"})
 	require.Equal(h, http.StatusOK, status)
 	r.succeeds()
-	h.shelf[desktest.CredentialRef(cluster, artifacts.Kubeconfig)] = desktest.Kubeconfig(r.scope().APIURL())
-	h.shelf[desktest.CredentialRef(cluster, artifacts.Kubeadmin)] = "ADMIN-PASSWORD\n"
+	h.shelf[servicetest.CredentialRef(cluster, artifacts.Kubeconfig)] = servicetest.Kubeconfig(r.scope().APIURL())
+	h.shelf[servicetest.CredentialRef(cluster, artifacts.Kubeadmin)] = "ADMIN-PASSWORD\n"
 	h.step(cluster)
 }
 

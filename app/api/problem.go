@@ -13,13 +13,13 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 )
 
-// statuses maps the desk's kinds of error, once.
+// statuses maps the service's kinds of error, once.
 var statuses = map[app.Kind]int{
 	app.Invalid: http.StatusBadRequest, app.Denied: http.StatusForbidden, app.NotFound: http.StatusNotFound,
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusPreconditionFailed, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail answers an error: the desk's in its words, any other logged and answered without them.
+// fail answers an error: the service's in its words, any other logged and answered without them.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var said *app.Error
 	var unread *malformed
@@ -41,7 +41,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// problemOf is the desk's error as a document.
+// problemOf is the service's error as a document.
 func problemOf(status int, said *app.Error) Problem {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: said.Message}
 	for _, field := range said.Fields {

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// cast is a house with everybody of the matrix, and what its paths name.
-func cast(t *testing.T) (h *house, bearers map[matrix.Principal]string, names *strings.Replacer) {
-	h = houseWith(t, desktest.Catalogue(t, castCatalogue), func(c *Config) { c.Grants = &grants{} })
+// cast is a fixture with everybody of the matrix, and what its paths name.
+func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names *strings.Replacer) {
+	h = fixtureWith(t, servicetest.Catalogue(t, castCatalogue), func(c *Config) { c.Grants = &grants{} })
 	var made Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), CreateRequest{Name: "shop", Profile: "aws-standard"}, http.StatusAccepted, &made, idempotencyKey, "k")
 	h.ready(made.ClusterID)
@@ -54,7 +54,7 @@ var castCatalogue = map[string]string{
 }
 
 // runners are an open attempt of the requester's team, its token, and the token of the closed attempt of a ready cluster.
-func (h *house) runners(ready string) (open string, bearers [2]string) {
+func (h *fixture) runners(ready string) (open string, bearers [2]string) {
 	h.Helper()
 	second := h.make(oidc.Requester, "second")
 	h.step(second.ClusterID)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -21,7 +21,7 @@ import (
 // What opens something stands neither in the log nor in the trail, also where it did not work or broke something.
 func TestNoSecretIsLoggedOrKept(t *testing.T) {
 	var log bytes.Buffer
-	h := houseWith(t, teams(t), func(c *Config) {
+	h := fixtureWith(t, teams(t), func(c *Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	made := h.make(oidc.Requester, "shop")
@@ -36,13 +36,13 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
-	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", desktest.ClientKey)
+	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", servicetest.ClientKey)
 
 	h.does(http.MethodPost, "/api/v1/links/"+secrets[0], bearer, nil, http.StatusOK, nil)
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], secrets[4], nil, http.StatusNotFound)
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[2], bearer, nil, http.StatusUnprocessableEntity)
 	h.refused(http.MethodGet, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusMethodNotAllowed)
-	delete(h.shelf, desktest.CredentialRef(made.ClusterID, artifacts.Kubeconfig))
+	delete(h.shelf, servicetest.CredentialRef(made.ClusterID, artifacts.Kubeconfig))
 	h.refused(http.MethodPost, "/api/v1/links/"+secrets[1], bearer, nil, http.StatusInternalServerError)
 	h.refused(http.MethodGet, "/api/v1/me", bearer+"x", nil, http.StatusUnauthorized)
 
@@ -55,7 +55,7 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 }
 
 // trail is everything that the audit trail says.
-func (h *house) trail() string {
+func (h *fixture) trail() string {
 	h.Helper()
 	var all string
 	require.NoError(h, h.store.Pool().QueryRow(context.Background(), `SELECT string_agg(e::text, E'\n') FROM audit_events e`).Scan(&all))

@@ -2,8 +2,8 @@
 // and what probes and Prometheus ask.
 //
 // openapi.yaml comes first; api.gen.go is written from it, requests are checked by it, and /api/docs shows it. The package
-// maps between JSON and what the desk and the store give, and decides nothing. It is the only place that turns the desk's
-// errors into HTTP, and nothing internal ever leaves through it: an error that is not the desk's is logged and answered
+// maps between JSON and what the service and the store give, and decides nothing. It is the only place that turns the service's
+// errors into HTTP, and nothing internal ever leaves through it: an error that is not the service's is logged and answered
 // without its words.
 package api
 
@@ -32,7 +32,7 @@ import (
 
 // Config wires the private door.
 type Config struct {
-	Desk        *app.Desk
+	App        *app.Service
 	Admin       *admin.Service
 	Credentials *credentials.Service
 	Store       *store.Store // the Status API, readiness and metrics

@@ -13,7 +13,7 @@ import (
 )
 
 func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	path := "/api/v1/clusters/" + made.ClusterID
@@ -61,7 +61,7 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 }
 
 func TestAShareNamesWhomThereIs(t *testing.T) {
-	h := houseWith(t, teams(t), nil)
+	h := fixtureWith(t, teams(t), nil)
 	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID + "/shares"
 	for field, body := range map[string]ShareRequest{
 		"kind": {Kind: "person", With: "x"}, "access": {Kind: "team", With: "security", Access: "own"}, "with": {Kind: "team", With: "nobody"},
@@ -78,7 +78,7 @@ func TestAShareNamesWhomThereIs(t *testing.T) {
 }
 
 func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID + "/kubeconfig-links"
 	h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusConflict)
@@ -103,7 +103,7 @@ func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
 }
 
 func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	path := "/api/v1/clusters/" + made.ClusterID
@@ -143,7 +143,7 @@ func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) 
 }
 
 func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	var me Me
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []any{h.id(oidc.Requester), "Maya", []Seat{{Role: "requester", Team: "platform"}}}, []any{me.ID, me.Name, me.Seats})

@@ -302,7 +302,7 @@ func account(row store.SpecRow) string {
 	return row.Row.Spec.Account
 }
 
-// invalid turns values no runner says into the desk's error, which names the fields: in its words too, which are all that
+// invalid turns values no runner says into the service's error, which names the fields: in its words too, which are all that
 // a runner keeps of it.
 func invalid(err error) error {
 	var bad intake.Invalid

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -25,7 +25,7 @@ func now() time.Time { return time.Now() }
 
 // runner is a runner that says things.
 type runner struct {
-	*house
+	*fixture
 	id, bearer string
 }
 
@@ -80,12 +80,12 @@ func fnvOf(text string) uint32 {
 func (r *runner) succeeds() {
 	r.Helper()
 	of := r.scope()
-	_, status := r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: desktest.StoredAt}})
+	_, status := r.say("result", contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: servicetest.StoredAt}})
 	require.Equal(r, http.StatusOK, status)
 }
 
-func started(t *testing.T) (h *house, cluster string, r *runner) {
-	h = newHouse(t)
+func started(t *testing.T) (h *fixture, cluster string, r *runner) {
+	h = newFixture(t)
 	cluster = h.accept("shop", "platform").ID
 	h.step(cluster)
 	open, bearer := h.attempt(cluster)
@@ -200,8 +200,8 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	r.say("record", r.record())
 	r.succeeds()
 	h.step(cluster)
-	stored := desktest.CredentialRef(cluster, artifacts.Kubeconfig)
-	h.shelf[stored] = desktest.Kubeconfig("https://api.shop.labs.example.com:6443")
+	stored := servicetest.CredentialRef(cluster, artifacts.Kubeconfig)
+	h.shelf[stored] = servicetest.Kubeconfig("https://api.shop.labs.example.com:6443")
 
 	var out Outputs
 	h.get("/api/v1/clusters/"+cluster+"/outputs", &out)

@@ -17,7 +17,7 @@ func TestASeatThatIsLostEndsWhatAStreamShows(t *testing.T) {
 	terms := scoped(t)
 	var identities atomic.Pointer[[]profiles.Identity]
 	identities.Store(&terms.Identities)
-	h := houseWith(t, terms, nil)
+	h := fixtureWith(t, terms, nil)
 	config := h.config(h.store, h.app, terms, func(c *Config) {
 		c.Auth = auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return *identities.Load() },

@@ -13,7 +13,7 @@ import (
 )
 
 // blocked is a cluster of the demo's team whose teardowns found something left, as its row says.
-func blocked(t *testing.T) (h *house, cluster string) {
+func blocked(t *testing.T) (h *fixture, cluster string) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 	r.say("record", r.record())
@@ -56,7 +56,7 @@ func TestAPlatformAdminAloneAbandonsWithAReason(t *testing.T) {
 }
 
 func TestOnlyABlockedTeardownIsAbandoned(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	for _, what := range []string{"abandon", "retry"} {
 		p := h.refused(http.MethodPost, "/api/v1/clusters/"+row.ID+"/"+what, h.as(oidc.Admin), Reason{Reason: "x"}, http.StatusConflict)
@@ -86,7 +86,7 @@ func TestTheTeamBringsTheNextTeardownForward(t *testing.T) {
 }
 
 func TestNothingBegunIsAProofOfItsOwn(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	_, err := h.store.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ var unkept = []string{"a\x00b", "a\xff\xfeb"}
 
 // Whatever a text holds, in a path, a parameter or a document, it is refused or cleaned: nothing fails on our side.
 func TestNoTextBreaksAnything(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Admin, "shop")
 	usable(h, made.ClusterID)
 	doc, err := openapi3.NewLoader().LoadFromData(written)
@@ -66,7 +66,7 @@ func TestNoTextBreaksAnything(t *testing.T) {
 }
 
 // usable makes a cluster ready, with what people fetch of it.
-func usable(h *house, id string) {
+func usable(h *fixture, id string) {
 	h.Helper()
 	for _, sql := range []string{
 		`UPDATE jobs SET status = 'SUCCEEDED', ended_at = created_at WHERE cluster_id = $1`,

@@ -31,7 +31,7 @@ func visitOf(r *http.Request) *visit {
 }
 
 func principal(r *http.Request) policy.Principal {
-	return visitOf(r).session.Principal // without one the desk refuses: no seat
+	return visitOf(r).session.Principal // without one the service refuses: no seat
 }
 
 // requestID is the header that names a request in the logs of both sides.

@@ -29,9 +29,9 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params Wa
 		return
 	}
 	defer cancel()
-	err := s.Desk.Watch(ctx, params.Cluster, app.View{
+	err := s.App.Watch(ctx, params.Cluster, app.View{
 		Who: s.whoNow(r), Every: heartbeat, Begin: out.begin, Beat: out.beat,
-		Show: func(row store.Row) error { return out.document("cluster", cluster(row, s.Desk.NameOf)) },
+		Show: func(row store.Row) error { return out.document("cluster", cluster(row, s.App.NameOf)) },
 	})
 	s.ended(w, r, ctx, out, err)
 }
@@ -44,7 +44,7 @@ func (s *server) GetLogs(w http.ResponseWriter, r *http.Request, id ID, params G
 		s.fail(w, r, err)
 		return
 	}
-	log, err := s.Desk.Log(r.Context(), principal(r), id, params.Job, lines)
+	log, err := s.App.Log(r.Context(), principal(r), id, params.Job, lines)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -82,7 +82,7 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	if err != nil {
 		return // the reader left
 	}
-	ended, err := s.Desk.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.beat})
+	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.beat})
 	if err == nil {
 		err = out.document("end", job(ended))
 	}

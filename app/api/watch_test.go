@@ -23,11 +23,11 @@ type event struct{ name, data string }
 
 // listener reads a stream of events until the test is over.
 type listener struct {
-	*house
+	*fixture
 	events <-chan event // closed when the stream ended
 }
 
-func (h *house) listen(path, bearer string) *listener {
+func (h *fixture) listen(path, bearer string) *listener {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
 	h.Cleanup(cancel)
@@ -109,7 +109,7 @@ func (l *listener) ends() {
 }
 
 func TestWhoWatchesSeesWhatIsThereAndThenEachChange(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made, other := h.make(oidc.Requester, "shop"), h.make(oidc.Requester, "other")
 	h.make(will, "vault")
 	all := h.listen("/api/v1/watch", h.as(oidc.Requester))
@@ -134,7 +134,7 @@ func TestWhoWatchesSeesWhatIsThereAndThenEachChange(t *testing.T) {
 }
 
 func TestAShareThatIsTakenBackIsWatchedNoMore(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID
 	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security"}, http.StatusOK, nil)
@@ -151,7 +151,7 @@ func TestAShareThatIsTakenBackIsWatchedNoMore(t *testing.T) {
 
 func TestAStreamEndsWithTheServerAndWithItsToken(t *testing.T) {
 	stopping, stop := context.WithCancel(t.Context())
-	h := houseWith(t, embedded(t), func(c *Config) { c.Stopping = stopping })
+	h := fixtureWith(t, embedded(t), func(c *Config) { c.Stopping = stopping })
 	h.make(oidc.Requester, "shop")
 	l, log := h.listen("/api/v1/watch", h.as(oidc.Requester)), h.listen("/api/v1/clusters/shop/logs?follow=true", h.as(oidc.Requester))
 	short := oidc.Requester
@@ -163,7 +163,7 @@ func TestAStreamEndsWithTheServerAndWithItsToken(t *testing.T) {
 }
 
 func TestALogIsReadAndFollowedToItsEnd(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
 	h.step(made.ClusterID)
 	open, bearer := h.attempt(made.ClusterID)

@@ -21,14 +21,14 @@ import (
 )
 
 // garbage is a proof of an access key with a secret that is not its.
-func (d *desk) garbage(key string) awsproof.Proof {
+func (d *service) garbage(key string) awsproof.Proof {
 	return d.sign(aws.Caller{AccessKey: key, SecretKey: "guessed"})
 }
 
 func nobodys(n int) string { return fmt.Sprintf("AKIANOBODY%010d", n) }
 
 // tries signs in and returns why that failed; empty: it did not.
-func (d *desk) tries(address string, p awsproof.Proof) auth.Reason {
+func (d *service) tries(address string, p awsproof.Proof) auth.Reason {
 	d.Helper()
 	_, err := d.Exchange.Exchange(d.Context(), address, p)
 	if err == nil {
@@ -40,7 +40,7 @@ func (d *desk) tries(address string, p awsproof.Proof) auth.Reason {
 }
 
 func TestGarbageFromOtherAddressesBlocksNoSignIn(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	asked := func() int { return d.cloud.Calls()["sts:GetCallerIdentity"].Calls }
 	for n := range 200 {
 		for _, address := range []string{"203.0.113.1", "203.0.113.2", "2001:db8:1:2::/64"} {
@@ -64,7 +64,7 @@ func TestFailuresAreChargedToTheAddressAndTheKey(t *testing.T) {
 		clock.Store(&now)
 	}
 	pass(0)
-	d := newDesk(t, func(c *auth.AWSConfig) { c.Now = func() time.Time { return *clock.Load() } })
+	d := newService(t, func(c *auth.AWSConfig) { c.Now = func() time.Time { return *clock.Load() } })
 	for range 5 {
 		require.Equal(t, auth.BadSignature, d.tries(office, d.garbage(robot.AccessKey)))
 	}
@@ -94,7 +94,7 @@ func TestFailuresAreChargedToTheAddressAndTheKey(t *testing.T) {
 }
 
 func TestAProofThatIsPlayedAgainIsAFailure(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	proof := d.sign(build)
 	require.Empty(t, d.tries(office, proof))
 	for range 5 {
@@ -124,7 +124,7 @@ func TestQuestionsOfOneAddressLeaveRoomForOthers(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	t.Cleanup(sts.Close)
-	d := newDesk(t, func(c *auth.AWSConfig) { c.Endpoints = []string{sts.URL} })
+	d := newService(t, func(c *auth.AWSConfig) { c.Endpoints = []string{sts.URL} })
 	sign := func(key string) awsproof.Proof {
 		cfg := sdk.Config{Region: "us-east-1", BaseEndpoint: sdk.String(sts.URL), Credentials: credentials.NewStaticCredentialsProvider(key, "x", "")}
 		proof, err := awsproof.Sign(t.Context(), cfg, here)
@@ -153,7 +153,7 @@ func TestWhoLeavesBeforeTheAnswerIsChargedAndAnSTSThatIsAwayIsNot(t *testing.T) 
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	t.Cleanup(sts.Close)
-	d := newDesk(t, func(c *auth.AWSConfig) { c.Endpoints = []string{sts.URL} })
+	d := newService(t, func(c *auth.AWSConfig) { c.Endpoints = []string{sts.URL} })
 	sign := func() awsproof.Proof {
 		cfg := d.config(build)
 		cfg.BaseEndpoint = sdk.String(sts.URL)

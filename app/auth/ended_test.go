@@ -14,7 +14,7 @@ import (
 )
 
 func TestASessionThatWasEndedIsNobodys(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	first, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
 	require.NoError(t, err)
 	second, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
@@ -76,7 +76,7 @@ func TestANoteAndASessionAreNeverTheOther(t *testing.T) {
 	_, ok = s.ReadNote("saml:rob", note)
 	require.False(t, ok)
 
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	issued, err := d.Exchange.Exchange(t.Context(), "192.0.2.1", d.sign(build))
 	require.NoError(t, err)
 	_, ok = auth.NewSessions(auth.SessionConfig{Key: d.key, Audience: here}).ReadNote(issued.Session.Principal.ID, issued.Token.Reveal())

@@ -35,7 +35,7 @@ func with(p awsproof.Proof, name, value string) awsproof.Proof {
 }
 
 func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	good := d.sign(build)
 	host := func(to string) awsproof.Proof {
 		return bent(good, func(u *url.URL, _ url.Values) { u.Scheme, u.Host, _ = strings.Cut(to, "://") })
@@ -96,14 +96,14 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 		"with a header more":             {headers(map[string]string{"Authorization": "Bearer x"}), auth.NotAllowed, "beside those that are signed"},
 		"with a header in two spellings": {headers(map[string]string{"X-Ocpctl-Audience": here}), auth.NotAllowed, "one twice"},
 	} {
-		t.Run(name, func(t *testing.T) { (&desk{T: t, Exchange: d.Exchange}).refused(c.proof, c.reason, c.words) })
+		t.Run(name, func(t *testing.T) { (&service{T: t, Exchange: d.Exchange}).refused(c.proof, c.reason, c.words) })
 	}
 	require.Empty(t, d.cloud.Calls(), "nothing was asked")
 	require.Empty(t, d.spent.seen)
 }
 
 func TestWhatSTSDoesNotConfirmIsRefused(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	wrong := build
 	wrong.SecretKey = "guessed"
 	d.refused(d.sign(wrong), auth.BadSignature, "aws sts get-caller-identity")
@@ -123,10 +123,10 @@ func TestWhatSTSDoesNotConfirmIsRefused(t *testing.T) {
 }
 
 func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	d.refused(d.sign(stranger), auth.NotAllowed, "Account 999900001111 is not allowed")
 
-	d = newDesk(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = nil, []string{aws.Organization} })
+	d = newService(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = nil, []string{aws.Organization} })
 	issued, err := d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	require.Equal(t, policy.Auditor, issued.Principal.Role(), "an identity may match the organisation")
@@ -139,7 +139,7 @@ func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
 	require.NoError(t, err)
 	d.refused(d.sign(build), auth.Unavailable, "could not be asked")
 
-	d = newDesk(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = []string{"210987654321"}, []string{"o-another"} })
+	d = newService(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = []string{"210987654321"}, []string{"o-another"} })
 	d.refused(d.sign(build), auth.NotAllowed, "Account 123456789012 is not allowed")
 	d.refused(d.sign(person), auth.NotAllowed, "of no organisation")
 }
@@ -152,7 +152,7 @@ func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
 	t.Cleanup(sts.Close)
 	mux.HandleFunc("/other", func(w http.ResponseWriter, _ *http.Request) { followed.Store(true) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*answer.Load())(w, r) })
-	d := newDesk(t, func(c *auth.AWSConfig) { c.Endpoints, c.Timeout = []string{sts.URL}, 200*time.Millisecond })
+	d := newService(t, func(c *auth.AWSConfig) { c.Endpoints, c.Timeout = []string{sts.URL}, 200*time.Millisecond })
 	cfg := d.config(build)
 	cfg.BaseEndpoint = sdk.String(sts.URL)
 	sign := func() awsproof.Proof {
@@ -178,7 +178,7 @@ func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer.Store(&c.answer)
-			(&desk{T: t, Exchange: d.Exchange}).refused(sign(), c.reason, "")
+			(&service{T: t, Exchange: d.Exchange}).refused(sign(), c.reason, "")
 		})
 	}
 	require.False(t, followed.Load(), "a signed request was carried on")

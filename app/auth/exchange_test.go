@@ -32,8 +32,8 @@ var (
 	root     = aws.Caller{AccessKey: "AKIADEMO0000ROOT0001", SecretKey: "root-secret", ARN: "arn:aws:iam::123456789012:root"}
 )
 
-// desk is an exchange on an AWS of its own.
-type desk struct {
+// service is an exchange on an AWS of its own.
+type service struct {
 	*testing.T
 	*auth.Exchange
 	cloud    *aws.Server
@@ -42,8 +42,8 @@ type desk struct {
 	spent    *spent
 }
 
-func newDesk(t *testing.T, change func(*auth.AWSConfig)) *desk {
-	d := &desk{T: t, spent: &spent{}, key: newKey(t)}
+func newService(t *testing.T, change func(*auth.AWSConfig)) *service {
+	d := &service{T: t, spent: &spent{}, key: newKey(t)}
 	var err error
 	d.cloud, err = aws.Start(t.Context(), aws.Config{
 		AccessKey: "AKIADEMO0000EXAMPLE1", SecretKey: "demo-secret-access-key", Members: []string{"210987654321"},
@@ -72,14 +72,14 @@ func newDesk(t *testing.T, change func(*auth.AWSConfig)) *desk {
 }
 
 // config is what a program finds in its environment.
-func (d *desk) config(who aws.Caller) sdk.Config {
+func (d *service) config(who aws.Caller) sdk.Config {
 	return sdk.Config{
 		Region: "us-east-1", BaseEndpoint: sdk.String(d.cloud.URL()),
 		Credentials: credentials.NewStaticCredentialsProvider(who.AccessKey, who.SecretKey, ""),
 	}
 }
 
-func (d *desk) sign(who aws.Caller) awsproof.Proof {
+func (d *service) sign(who aws.Caller) awsproof.Proof {
 	d.Helper()
 	proof, err := awsproof.Sign(d.Context(), d.config(who), here)
 	require.NoError(d, err)
@@ -87,7 +87,7 @@ func (d *desk) sign(who aws.Caller) awsproof.Proof {
 }
 
 // refused says that a proof was not accepted, why, and that nothing of it was passed on.
-func (d *desk) refused(p awsproof.Proof, reason auth.Reason, words string) {
+func (d *service) refused(p awsproof.Proof, reason auth.Reason, words string) {
 	d.Helper()
 	_, err := d.Exchange.Exchange(d.Context(), office, p)
 	var said *auth.Error
@@ -107,7 +107,7 @@ func (d *desk) refused(p awsproof.Proof, reason auth.Reason, words string) {
 }
 
 func TestAnAWSIdentityIsExchangedForAShortSession(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	for who, want := range map[aws.Caller]struct {
 		id, name string
 		values   map[string]string
@@ -137,7 +137,7 @@ func TestAnAWSIdentityIsExchangedForAShortSession(t *testing.T) {
 }
 
 func TestASessionEndsAndElsewhereItIsNone(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	issued, err := d.Exchange.Exchange(t.Context(), office, d.sign(build))
 	require.NoError(t, err)
 	raw := issued.Token.Reveal()
@@ -163,7 +163,7 @@ func TestASessionEndsAndElsewhereItIsNone(t *testing.T) {
 }
 
 func TestAProofCountsOnce(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	proof := d.sign(build)
 	_, err := d.Exchange.Exchange(t.Context(), office, proof)
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestAProofCountsOnce(t *testing.T) {
 }
 
 func TestTheRealSTSsAreKnown(t *testing.T) {
-	d := newDesk(t, func(c *auth.AWSConfig) { c.Timeout = time.Nanosecond }) // nothing leaves this machine
+	d := newService(t, func(c *auth.AWSConfig) { c.Timeout = time.Nanosecond }) // nothing leaves this machine
 	for _, region := range []string{"us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1", "ap-southeast-2"} {
 		proof, err := awsproof.Sign(context.Background(), sdk.Config{Region: region, Credentials: d.config(build).Credentials}, here)
 		require.NoError(t, err)

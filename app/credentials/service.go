@@ -11,7 +11,7 @@ import (
 
 // Service hands them out. Safe for concurrent use.
 type Service struct {
-	core      *app.Desk
+	core      *app.Service
 	store     *store.Store
 	artifacts app.Artifacts
 	ui        string
@@ -19,7 +19,7 @@ type Service struct {
 }
 
 // New wires a Service with the configuration that the core was wired with.
-func New(core *app.Desk, c app.Config) *Service {
+func New(core *app.Service, c app.Config) *Service {
 	log := c.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Asker answers the desk's questions through GitHub's API. Who may do what is remembered for a moment, so that many labels and
+// Asker answers the service's questions through GitHub's API. Who may do what is remembered for a moment, so that many labels and
 // comments of one person are one question; everything else is asked each time.
 type Asker struct {
 	client      *github.Client
@@ -25,7 +25,7 @@ type Asker struct {
 	only        []int64 // installations that are looked after; none: all
 }
 
-// NewAsker returns the desk's way to GitHub. only are the App's installations that are looked after; none: all.
+// NewAsker returns the service's way to GitHub. only are the App's installations that are looked after; none: all.
 func NewAsker(client *github.Client, only ...int64) Asker {
 	return Asker{client, newMemory[string](time.Now), newMemory[bool](time.Now), only}
 }

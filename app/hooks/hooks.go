@@ -27,7 +27,7 @@ type Config struct {
 
 	App           int64            // the App's own number: checks of others mean nothing; 0: the worker tells them apart
 	Installations []int64          // of the App that are listened to; none: all
-	Repositories  []app.Repository // that are looked after; none: the desk says so of each
+	Repositories  []app.Repository // that are looked after; none: the service says so of each
 	Workspaces    []string         // of Slack that are listened to, by id; none: all
 
 	Proxies         source.Networks  // that are believed who called them; none: a request comes from its peer

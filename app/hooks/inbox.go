@@ -134,7 +134,7 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 // noteTimeout is how long it may take to note how a try went.
 const noteTimeout = 5 * time.Second
 
-// final says whether an error stays, however often it is tried: what cannot be read, what the desk refuses, and an
+// final says whether an error stays, however often it is tried: what cannot be read, what the service refuses, and an
 // installation, repository or pull request that GitHub does not show to the App or refuses to it.
 func final(err error) bool {
 	var limited github.RateLimited

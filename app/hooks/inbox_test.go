@@ -23,7 +23,7 @@ import (
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -110,11 +110,11 @@ type inbox struct {
 
 func newInbox(t *testing.T) *inbox {
 	f := newFront(t)
-	terms, err := book.Embedded()
+	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
 	w := &writers{seen: f.store}
 	cfg := app.Config{
-		Store: f.store, Book: func() book.Book { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
+		Store: f.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	}

@@ -23,13 +23,13 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/app/slash"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -63,7 +63,7 @@ type life struct {
 }
 
 func newLife(t testing.TB) *life {
-	l := &life{tester: t, store: desktest.Store(t, pgtest.New(t))}
+	l := &life{tester: t, store: servicetest.Store(t, pgtest.New(t))}
 	l.catchUp()
 	var err error
 	l.github, err = github.Start(context.WithoutCancel(t.Context()), github.Config{WebhookSecret: testSecret, Now: l.clock})
@@ -90,11 +90,11 @@ func newLife(t testing.TB) *life {
 
 var table = []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}}
 
-// workerOn is the inbox's worker with a desk that asks by that client.
+// workerOn is the inbox's worker with a service that asks by that client.
 func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
-	terms := desktest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
+	terms := servicetest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
 	cfg := app.Config{
-		Store: l.store, Book: func() book.Book { return terms }, GitHub: NewAsker(client), Repositories: table,
+		Store: l.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: NewAsker(client), Repositories: table,
 		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	core := app.New(cfg)

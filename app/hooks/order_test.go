@@ -192,7 +192,7 @@ func TestWhatIsToldOfARepositoryIsWorkedOnceGitHubAnswers(t *testing.T) {
 	require.Zero(t, rows[0].Ends.PRClosed)
 }
 
-// hangs is a desk whose pull requests take all the time they are given, but for those that are closed.
+// hangs is a service whose pull requests take all the time they are given, but for those that are closed.
 type hangs struct{ pullRequests }
 
 func (h hangs) SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (string, error) {

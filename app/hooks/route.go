@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// event hands one of GitHub's webhooks to the desk. A payload is a hint: what the desk rests on it asks for.
+// event hands one of GitHub's webhooks to the service. A payload is a hint: what the service rests on it asks for.
 func (w *InboxWorker) event(ctx context.Context, d store.Delivery) (string, error) {
 	if _, known := Events()[d.Event]; !known {
 		return "not an event ocpctl listens to", nil
@@ -121,7 +121,7 @@ func sound(e webhook) error {
 	return err
 }
 
-// said is a sound comment's event as the desk takes it.
+// said is a sound comment's event as the service takes it.
 func said(e webhook) pulls.CommentEvent {
 	by := e.Comment.User
 	return pulls.CommentEvent{

@@ -22,7 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// idle is a desk that does nothing and remembers what it was given.
+// idle is a service that does nothing and remembers what it was given.
 type idle struct{ given []any }
 
 func (d *idle) take(e any) (string, error) {
@@ -110,14 +110,14 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 			c.event.Sender = "will"
 			body, err := github.Payload(c.event)
 			require.NoError(t, err)
-			w, desk := idleWorker(github.AppID)
+			w, service := idleWorker(github.AppID)
 			_, err = w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
-			require.Equal(t, c.want, desk.given)
-			other, desk := idleWorker(github.AppID + 1)
+			require.Equal(t, c.want, service.given)
+			other, service := idleWorker(github.AppID + 1)
 			_, err = other.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
-			require.Equal(t, strings.HasPrefix(c.event.Name, "check_"), len(desk.given) == 0, "checks of another App mean nothing")
+			require.Equal(t, strings.HasPrefix(c.event.Name, "check_"), len(service.given) == 0, "checks of another App mean nothing")
 		})
 	}
 }
@@ -166,11 +166,11 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 		"installation": {`{"action":"x","sender":{},"installation":{"id":1}}`: "installation.app_id", `{"action":"x","sender":{},"installation":{"app_id":1,"account":{"login":"acme"}}}`: "installation.id"},
 	} {
 		for body, want := range bodies {
-			w, desk := idleWorker(0)
+			w, service := idleWorker(0)
 			_, err := w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
 			require.ErrorIs(t, err, errUnprocessable, "%s", body)
 			require.ErrorContains(t, err, want, "%s", body)
-			require.Empty(t, desk.given)
+			require.Empty(t, service.given)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func lean(t testing.TB, body []byte) []byte {
 }
 
 // FuzzDelivery decodes whatever body an event may come with and hands it on: nothing panics, what no retry can help is given
-// up, and no text reaches the desk that PostgreSQL cannot store.
+// up, and no text reaches the service that PostgreSQL cannot store.
 func FuzzDelivery(f *testing.F) {
 	files := os.DirFS("../../internal/devstack/github/payloads")
 	samples, err := fs.Glob(files, "*.json")
@@ -283,7 +283,7 @@ func FuzzDelivery(f *testing.F) {
 		}
 		delivery := store.Delivery{Source: source, ID: "d1", Event: event, Body: body}
 		_, _ = overtakes(delivery), formerly(delivery)
-		w, desk := idleWorker(0)
+		w, service := idleWorker(0)
 		_, err := w.handle(t.Context(), delivery)
 		require.False(t, err != nil && strings.HasPrefix(err.Error(), "panic"), "%v", err)
 		if err != nil {
@@ -292,7 +292,7 @@ func FuzzDelivery(f *testing.F) {
 		if source == SourceSweep { // what we wrote ourselves
 			return
 		}
-		for _, e := range desk.given {
+		for _, e := range service.given {
 			text, err := json.Marshal(e)
 			require.NoError(t, err)
 			require.Equal(t, string(text), string(withoutNUL(text)))

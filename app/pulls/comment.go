@@ -120,7 +120,7 @@ func cause(e CommentEvent, i int, line string) string {
 	return fmt.Sprintf("comment:%d:%d:%x", e.ID, i, sum[:4])
 }
 
-// command is one line of a comment, a click or a workflow's word on its way through the desk.
+// command is one line of a comment, a click or a workflow's word on its way through the service.
 type command struct {
 	event   CommentEvent // ID is 0 where it is no comment
 	pr      store.PullRequest

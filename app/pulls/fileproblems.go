@@ -19,7 +19,7 @@ func (d *Service) FileProblems(raw []byte) []chatops.Annotation {
 	if errors.As(err, &wrong) {
 		return annotations(wrong, "failure")
 	}
-	return annotations(d.book().Doubts(raw), "warning")
+	return annotations(d.catalogue().Doubts(raw), "warning")
 }
 
 func annotations(problems profiles.Problems, level string) []chatops.Annotation {
@@ -39,7 +39,7 @@ func (d *Service) OurLabels(ctx context.Context, installation int64, repo string
 	}
 	asks := policy.Request{File: file}
 	var list []chatops.LabelledProfile
-	for _, p := range d.book().All() {
+	for _, p := range d.catalogue().All() {
 		if !p.Enabled || p.AdminOnly || !asks.Listed(p.Name) {
 			continue
 		}

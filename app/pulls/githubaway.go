@@ -26,7 +26,7 @@ func (d *Service) standing(ctx context.Context, pr store.PullRequest, by actor) 
 	if said.Permission, err = d.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
 		return said, fmt.Errorf("ask permission of %s on %s: %w: %w", by.login, pr.Repo, errNoAnswer, err)
 	}
-	if named := profiles.GitHubTeams(d.book().Identities); len(named) > 0 {
+	if named := profiles.GitHubTeams(d.catalogue().Identities); len(named) > 0 {
 		if said.Teams, err = d.github.Teams(ctx, pr.Installation, by.login, named); err != nil {
 			return said, fmt.Errorf("ask for the teams of %s: %w: %w", by.login, errNoAnswer, err)
 		}

@@ -42,7 +42,7 @@ func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p pol
 	if err != nil {
 		return p, false, fmt.Errorf("look for the account of %s: %w", by.login, err)
 	}
-	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(d.book().Identities, proof)}, true, nil
+	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(d.catalogue().Identities, proof)}, true, nil
 }
 
 // linkByComment answers with a link by which whoever signs in there says that the author's account is theirs. It gives nothing

@@ -49,7 +49,7 @@ func (d *Service) syncLabel(ctx context.Context, e PullRequestEvent, label strin
 
 // wishByLabel ensures the cluster a label asks for, in the name of whoever set it and of nobody else.
 func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
-	profile, known := d.book().Get(name)
+	profile, known := d.catalogue().Get(name)
 	if !known {
 		return d.wrongLabel(ctx, e, label, "no profile is called "+name, chatops.UnknownLabel(label, d.core.ProfileNames()))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// The actions of GitHub that the desk tells apart.
+// The actions of GitHub that the service tells apart.
 const (
 	ActionOpened      = "opened"
 	ActionReopened    = "reopened"

@@ -59,7 +59,7 @@ func (d *Service) profileOf(ctx context.Context, r policy.Request) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	return policy.ProfileOf(r, d.book().Terms(now)), nil
+	return policy.ProfileOf(r, d.catalogue().Terms(now)), nil
 }
 
 // offered are the profiles that a pull request can ask for, the one that is meant unasked first. Who may not ask is told of all:

@@ -10,16 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // Service handles what GitHub tells of pull requests. Safe for concurrent use.
 type Service struct {
-	core        *app.Desk
+	core        *app.Service
 	credentials *credentials.Service
 	store       *store.Store
-	book        func() book.Book
+	catalogue        func() catalogue.Catalogue
 	policy      policy.Settings
 	github      app.GitHub
 	ui          string
@@ -28,12 +28,12 @@ type Service struct {
 }
 
 // New wires a Service with the configuration that the core was wired with.
-func New(core *app.Desk, links *credentials.Service, c app.Config) *Service {
+func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
 	log := c.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{
-		core: core, credentials: links, store: c.Store, book: c.Book, policy: c.Policy, github: c.GitHub, ui: c.UI, log: log, strangers: newStrangers(time.Now),
+		core: core, credentials: links, store: c.Store, catalogue: c.Catalogue, policy: c.Policy, github: c.GitHub, ui: c.UI, log: log, strangers: newStrangers(time.Now),
 	}
 }

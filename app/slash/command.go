@@ -59,7 +59,7 @@ func (d *Service) Handle(ctx context.Context, e Command) (note string, err error
 	return note, nil
 }
 
-// command is a slash command on its way through the desk.
+// command is a slash command on its way through the service.
 type command struct {
 	event Command
 	who   policy.Principal

@@ -9,13 +9,13 @@ import (
 
 // Service handles slash commands. Safe for concurrent use.
 type Service struct {
-	core        *app.Desk
+	core        *app.Service
 	credentials *credentials.Service
 	store       *store.Store
 	ui          string
 }
 
 // New wires a Service with the configuration that the core was wired with.
-func New(core *app.Desk, links *credentials.Service, c app.Config) *Service {
+func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
 	return &Service{core: core, credentials: links, store: c.Store, ui: c.UI}
 }

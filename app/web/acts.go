@@ -43,11 +43,11 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 		return do(0)
 	}
 	for try := 1; ; try++ {
-		row, err := p.Desk.Cluster(r.Context(), who, id)
+		row, err := p.App.Cluster(r.Context(), who, id)
 		if err != nil {
 			return err
 		}
-		shares, err := p.Desk.Shares(r.Context(), who, id)
+		shares, err := p.App.Shares(r.Context(), who, id)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (p *pages) extend(r *http.Request, who policy.Principal, id string, deed ap
 	if err != nil {
 		return "", err
 	}
-	change, err := p.Desk.Extend(r.Context(), who, id, app.Span{Hours: hours}, deed)
+	change, err := p.App.Extend(r.Context(), who, id, app.Span{Hours: hours}, deed)
 	return change.Words, err
 }
 
@@ -96,12 +96,12 @@ func (p *pages) hold(r *http.Request, who policy.Principal, id string, deed app.
 	if err != nil {
 		return "", err
 	}
-	change, err := p.Desk.Hold(r.Context(), who, id, app.Span{Hours: hours}, deed)
+	change, err := p.App.Hold(r.Context(), who, id, app.Span{Hours: hours}, deed)
 	return change.Words, err
 }
 
 func (p *pages) unhold(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	change, err := p.Desk.ReleaseHold(r.Context(), who, id, deed)
+	change, err := p.App.ReleaseHold(r.Context(), who, id, deed)
 	return change.Words, err
 }
 
@@ -110,7 +110,7 @@ func (p *pages) scale(r *http.Request, who policy.Principal, id string, deed app
 	if err != nil {
 		return "", err
 	}
-	row, job, err := p.Desk.Scale(r.Context(), who, id, replicas, deed)
+	row, job, err := p.App.Scale(r.Context(), who, id, replicas, deed)
 	if err == nil && job == "" {
 		return fmt.Sprintf("%s has %s already; nothing was changed.", row.Name, workers(replicas)), nil
 	}
@@ -126,13 +126,13 @@ func workers(n int) string {
 
 func (p *pages) share(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	s := store.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: store.Access(r.PostFormValue("access"))}
-	_, err := p.Desk.Share(r.Context(), who, id, s, deed)
+	_, err := p.App.Share(r.Context(), who, id, s, deed)
 	return fmt.Sprintf("%s %s may %s it now.", grantees[s.Kind], s.Grantee, s.Access), err
 }
 
 func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
-	_, err := p.Desk.Unshare(r.Context(), who, id, kind, with, deed)
+	_, err := p.App.Unshare(r.Context(), who, id, kind, with, deed)
 	return fmt.Sprintf("%s %s has no share of it any more.", grantees[kind], with), err
 }
 
@@ -140,12 +140,12 @@ func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed a
 var grantees = map[string]string{"team": "Team", "principal": "Principal"}
 
 func (p *pages) transfer(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	change, err := p.Desk.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), deed)
+	change, err := p.App.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), deed)
 	return change.Words, err
 }
 
 func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, job, err := p.Desk.Destroy(r.Context(), who, id, deed)
+	row, job, err := p.App.Destroy(r.Context(), who, id, deed)
 	if err == nil && row.Phase == lifecycle.Released {
 		return app.GoneSince(row), nil
 	}
@@ -153,24 +153,24 @@ func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed a
 }
 
 func (p *pages) retry(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, err := p.Desk.RetryTeardown(r.Context(), who, id, deed)
+	row, err := p.App.RetryTeardown(r.Context(), who, id, deed)
 	return fmt.Sprintf("The next teardown of %s begins now instead of when it was due.", row.Name), err
 }
 
 func (p *pages) abandon(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, err := p.Desk.Abandon(r.Context(), who, id, deed)
+	row, err := p.App.Abandon(r.Context(), who, id, deed)
 	return fmt.Sprintf("Nobody is called for %s any more. It keeps its name, quota and cost, and tries go on, until a count of zero.", row.Name), err
 }
 
 // confirm asks before a cluster is destroyed.
 func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	row, err := p.Desk.Cluster(r.Context(), who, id)
+	row, err := p.App.Cluster(r.Context(), who, id)
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
-	shares, err := p.Desk.Shares(r.Context(), who, id)
+	shares, err := p.App.Shares(r.Context(), who, id)
 	switch {
 	case err != nil:
 		p.fail(w, r, who, err)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	at, b := "/clusters/"+row.ID, h.as("zoe")
 	for _, step := range []struct {
@@ -50,7 +50,7 @@ func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
 }
 
 func TestDestroyingAsksFirst(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	b := h.as("maya")
 	_, page, _ := b.get("/clusters/" + row.ID)
@@ -69,7 +69,7 @@ func TestDestroyingAsksFirst(t *testing.T) {
 	require.Contains(t, says(page), "already going: done with it")
 }
 
-func (h *house) cluster(id string) store.Row {
+func (h *fixture) cluster(id string) store.Row {
 	h.Helper()
 	row, err := h.store.Cluster(h.Context(), id)
 	require.NoError(h, err)
@@ -77,13 +77,13 @@ func (h *house) cluster(id string) store.Row {
 }
 
 func TestAStalePageChangesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	at, b := "/clusters/"+row.ID, h.as("maya")
 	_, page, _ := b.get(at)
 	mark := b.field(page, "seen")
 
-	_, err := h.desk.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{Hours: 1}, app.Deed{Why: "mine"})
+	_, err := h.service.Hold(t.Context(), h.principal("zoe"), row.ID, app.Span{Hours: 1}, app.Deed{Why: "mine"})
 	require.NoError(t, err)
 	for _, to := range []string{"/extend", "/destroy", "/unhold", "/scale"} {
 		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "hours": {"1"}, "replicas": {"1"}})
@@ -95,7 +95,7 @@ func TestAStalePageChangesNothing(t *testing.T) {
 }
 
 func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	at, b := "/clusters/"+row.ID, h.as("maya")
 	_, page, _ := b.get(at)
@@ -105,7 +105,7 @@ func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
 }
 
 func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make("maya", "soak", "platform", 60)
 	at := "/clusters/" + made.Row.ID
 	_, page, _ := h.as("maya").get(at)
@@ -168,7 +168,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 }
 
 func TestWithoutAMarkAFormIsForTheClusterAsItIs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	status, page, _ := h.as("maya").post("/clusters/"+row.ID+"/extend", url.Values{"hours": {"1"}})
 	require.Equal(t, http.StatusOK, status)

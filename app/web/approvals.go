@@ -33,7 +33,7 @@ const mostWaiting = 100
 
 func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v approvalsView
-	waiting, _, err := p.Desk.Approvals(r.Context(), who, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
+	waiting, _, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
 	if err == nil {
 		v.Waiting, err = p.approvalViews(r.Context(), who, waiting)
 	}
@@ -41,7 +41,7 @@ func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Pri
 		p.fail(w, r, who, err)
 		return
 	}
-	all, older, err := p.Desk.Approvals(r.Context(), who, store.ApprovalFilter{Cursor: r.FormValue("cursor"), Limit: pastApprovals})
+	all, older, err := p.App.Approvals(r.Context(), who, store.ApprovalFilter{Cursor: r.FormValue("cursor"), Limit: pastApprovals})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -56,7 +56,7 @@ func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Pri
 }
 
 func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	a, err := p.Desk.Approval(r.Context(), who, r.PathValue("id"))
+	a, err := p.App.Approval(r.Context(), who, r.PathValue("id"))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -69,11 +69,11 @@ func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Prin
 	p.show(w, r, who, http.StatusOK, "approval", v)
 }
 
-// vote gives a person's word; to refuse takes a reason, which the desk asks for.
+// vote gives a person's word; to refuse takes a reason, which the service asks for.
 func (p *pages) vote(approves bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
-		a, err := p.Desk.Vote(r.Context(), who, id, approves, deedOf(r))
+		a, err := p.App.Vote(r.Context(), who, id, approves, deedOf(r))
 		p.answer(w, r, who, "/approvals/"+id, voted(a.Approval), err)
 	}
 }
@@ -108,7 +108,7 @@ func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []
 // approvalView puts what it is about beside an approval.
 func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Approval) (approvalView, error) {
 	v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
-	row, err := p.Desk.Cluster(ctx, who, a.Cluster)
+	row, err := p.App.Cluster(ctx, who, a.Cluster)
 	switch kind := app.KindOf(err); {
 	case err == nil:
 		v.about(row, site(p.GitHub))

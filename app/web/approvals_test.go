@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	made := h.make("maya", "soak", "platform", 60)
 	_, page, _ := h.as("will").get("/approvals")
 	for _, want := range []string{
@@ -41,7 +41,7 @@ func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
 }
 
 func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	will := h.as("will")
 	yes, no := h.make("maya", "soak", "platform", 60), h.make("maya", "load", "platform", 60)
 

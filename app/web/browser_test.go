@@ -22,13 +22,13 @@ import (
 
 // browser is a person at the pages.
 type browser struct {
-	*house
+	*fixture
 	*http.Client
 }
 
-func newBrowser(t *testing.T) *browser { return newHouse(t).browser() }
+func newBrowser(t *testing.T) *browser { return newFixture(t).browser() }
 
-func (h *house) browser() *browser {
+func (h *fixture) browser() *browser {
 	jar, err := cookiejar.New(nil)
 	require.NoError(h, err)
 	return &browser{h, &http.Client{Jar: jar}}
@@ -55,7 +55,7 @@ var cast = map[string]oidc.Claims{
 }
 
 // as is the browser of one of the cast, signed in; of anybody else a new one.
-func (h *house) as(name string) *browser {
+func (h *fixture) as(name string) *browser {
 	h.Helper()
 	claims, known := cast[name]
 	if !known {
@@ -67,7 +67,7 @@ func (h *house) as(name string) *browser {
 }
 
 // bearing is a browser with a token in the place of a session.
-func (h *house) bearing(raw string) *browser {
+func (h *fixture) bearing(raw string) *browser {
 	h.Helper()
 	b := h.browser()
 	home, err := url.Parse(h.base)
@@ -76,11 +76,11 @@ func (h *house) bearing(raw string) *browser {
 	return b
 }
 
-// id is what one of the cast is called by the desk.
-func (h *house) id(name string) string { return "oidc:" + h.issuer.URL() + "#" + cast[name].Subject }
+// id is what one of the cast is called by the service.
+func (h *fixture) id(name string) string { return "oidc:" + h.issuer.URL() + "#" + cast[name].Subject }
 
-// principal is one of the cast as the desk sees it.
-func (h *house) principal(name string) policy.Principal {
+// principal is one of the cast as the service sees it.
+func (h *fixture) principal(name string) policy.Principal {
 	c := cast[name]
 	return policy.As(h.id(name), c.Name, policy.Role(c.Role), c.Groups...)
 }
@@ -108,7 +108,7 @@ func (b *browser) read(answer *http.Response) (int, string, *http.Response) {
 
 // still answers without following where it leads.
 func (b *browser) still() *browser {
-	return &browser{b.house, &http.Client{Jar: b.Jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{b.fixture, &http.Client{Jar: b.Jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 var inputs = regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"`)

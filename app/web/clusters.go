@@ -21,7 +21,7 @@ const (
 
 func (p *pages) list(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
-	rows, older, err := p.Desk.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
+	rows, older, err := p.App.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -39,19 +39,19 @@ func (p *pages) detail(w http.ResponseWriter, r *http.Request, who policy.Princi
 }
 
 func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) (detailView, error) {
-	found, err := p.Desk.Get(ctx, who, id, logLines)
+	found, err := p.App.Get(ctx, who, id, logLines)
 	if err != nil {
 		return detailView{}, err
 	}
 	v := detailOf(found)
 	if create := found.Row.Tags["RequestId"]; create != "" && create != found.Job.ID {
-		made, err := p.Desk.Job(ctx, who, create, logLines)
+		made, err := p.App.Job(ctx, who, create, logLines)
 		if err != nil {
 			return detailView{}, err
 		}
 		v.CreateLog = made.Log
 	}
-	told, err := p.Desk.Explain(ctx, who, id)
+	told, err := p.App.Explain(ctx, who, id)
 	if err != nil {
 		return detailView{}, err
 	}
@@ -59,7 +59,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	if v.Approvals, err = p.approvalsOf(ctx, who, found.Row); err != nil {
 		return detailView{}, err
 	}
-	shares, err := p.Desk.Shares(ctx, who, id)
+	shares, err := p.App.Shares(ctx, who, id)
 	if err != nil {
 		return detailView{}, err
 	}
@@ -72,7 +72,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 		if err != nil {
 			return detailView{}, err
 		}
-		v.Can = offersOf(who, found.Row, shares, state.Book.Catalogue)
+		v.Can = offersOf(who, found.Row, shares, state.Catalogue.Catalogue)
 		v.Can.BreakGlass = v.Can.BreakGlass && !slices.ContainsFunc(v.Approvals, func(a approvalView) bool { return a.Kind == store.ApproveKubeadmin })
 	}
 	return v, nil
@@ -83,7 +83,7 @@ func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store
 	if row.Wish != lifecycle.Present || who.Role() == "" {
 		return nil, nil
 	}
-	list, _, err := p.Desk.Approvals(ctx, who, store.ApprovalFilter{Cluster: row.ID})
+	list, _, err := p.App.Approvals(ctx, who, store.ApprovalFilter{Cluster: row.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (b *browser) filledIn(fields url.Values) url.Values {
 	return form
 }
 
-func (h *house) clusters() []store.Row {
+func (h *fixture) clusters() []store.Row {
 	h.Helper()
 	rows, _, err := h.store.List(h.Context(), store.Filter{})
 	require.NoError(h, err)
@@ -35,7 +35,7 @@ func (h *house) clusters() []store.Row {
 }
 
 func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	_, page, _ := h.as("zoe").get("/new?profile=aws-standard&team=platform")
 	for _, want := range []string{
 		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.49/h</option>`,
@@ -58,7 +58,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 }
 
 func TestAFormMakesAClusterAndLeadsToIt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	status, page, answer := b.post("/new", b.filledIn(url.Values{
 		"ttlHours": {"12"}, "region": {"us-east-2"}, "costCenter": {"platform-ci"}, "environment": {"staging"}, "extraTags": {"Purpose = smoke\r\n\r\nTicket=OPS-7"},
@@ -74,7 +74,7 @@ func TestAFormMakesAClusterAndLeadsToIt(t *testing.T) {
 }
 
 func TestTwoClicksMakeOneClusterAndAChangedFormAnother(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	form := b.filledIn(nil)
 	var clicks sync.WaitGroup
@@ -98,7 +98,7 @@ func TestTwoClicksMakeOneClusterAndAChangedFormAnother(t *testing.T) {
 }
 
 func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	for _, do := range []string{"check", "create"} {
 		status, page, _ := b.post("/new", b.filledIn(url.Values{
@@ -124,7 +124,7 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 }
 
 func TestTheFormRefusesTagsThatSteerATeardown(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	for _, key := range []string{"openshiftClusterID", "sigs.k8s.io/cluster-api-provider-aws/cluster/pr41-shop-x7k2p", "OCPCTL-x"} {
 		status, page, _ := b.post("/new", b.filledIn(url.Values{"extraTags": {key + "=owned"}}))
@@ -135,7 +135,7 @@ func TestTheFormRefusesTagsThatSteerATeardown(t *testing.T) {
 }
 
 func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
 	for _, want := range []string{
@@ -148,7 +148,7 @@ func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 }
 
 func TestATakenNameIsSaidAtTheName(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	b.post("/new", b.filledIn(nil))
 	status, page, _ := b.post("/new", b.filledIn(nil))
@@ -161,7 +161,7 @@ func TestATakenNameIsSaidAtTheName(t *testing.T) {
 }
 
 func TestACheckSaysThePlaceInLine(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("maya")
 	for i := range 3 {
 		h.make("maya", fmt.Sprintf("shop-%d", i), "platform", 8)
@@ -171,7 +171,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 }
 
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.make("maya", "shop-old", "platform", 8).Row
 	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
 	b := h.as("maya")
@@ -183,7 +183,7 @@ func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 }
 
 func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := h.as("will")
 	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "ttlHours": {"168"}, "team": {"platform"}})
 	h.sql(`UPDATE clusters SET hourly_cents = 0`)

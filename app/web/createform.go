@@ -31,7 +31,7 @@ type formField struct {
 	value *string
 }
 
-// fields are what the form asks for, by the names that the desk calls them by.
+// fields are what the form asks for, by the names that the service calls them by.
 func (f *createForm) fields() []formField {
 	return []formField{
 		{"name", &f.Name}, {"profile", &f.Profile}, {"region", &f.Region}, {"version", &f.Version}, {"baseDomain", &f.BaseDomain},
@@ -174,7 +174,7 @@ func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Princ
 		return
 	}
 	v.choose(list, unasked)
-	v.belongs(who, state.Book.Catalogue)
+	v.belongs(who, state.Catalogue.Catalogue)
 	v.Required = required
 	p.show(w, r, who, status, "new", v)
 }

@@ -31,7 +31,7 @@ func number(r *http.Request, field string) (int, error) {
 	return n, nil
 }
 
-// complaint is what a person is told of an error of the desk: its words, and each field's. Empty for any other error.
+// complaint is what a person is told of an error of the service: its words, and each field's. Empty for any other error.
 func complaint(err error) string {
 	var e *app.Error
 	if !errors.As(err, &e) {

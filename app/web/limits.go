@@ -100,7 +100,7 @@ func bounds(q admin.QuotaState) (out []quotaView) {
 }
 
 func stateOf(s admin.CatalogueState) *catalogueView {
-	b := s.Book
+	b := s.Catalogue
 	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
 		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
 	if s.Embedded {

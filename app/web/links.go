@@ -37,7 +37,7 @@ func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principa
 	v.Place, v.Account = account(l.Account)
 	if l.Kind != store.LinkOfAccount {
 		v.Cluster, v.Address = l.Cluster, p.address(r)
-		if row, err := p.Desk.Cluster(r.Context(), who, l.Cluster); err == nil { // whoever may no longer see it is told when it is used
+		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // whoever may no longer see it is told when it is used
 			v.Cluster = row.Name
 		}
 	}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	b := h.as("maya")
 	status, page, answer := b.post("/clusters/"+row.ID+"/kubeconfig-link", nil)
@@ -29,7 +29,7 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 	}
 	status, page, answer = b.post(at, nil)
 	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, desktest.Kubeconfig("https://api.shop.labs.example.com:6443"), page)
+	require.Equal(t, servicetest.Kubeconfig("https://api.shop.labs.example.com:6443"), page)
 	require.Equal(t, `attachment; filename="`+row.ID+`.kubeconfig"`, answer.Header.Get("Content-Disposition"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	status, page, _ = b.post(at, nil)
@@ -38,7 +38,7 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 }
 
 func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	maya, cluster := h.as("maya"), "/clusters/"+row.ID
 	_, page, answer := maya.post(cluster+"/break-glass", url.Values{"reason": {"OAuth is down"}})
@@ -70,7 +70,7 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 }
 
 func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", store.Deed{Actor: "github:maya"})
 	require.NoError(t, err)
 	at := strings.TrimPrefix(link.URL.Reveal(), h.base)
@@ -95,7 +95,7 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 }
 
 func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for i, who := range []string{"rob", "maya"} {
 		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Deed{Actor: "github:rob"})
 		require.NoError(t, err)

@@ -11,17 +11,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // failedOnce gives a cluster an attempt that failed and stored a log bundle.
-func (h *house) failedOnce(row store.Row, number int, content string) {
+func (h *fixture) failedOnce(row store.Row, number int, content string) {
 	h.Helper()
 	attempt := fmt.Sprintf("att_%d", number)
 	h.sql(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, closed_at, outcome)
 		VALUES ($1, $2, $3, $4, 'create', $1, now(), 'installing', now(), 'failed')`, attempt, row.ID, row.JobID, number)
-	desktest.StoreLogBundle(h, h.store, h.shelf, row.ID, attempt, number, desktest.StoredAt, "log-bundle-1.tar.gz", content)
+	servicetest.StoreLogBundle(h, h.store, h.shelf, row.ID, attempt, number, servicetest.StoredAt, "log-bundle-1.tar.gz", content)
 }
 
 func TestALogBundleIsDownloadedFromTheClustersPage(t *testing.T) {

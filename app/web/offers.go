@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// offers are the acts that a cluster's page offers to whoever looks: what one may do, and what makes sense now. The desk
+// offers are the acts that a cluster's page offers to whoever looks: what one may do, and what makes sense now. The service
 // judges each again when it is asked for.
 type offers struct {
 	ID, Seen string

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -32,7 +32,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 }
 
 func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	_, page, _ := h.as("zoe").get("/me")
 	for _, want := range []string{"<td>requester</td><td>payments</td>", "<td>requester</td><td>platform</td>", h.id("zoe"), "Signed in until", "break-glass, create", "/ocp link"} {
 		require.Contains(t, page, want)
@@ -45,7 +45,7 @@ func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
 }
 
 func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.make("maya", "shop", "platform", 24)
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
@@ -66,7 +66,7 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 }
 
 func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
-	state := admin.CatalogueState{Book: book.Book{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
+	state := admin.CatalogueState{Catalogue: catalogue.Catalogue{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
 	state.LoadedAt, state.Err = noon, profiles.Problems{{File: "quotas/quotas.yaml", Line: 2, Field: "live", Got: "0", Accept: "1 or more"}}
 	html := page(t, "limits", limitsView{Catalogue: stateOf(state)})
 	for _, want := range []string{"What lies in the folder now is not in force", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a folder"} {
@@ -75,7 +75,7 @@ func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
 }
 
 func TestUsageIsReportedByGroupWithBars(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	h.sql(`UPDATE usage_samples SET sample_time = sample_time - interval '3 hours' WHERE cluster_id = $1`, row.ID)
 	h.sql(`INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, now() - interval '2 hours', 'READY', 0, 60)`, row.ID)
@@ -100,10 +100,10 @@ func TestUsageIsReportedByGroupWithBars(t *testing.T) {
 }
 
 func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, name := range []string{"shop", "load"} {
 		made := h.make("maya", name, "platform", 2)
-		_, err := h.desk.Hold(t.Context(), h.principal("maya"), made.Row.ID, app.Span{Hours: 1}, app.Deed{Why: "hold of " + name, Door: policy.DoorWeb})
+		_, err := h.service.Hold(t.Context(), h.principal("maya"), made.Row.ID, app.Span{Hours: 1}, app.Deed{Why: "hold of " + name, Door: policy.DoorWeb})
 		require.NoError(t, err)
 	}
 	b := h.as("ada")
@@ -134,7 +134,7 @@ func TestOlderIsTheSameChoiceFurtherOn(t *testing.T) {
 }
 
 func TestFindingsShowTheirEvidence(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	_, err := h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, []lifecycle.Finding{
 		{Kind: lifecycle.Blocked, Cluster: row.ID, Since: time.Now(), Why: "its teardown waits for a person", Evidence: []string{"vpc vpc-1"}},
@@ -154,7 +154,7 @@ func TestFindingsShowTheirEvidence(t *testing.T) {
 }
 
 func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.sql(`INSERT INTO deliveries (source, delivery_id, event, topic, body, received_at, state, note, finished_at) VALUES
 		('github', 'd-1', 'pull_request', 'acme/shop#41', '{"action":"labeled"}', now(), 'done', 'accepted aws-minimal-test', now()),
 		('slack', 'd-2', 'command', '', 'no <b>JSON</b>', now(), 'failed', 'no such command', now())`)

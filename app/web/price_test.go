@@ -14,12 +14,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -44,7 +44,7 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(r, "changes") {
 			h.pass(time.Duration(rapid.Int64Range(1, int64(3*time.Hour)).Draw(r, "runs")))
 			workers := rapid.IntRange(0, 6).Draw(r, "workers")
-			_, _, err := h.desk.Scale(t.Context(), l.who, l.id, workers, app.Deed{Door: policy.DoorWeb})
+			_, _, err := h.service.Scale(t.Context(), l.who, l.id, workers, app.Deed{Door: policy.DoorWeb})
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is asked to scale, ", i))
 			h.pass(time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(r, "scales")))
@@ -52,17 +52,17 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 			l.moves(t, func(c *lifecycle.Cluster) { c.Workers, c.WorkersWanted = &workers, nil }, rate)
 			l.agrees(t, fmt.Sprint("it is scaled, ", i))
 			require.Equal(t, rate, l.row(t).HourlyCents)
-			_, err = h.desk.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Deed{Door: policy.DoorWeb})
+			_, err = h.service.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Deed{Door: policy.DoorWeb})
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is extended, ", i))
 		}
 	})
 }
 
-// till is a desk on a clock that the test dictates.
+// till is a service on a clock that the test dictates.
 type till struct {
 	store *store.Store
-	desk  *app.Desk
+	service  *app.Service
 	at    atomic.Int64 // in microseconds
 }
 
@@ -74,7 +74,7 @@ func newTill(t *testing.T) *till {
 	require.NoError(t, err)
 	standard := strings.NewReplacer("maxReplicas: 3", "maxReplicas: 6", "us-east-2c], hourlyCents: 149", "us-east-2c], hourlyCents: 97",
 		"us-west-2c], hourlyCents: 149", "us-west-2c], hourlyCents: 100000").Replace(string(body))
-	terms := desktest.Catalogue(t, map[string]string{
+	terms := servicetest.Catalogue(t, map[string]string{
 		"profiles/aws-standard.yaml": standard,
 		"quotas/quotas.yaml":         "quotas:\n  - {name: all, scope: team, live: 100000}\n",
 		"teams/platform.yaml":        "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
@@ -82,11 +82,11 @@ func newTill(t *testing.T) *till {
 	})
 	h := &till{}
 	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro())
-	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: desktest.Limits(), Lease: time.Minute, Installation: "test", Now: h.now})
+	h.store, err = store.Open(t.Context(), pgtest.New(t), store.Options{Limits: servicetest.Limits(), Lease: time.Minute, Installation: "test", Now: h.now})
 	require.NoError(t, err)
 	t.Cleanup(h.store.Close)
-	h.desk = app.New(app.Config{
-		Store: h.store, Artifacts: desktest.Shelf{}, Book: func() book.Book { return terms }, GitHub: people{}, UI: "http://127.0.0.1:8080",
+	h.service = app.New(app.Config{
+		Store: h.store, Artifacts: servicetest.Shelf{}, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: people{}, UI: "http://127.0.0.1:8080",
 		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	})
 	return h
@@ -113,10 +113,10 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	asked := app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 		Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
 	}}
-	verdict, err := h.desk.DryRun(t.Context(), l.who, asked)
+	verdict, err := h.service.DryRun(t.Context(), l.who, asked)
 	require.NoError(t, err)
 	require.True(t, verdict.Allowed, "%v", verdict.Refusals())
-	created, err := h.desk.Create(t.Context(), l.who, asked)
+	created, err := h.service.Create(t.Context(), l.who, asked)
 	require.NoError(t, err)
 	l.id = created.Row.ID
 	row := l.row(t)
@@ -182,6 +182,6 @@ func (l *life) agrees(t *testing.T, when string) {
 			require.Equal(t, spent, line.Cents, when)
 		}
 	}
-	_, err = l.desk.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Deed{Door: policy.DoorWeb})
+	_, err = l.service.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Deed{Door: policy.DoorWeb})
 	require.ErrorContains(t, err, "with "+price.Dollars(left)+" for this one", when)
 }

@@ -55,7 +55,7 @@ func attemptsToken(t *testing.T) string {
 }
 
 func TestEveryPageAndFormAnswersEverybodyAsItsRowSays(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	rows := everybody(t)
 	browsers := map[matrix.Principal]*browser{matrix.Nobody: h.browser().still()}
 	for who, name := range columns {
@@ -76,7 +76,7 @@ func TestEveryPageAndFormAnswersEverybodyAsItsRowSays(t *testing.T) {
 }
 
 // cell asks for one page or form on things made for it, and says what came of it.
-func (h *house) cell(b *browser, route string, form url.Values, n int) string {
+func (h *fixture) cell(b *browser, route string, form url.Values, n int) string {
 	h.Helper()
 	method, at, _ := strings.Cut(route, " ")
 	at = strings.ReplaceAll(at, "{$}", "")
@@ -113,7 +113,7 @@ func (h *house) cell(b *browser, route string, form url.Values, n int) string {
 }
 
 // filled puts ids of new things into an address.
-func (h *house) filled(at string, n int) string {
+func (h *fixture) filled(at string, n int) string {
 	h.Helper()
 	if strings.HasPrefix(at, "/deliveries/") {
 		var id int64
@@ -140,7 +140,7 @@ func (h *house) filled(at string, n int) string {
 
 // What another team has and what does not exist look the same, on every page and to every form.
 func TestAForeignClusterLooksLikeNone(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	foreign, none := h.shown("shop").ID, store.NewID("clu")
 	b := h.as("rob").still()
 	for route, row := range everybody(t) {
@@ -167,7 +167,7 @@ func TestAForeignClusterLooksLikeNone(t *testing.T) {
 
 // Every link that does not work is one page: unknown, used, over, or another's.
 func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.shown("shop")
 	made := func(who string) string {
 		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Deed{})

@@ -19,12 +19,12 @@ func (b *browser) copied() *browser {
 	at, err := url.Parse(b.base)
 	require.NoError(b, err)
 	jar.SetCookies(at, b.Jar.Cookies(at))
-	return &browser{b.house, &http.Client{Jar: jar}}
+	return &browser{b.fixture, &http.Client{Jar: jar}}
 }
 
 // at is the same browser at another replica.
 func (b *browser) at(base string) *browser {
-	h := *b.house
+	h := *b.fixture
 	from, err := url.Parse(b.base)
 	require.NoError(b, err)
 	to, err := url.Parse(base)
@@ -45,7 +45,7 @@ func (b *browser) isIn() bool {
 
 func TestSigningOutEndsTheSessionOnEveryReplica(t *testing.T) {
 	b := newBrowser(t)
-	replica := httptest.NewServer(b.handler(catalogue(t)))
+	replica := httptest.NewServer(b.handler(ownCatalogue(t)))
 	t.Cleanup(replica.Close)
 	b.signIn("maya")
 	other := b.browser()

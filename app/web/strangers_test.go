@@ -14,7 +14,7 @@ import (
 
 // Another site can make a person's browser send a form with the person's cookie. None of ours takes one.
 func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	b := h.as("will")
 	forms := 0
@@ -51,7 +51,7 @@ func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
 
 // A mail scanner, a browser that reads ahead and a person who only looks change nothing, and use up no link.
 func TestToLookChangesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	link, err := h.Credentials.AccountLink(t.Context(), "github:will", "1", store.Deed{Actor: "github:will"})
 	require.NoError(t, err)

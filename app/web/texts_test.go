@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatNoRowCanHoldIsRefusedAndNotAFailureOfOurs(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	maya := h.as("maya")
 	for _, evil := range []string{"a\x00b", "a\xffb"} {

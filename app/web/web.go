@@ -1,8 +1,8 @@
-// Package web is the private door for people: server-rendered pages over what the desk gives.
+// Package web is the private door for people: server-rendered pages over what the service gives.
 //
 // Everything on a page works without JavaScript; a small script only keeps it fresh. Looking at a page changes nothing: every
 // change is a form that is posted and answered on the page it leads to. A page shows one secret alone, a kubeadmin password
-// behind a link that works once; a kubeconfig is downloaded. Both go through the desk, which writes the reading down first.
+// behind a link that works once; a kubeconfig is downloaded. Both go through the service, which writes the reading down first.
 package web
 
 import (
@@ -34,7 +34,7 @@ var assets embed.FS
 
 // Config wires the pages.
 type Config struct {
-	Desk        *app.Desk
+	App        *app.Service
 	Admin       *admin.Service
 	Credentials *credentials.Service
 	Auth        *auth.Verifier
@@ -71,7 +71,7 @@ func New(c Config) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = pageTime
 	}
-	p := &pages{Config: c, views: parse(c.Desk.NameOf), runbooks: runbooks()}
+	p := &pages{Config: c, views: parse(c.App.NameOf), runbooks: runbooks()}
 	static, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // the folder is embedded above
@@ -233,7 +233,7 @@ var statuses = map[app.Kind]int{
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail shows an error: the desk's in its words, any other without them.
+// fail shows an error: the service's in its words, any other without them.
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principal, err error) {
 	var said *app.Error
 	if errors.As(err, &said) {

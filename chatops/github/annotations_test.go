@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func wrong(n int) chatops.CheckRun {
@@ -40,7 +40,7 @@ func TestAnnotationsTravelFiftyAtATime(t *testing.T) {
 }
 
 func TestALostAnswerAmongAnnotationsDoublesNone(t *testing.T) {
-	for name, f := range map[string]house.APIFault{
+	for name, f := range map[string]standin.APIFault{
 		"at the run":           {Method: http.MethodPost, Path: "/check-runs", After: true},
 		"at the next fifty":    {Method: http.MethodPatch, Path: "/check-runs/", After: true},
 		"before the next came": {Method: http.MethodPatch, Path: "/check-runs/", Status: 502},
@@ -96,7 +96,7 @@ func TestButtonsAndTheAddressAreSentAndTakenAway(t *testing.T) {
 	require.NoError(t, err)
 	got := server.Checks(41)[0]
 	require.Equal(t, "https://ocp.example.com/c/cl_01", got.DetailsURL)
-	require.Equal(t, []house.CheckAction{
+	require.Equal(t, []standin.CheckAction{
 		{Label: "Extend", Description: "Two hours more", Identifier: "extend"}, {Label: "Destroy", Description: "Now", Identifier: "destroy"},
 	}, got.Actions)
 

@@ -16,14 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-func start(t *testing.T) (*house.Server, *Client) {
+func start(t *testing.T) (*standin.Server, *Client) {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "key.pem") // the same each time: making one takes a while
 	require.NoError(t, os.WriteFile(key, anyKey(), 0o600))
-	server, err := house.Start(t.Context(), house.Config{KeyPath: key})
+	server, err := standin.Start(t.Context(), standin.Config{KeyPath: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	return server, client(t, server.URL(), server.KeyPEM())
@@ -31,18 +31,18 @@ func start(t *testing.T) (*house.Server, *Client) {
 
 func client(t *testing.T, url string, key []byte) *Client {
 	t.Helper()
-	c, err := New(Config{AppID: house.AppID, PrivateKey: key, BaseURL: url, Pace: -1, Settling: -1, HTTPTimeout: 5 * time.Second})
+	c, err := New(Config{AppID: standin.AppID, PrivateKey: key, BaseURL: url, Pace: -1, Settling: -1, HTTPTimeout: 5 * time.Second})
 	require.NoError(t, err)
 	return c
 }
 
 func comment(number int) CommentTarget {
-	return CommentTarget{Installation: house.Installation, Repo: house.Repo, Number: number, Marker: "sub_01"}
+	return CommentTarget{Installation: standin.Installation, Repo: standin.Repo, Number: number, Marker: "sub_01"}
 }
 
-func check(server *house.Server, number int) CheckTarget {
+func check(server *standin.Server, number int) CheckTarget {
 	pr, _ := server.PullRequest(number)
-	return CheckTarget{Installation: house.Installation, Repo: house.Repo, Head: pr.HeadSHA, Name: "ocpctl", ExternalKey: "sub_02"}
+	return CheckTarget{Installation: standin.Installation, Repo: standin.Repo, Head: pr.HeadSHA, Name: "ocpctl", ExternalKey: "sub_02"}
 }
 
 func TestPermissionsAreToldByTheirFinestName(t *testing.T) {
@@ -53,7 +53,7 @@ func TestPermissionsAreToldByTheirFinestName(t *testing.T) {
 		"maya": "maintain", "will": "write", "rita": "read", "tina": "triage", "nora": "none",
 		"nobody-knows-me": "none", "dependabot[bot]": "none", "../../app": "none", "": "none",
 	} {
-		got, err := c.Permission(t.Context(), house.Installation, house.Repo, login)
+		got, err := c.Permission(t.Context(), standin.Installation, standin.Repo, login)
 		require.NoError(t, err, login)
 		require.Equal(t, want, got, login)
 	}
@@ -70,7 +70,7 @@ func TestACustomRoleIsThePermissionItStandsOn(t *testing.T) {
 		_, _ = w.Write([]byte(`{"permission":"write","role_name":"release captain"}`))
 	}))
 	defer custom.Close()
-	got, err := client(t, custom.URL, server.KeyPEM()).Permission(t.Context(), 1, house.Repo, "maya")
+	got, err := client(t, custom.URL, server.KeyPEM()).Permission(t.Context(), 1, standin.Repo, "maya")
 	require.NoError(t, err)
 	require.Equal(t, "write", got)
 }
@@ -80,15 +80,15 @@ func TestAPullRequestIsReadAsItStands(t *testing.T) {
 	require.NoError(t, server.Label(45, "ocp/aws-standard", "maya"))
 	require.NoError(t, server.Close(45, "maya"))
 
-	got, err := c.PullRequest(t.Context(), house.Installation, house.Repo, 45)
+	got, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 45)
 	require.NoError(t, err)
 	want, _ := server.PullRequest(45)
 	require.Equal(t, PullRequest{
-		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: house.ForkOwner,
-		Head: want.HeadSHA, HeadRef: want.HeadRef, Base: "main", RepoID: house.RepoID, Association: "CONTRIBUTOR", UpdatedAt: want.UpdatedAt,
+		Repo: shop, Number: 45, Open: false, Fork: true, Labels: []string{"ocp/aws-standard"}, Author: standin.ForkOwner,
+		Head: want.HeadSHA, HeadRef: want.HeadRef, Base: "main", RepoID: standin.RepoID, Association: "CONTRIBUTOR", UpdatedAt: want.UpdatedAt,
 	}, got)
 
-	got, err = c.PullRequest(t.Context(), house.Installation, house.Repo, 41)
+	got, err = c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 	require.NoError(t, err)
 	require.True(t, got.Open)
 	require.False(t, got.Fork)
@@ -96,16 +96,16 @@ func TestAPullRequestIsReadAsItStands(t *testing.T) {
 
 func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	_, c := start(t)
-	_, err := c.PullRequest(t.Context(), house.Installation, house.Repo, 99)
+	_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 99)
 	require.ErrorIs(t, err, ErrNotFound)
-	_, err = c.PullRequest(t.Context(), house.Installation, "acme/other", 41)
+	_, err = c.PullRequest(t.Context(), standin.Installation, "acme/other", 41)
 	require.ErrorIs(t, err, ErrNotFound)
-	_, err = c.Permission(t.Context(), house.Installation, "acme/other", "maya")
+	_, err = c.Permission(t.Context(), standin.Installation, "acme/other", "maya")
 	require.ErrorIs(t, err, ErrNotFound, "a repository we may not see is no answer about a person")
-	_, err = c.PullRequest(t.Context(), 9999, house.Repo, 41)
+	_, err = c.PullRequest(t.Context(), 9999, standin.Repo, 41)
 	require.ErrorIs(t, err, ErrNotFound, "not installed there")
 	for _, repo := range []string{"", "acme", "acme/..", "acme/shop/pulls", "acme/sh op", "a?b/c"} {
-		_, err = c.PullRequest(t.Context(), house.Installation, repo, 41)
+		_, err = c.PullRequest(t.Context(), standin.Installation, repo, 41)
 		require.ErrorContains(t, err, "want owner/name", repo)
 	}
 }
@@ -115,7 +115,7 @@ func TestAKeyOfAnotherAppIsRefused(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
 	other := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	_, err = client(t, server.URL(), other).PullRequest(t.Context(), house.Installation, house.Repo, 41)
+	_, err = client(t, server.URL(), other).PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 	require.ErrorIs(t, err, ErrRefused)
 }
 
@@ -144,25 +144,25 @@ func TestARedirectToAnotherHostIsRefused(t *testing.T) {
 		http.Redirect(w, r, thief.URL, http.StatusFound)
 	}))
 	defer door.Close()
-	_, err := client(t, door.URL, server.KeyPEM()).PullRequest(t.Context(), 1, house.Repo, 41)
+	_, err := client(t, door.URL, server.KeyPEM()).PullRequest(t.Context(), 1, standin.Repo, 41)
 	require.ErrorContains(t, err, "another host")
 }
 
 func TestLimitsSayWhenToComeBack(t *testing.T) {
 	for name, f := range map[string]struct {
-		fault house.APIFault
+		fault standin.APIFault
 		least time.Duration
 	}{
-		"secondary, by its documentation link": {house.APIFault{Status: 403, RetryAfter: "17", Message: "You have exceeded a secondary rate limit.",
+		"secondary, by its documentation link": {standin.APIFault{Status: 403, RetryAfter: "17", Message: "You have exceeded a secondary rate limit.",
 			DocsURL: "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}, 17 * time.Second},
-		"secondary, without a time": {house.APIFault{Status: 403, Message: "You have exceeded a secondary rate limit."}, time.Minute},
-		"too many requests":         {house.APIFault{Status: 429, RetryAfter: "5"}, 5 * time.Second},
-		"at the token":              {house.APIFault{Status: 429, RetryAfter: "7", Path: "/access_tokens"}, 7 * time.Second},
+		"secondary, without a time": {standin.APIFault{Status: 403, Message: "You have exceeded a secondary rate limit."}, time.Minute},
+		"too many requests":         {standin.APIFault{Status: 429, RetryAfter: "5"}, 5 * time.Second},
+		"at the token":              {standin.APIFault{Status: 429, RetryAfter: "7", Path: "/access_tokens"}, 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, c := start(t)
 			server.FailNext(1, f.fault)
-			_, err := c.PullRequest(t.Context(), house.Installation, house.Repo, 41)
+			_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 			var limited RateLimited
 			require.ErrorAs(t, err, &limited)
 			require.InDelta(t, f.least.Seconds(), limited.RetryAfter.Seconds(), 1)
@@ -174,7 +174,7 @@ func TestChangesKeepTheirPaceAndDoNotQueueForLong(t *testing.T) {
 	server, _ := start(t)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	c, err := New(Config{
-		AppID: house.AppID, PrivateKey: server.KeyPEM(), BaseURL: server.URL(),
+		AppID: standin.AppID, PrivateKey: server.KeyPEM(), BaseURL: server.URL(),
 		Pace: time.Hour, Patience: time.Millisecond, Now: func() time.Time { return now },
 	})
 	require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestChangesKeepTheirPaceAndDoNotQueueForLong(t *testing.T) {
 
 func TestAWaitInLineEndsWithTheContext(t *testing.T) {
 	server, _ := start(t)
-	c, err := New(Config{AppID: house.AppID, PrivateKey: server.KeyPEM(), BaseURL: server.URL(), Pace: time.Hour, Patience: time.Hour})
+	c, err := New(Config{AppID: standin.AppID, PrivateKey: server.KeyPEM(), BaseURL: server.URL(), Pace: time.Hour, Patience: time.Hour})
 	require.NoError(t, err)
 	_, err = c.UpsertComment(t.Context(), comment(41), "one")
 	require.NoError(t, err)

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-func onCluster(server *house.Server, number int) DeploymentTarget {
+func onCluster(server *standin.Server, number int) DeploymentTarget {
 	pr, _ := server.PullRequest(number)
-	return DeploymentTarget{Installation: house.Installation, Repo: house.Repo, Head: pr.HeadSHA, ExternalKey: "cl_01"}
+	return DeploymentTarget{Installation: standin.Installation, Repo: standin.Repo, Head: pr.HeadSHA, ExternalKey: "cl_01"}
 }
 
 var (
@@ -50,7 +50,7 @@ func TestADeploymentIsMadeOnceAndToldWhatChanges(t *testing.T) {
 	require.Equal(t, "ocpctl", one.Task)
 	require.True(t, one.Transient)
 	require.False(t, one.Production)
-	require.Equal(t, house.Bot, one.Creator)
+	require.Equal(t, standin.Bot, one.Creator)
 
 	told := []chatops.Deployment{}
 	for _, s := range one.Statuses {
@@ -63,7 +63,7 @@ func TestACrashBetweenPostAndSaveDoesNotDoubleTheDeployment(t *testing.T) {
 	for name, path := range map[string]string{"at the deployment": "/deployments", "at its status": "/statuses"} {
 		t.Run(name, func(t *testing.T) {
 			server, c := start(t)
-			server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: path, After: true})
+			server.FailNext(1, standin.APIFault{Method: http.MethodPost, Path: path, After: true})
 			_, err := c.UpsertDeployment(t.Context(), onCluster(server, 41), going)
 			require.Error(t, err, "the answer was lost")
 			require.Len(t, server.Deployments(), 1, "the deployment was not")
@@ -106,7 +106,7 @@ func TestOnlyOurOwnDeploymentWithTheKeyIsTaken(t *testing.T) {
 	a := answering(t, "", routes{
 		"GET /app": saying(200, map[string]any{"slug": "ocpctl"}),
 		"GET /repos/acme/shop/deployments": saying(200, []any{
-			one(90, house.Bot, `{"ocpctl":"cl_01"}`), one(91, house.Bot, ""), one(92, house.Bot, []int{1}), one(93, "will", map[string]any{"ocpctl": "cl_01"}),
+			one(90, standin.Bot, `{"ocpctl":"cl_01"}`), one(91, standin.Bot, ""), one(92, standin.Bot, []int{1}), one(93, "will", map[string]any{"ocpctl": "cl_01"}),
 		}),
 		"GET /repos/acme/shop/deployments/90/statuses":  saying(200, []any{}),
 		"POST /repos/acme/shop/deployments/90/statuses": saying(201, map[string]any{"id": 1}),
@@ -121,8 +121,8 @@ func TestADeletedDeploymentIsGone(t *testing.T) {
 	target := onCluster(server, 41)
 	id, err := c.UpsertDeployment(t.Context(), target, going)
 	require.NoError(t, err)
-	require.NoError(t, c.call(t.Context(), house.Installation, func(client *gh.Client) error {
-		_, err := client.Repositories.DeleteDeployment(context.Background(), house.Org, "shop", id)
+	require.NoError(t, c.call(t.Context(), standin.Installation, func(client *gh.Client) error {
+		_, err := client.Repositories.DeleteDeployment(context.Background(), standin.Org, "shop", id)
 		return err
 	}))
 	target.ExternalID = id
@@ -140,7 +140,7 @@ func TestACommitThatWasPushedAwayIsRefusedInWords(t *testing.T) {
 	require.ErrorContains(t, err, "is not in the repository any more")
 	require.Empty(t, server.Deployments())
 
-	server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: "/deployments", Status: 409, Message: "Conflict merging main into topic"})
+	server.FailNext(1, standin.APIFault{Method: http.MethodPost, Path: "/deployments", Status: 409, Message: "Conflict merging main into topic"})
 	_, err = c.UpsertDeployment(t.Context(), onCluster(server, 41), going)
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "Conflict merging main into topic")

@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestALabelIsPutAndTakenAsOftenAsAsked(t *testing.T) {
 	server, c := start(t)
 	for range 2 {
-		require.NoError(t, c.AddLabel(t.Context(), house.Installation, house.Repo, 41, "ocp/aws-standard"))
+		require.NoError(t, c.AddLabel(t.Context(), standin.Installation, standin.Repo, 41, "ocp/aws-standard"))
 	}
 	pr, _ := server.PullRequest(41)
 	require.Equal(t, []string{"ocp/aws-standard"}, pr.Labels)
 	for range 2 {
-		require.NoError(t, c.RemoveLabel(t.Context(), house.Installation, house.Repo, 41, "ocp/aws-standard"))
+		require.NoError(t, c.RemoveLabel(t.Context(), standin.Installation, standin.Repo, 41, "ocp/aws-standard"))
 	}
 	pr, _ = server.PullRequest(41)
 	require.Empty(t, pr.Labels)
 
-	require.NoError(t, c.RemoveLabel(t.Context(), house.Installation, house.Repo, 99, "ocp/aws-standard"), "no pull request has no label")
-	require.ErrorIs(t, c.AddLabel(t.Context(), house.Installation, house.Repo, 99, "ocp/aws-standard"), ErrNotFound)
+	require.NoError(t, c.RemoveLabel(t.Context(), standin.Installation, standin.Repo, 99, "ocp/aws-standard"), "no pull request has no label")
+	require.ErrorIs(t, c.AddLabel(t.Context(), standin.Installation, standin.Repo, 99, "ocp/aws-standard"), ErrNotFound)
 }
 
 func TestALabelTravelsEscaped(t *testing.T) {
@@ -45,13 +45,13 @@ var ours = []chatops.Label{
 func TestLabelsAreMadeAndMendedAndOthersAreLeftAlone(t *testing.T) {
 	server, c := start(t)
 	before := server.Labels()
-	made, changed, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, ours)
+	made, changed, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, ours)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ocp/keep", "ocp-ttl/8"}, made)
 	require.Equal(t, []string{"ocp/aws-standard"}, changed, "its words were others")
 
 	wrote := len(server.Calls())
-	made, changed, err = c.EnsureLabels(t.Context(), house.Installation, house.Repo, ours)
+	made, changed, err = c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, ours)
 	require.NoError(t, err)
 	require.Empty(t, made)
 	require.Empty(t, changed)
@@ -59,7 +59,7 @@ func TestLabelsAreMadeAndMendedAndOthersAreLeftAlone(t *testing.T) {
 		require.Equal(t, http.MethodGet, call.Method, "what is right is not written")
 	}
 
-	have := map[string]house.Label{}
+	have := map[string]standin.Label{}
 	for _, l := range server.Labels() {
 		have[l.Name] = l
 	}
@@ -78,14 +78,14 @@ func TestLabelsAreMadeAndMendedAndOthersAreLeftAlone(t *testing.T) {
 func TestALabelInAnotherCaseIsTheSame(t *testing.T) {
 	server, c := start(t)
 	shout := []chatops.Label{{Name: "OCP/Keep", Color: "FBCA04", Description: "held"}}
-	made, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, shout)
+	made, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, shout)
 	require.NoError(t, err)
 	require.Equal(t, []string{"OCP/Keep"}, made)
-	made, changed, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, ours[1:2])
+	made, changed, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, ours[1:2])
 	require.NoError(t, err)
 	require.Empty(t, made)
 	require.Empty(t, changed)
-	require.True(t, slices.ContainsFunc(server.Labels(), func(l house.Label) bool { return l.Name == "OCP/Keep" }))
+	require.True(t, slices.ContainsFunc(server.Labels(), func(l standin.Label) bool { return l.Name == "OCP/Keep" }))
 }
 
 func TestALabelThatSomebodyMadeFirstIsThere(t *testing.T) {
@@ -103,7 +103,7 @@ func TestALabelThatSomebodyMadeFirstIsThere(t *testing.T) {
 
 func TestALabelThatGitHubRefusesIsNamed(t *testing.T) {
 	_, c := start(t)
-	made, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, []chatops.Label{ours[1], {Name: "ocp/odd", Color: "blue"}})
+	made, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, []chatops.Label{ours[1], {Name: "ocp/odd", Color: "blue"}})
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, `label "ocp/odd"`)
 	require.Equal(t, []string{"ocp/keep"}, made)
@@ -114,11 +114,11 @@ func TestManyLabelsAreMadeInSeveralGoes(t *testing.T) {
 	at := newClock()
 	c.cfg.Pace, c.cfg.Patience, c.cfg.Now = time.Hour, time.Second, at.now
 	for range 2 {
-		_, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, ours)
+		_, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, ours)
 		require.Equal(t, time.Hour, waitOf(t, err))
 		at.at = at.at.Add(time.Hour)
 	}
-	_, _, err := c.EnsureLabels(t.Context(), house.Installation, house.Repo, ours)
+	_, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, ours)
 	require.NoError(t, err)
-	require.True(t, slices.ContainsFunc(server.Labels(), func(l house.Label) bool { return l.Name == "ocp-ttl/8" }))
+	require.True(t, slices.ContainsFunc(server.Labels(), func(l standin.Label) bool { return l.Name == "ocp-ttl/8" }))
 }

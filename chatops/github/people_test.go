@@ -8,24 +8,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestATeamsMembersAreThoseWhoAccepted(t *testing.T) {
 	server, c := start(t)
 	for login, want := range map[string]bool{"maya": true, "will": false, "../../app": false, "": false} {
-		got, err := c.TeamMember(t.Context(), house.Installation, house.Org, house.Team, login)
+		got, err := c.TeamMember(t.Context(), standin.Installation, standin.Org, standin.Team, login)
 		require.NoError(t, err, login)
 		require.Equal(t, want, got, login)
 	}
-	got, err := c.TeamMember(t.Context(), house.Installation, house.Org, "nobody-knows-it", "maya")
+	got, err := c.TeamMember(t.Context(), standin.Installation, standin.Org, "nobody-knows-it", "maya")
 	require.NoError(t, err)
 	require.False(t, got)
-	_, err = c.TeamMember(t.Context(), house.Installation, house.Org, "a/b", "maya")
+	_, err = c.TeamMember(t.Context(), standin.Installation, standin.Org, "a/b", "maya")
 	require.ErrorContains(t, err, "want org/team-slug")
 
-	server.FailNext(1, house.APIFault{Status: 403, Message: "Resource not accessible by integration"})
-	_, err = c.TeamMember(t.Context(), house.Installation, house.Org, house.Team, "maya")
+	server.FailNext(1, standin.APIFault{Status: 403, Message: "Resource not accessible by integration"})
+	_, err = c.TeamMember(t.Context(), standin.Installation, standin.Org, standin.Team, "maya")
 	require.ErrorIs(t, err, ErrRefused, "not known is not no")
 
 	a := answering(t, "", routes{"GET /orgs/acme/teams/platform/memberships/maya": saying(200, map[string]string{"state": "pending", "role": "member"})})
@@ -36,9 +36,9 @@ func TestATeamsMembersAreThoseWhoAccepted(t *testing.T) {
 
 func TestTheInstallationOfARepositoryIsAsked(t *testing.T) {
 	_, c := start(t)
-	got, err := c.InstallationOf(t.Context(), house.Repo)
+	got, err := c.InstallationOf(t.Context(), standin.Repo)
 	require.NoError(t, err)
-	require.Equal(t, int64(house.Installation), got)
+	require.Equal(t, int64(standin.Installation), got)
 	_, err = c.InstallationOf(t.Context(), "acme/other")
 	require.ErrorIs(t, err, ErrNotFound)
 	_, err = c.InstallationOf(t.Context(), "acme")
@@ -52,18 +52,18 @@ func TestTheInstallationOfARepositoryIsAsked(t *testing.T) {
 
 func TestHowARepositoryStandsIsAsked(t *testing.T) {
 	server, c := start(t)
-	got, err := c.Repository(t.Context(), house.Installation, house.Repo)
+	got, err := c.Repository(t.Context(), standin.Installation, standin.Repo)
 	require.NoError(t, err)
-	require.Equal(t, Repository{ID: house.RepoID, Name: house.Repo}, got)
+	require.Equal(t, Repository{ID: standin.RepoID, Name: standin.Repo}, got)
 	require.NoError(t, server.Rename("storefront", "maya"))
 	require.NoError(t, server.In("acme/storefront").Archive("maya"))
-	got, err = c.Repository(t.Context(), house.Installation, house.Repo)
+	got, err = c.Repository(t.Context(), standin.Installation, standin.Repo)
 	require.NoError(t, err)
-	require.Equal(t, Repository{ID: house.RepoID, Name: "acme/storefront", Archived: true}, got, "GitHub leads to the name it has now")
+	require.Equal(t, Repository{ID: standin.RepoID, Name: "acme/storefront", Archived: true}, got, "GitHub leads to the name it has now")
 	require.NoError(t, server.In("acme/storefront").Delete("maya"))
-	_, err = c.Repository(t.Context(), house.Installation, house.Repo)
+	_, err = c.Repository(t.Context(), standin.Installation, standin.Repo)
 	require.ErrorIs(t, err, ErrNotFound)
-	_, err = c.Repository(t.Context(), house.Installation, "acme")
+	_, err = c.Repository(t.Context(), standin.Installation, "acme")
 	require.ErrorContains(t, err, "want owner/name")
 }
 
@@ -93,7 +93,7 @@ func TestTheAppKnowsItsLogin(t *testing.T) {
 	_, c := start(t)
 	got, err := c.OwnLogin(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, house.Bot, got)
+	require.Equal(t, standin.Bot, got)
 }
 
 func TestDeliveriesAreListedAndSentAgain(t *testing.T) {
@@ -114,7 +114,7 @@ func TestDeliveriesAreListedAndSentAgain(t *testing.T) {
 	one := all[0]
 	require.Equal(t, "issue_comment", one.Event)
 	require.Equal(t, "created", one.Action)
-	require.Equal(t, int64(house.Installation), one.Installation)
+	require.Equal(t, int64(standin.Installation), one.Installation)
 	require.NotEmpty(t, one.GUID)
 	require.False(t, one.Redelivery)
 	require.Zero(t, one.StatusCode)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	house "github.com/ocpctl/ocpctl/internal/devstack/github"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
 func TestOneCommentIsPostedAndThenEdited(t *testing.T) {
@@ -25,12 +25,12 @@ func TestOneCommentIsPostedAndThenEdited(t *testing.T) {
 	all := server.Comments(41)
 	require.Len(t, all, 1)
 	require.Equal(t, "ready\n\n<!-- ocpctl:sub_01 -->", all[0].Body)
-	require.Equal(t, house.Bot, all[0].Author)
+	require.Equal(t, standin.Bot, all[0].Author)
 }
 
 func TestACrashBetweenPostAndSaveDoesNotDoubleTheComment(t *testing.T) {
 	server, c := start(t)
-	server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: "/comments", After: true})
+	server.FailNext(1, standin.APIFault{Method: http.MethodPost, Path: "/comments", After: true})
 	_, err := c.UpsertComment(t.Context(), comment(41), "pending")
 	require.Error(t, err, "the answer was lost")
 	require.Len(t, server.Comments(41), 1, "the comment was not")
@@ -89,7 +89,7 @@ func TestADeletedCommentIsGone(t *testing.T) {
 
 func TestACommentOnALockedConversationIsRefused(t *testing.T) {
 	server, c := start(t)
-	server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: "/comments", Status: 403, Message: "Unable to create comment because issue is locked."})
+	server.FailNext(1, standin.APIFault{Method: http.MethodPost, Path: "/comments", Status: 403, Message: "Unable to create comment because issue is locked."})
 	_, err := c.UpsertComment(t.Context(), comment(41), "pending")
 	require.ErrorIs(t, err, ErrRefused)
 }
@@ -118,10 +118,10 @@ func TestAReactionIsPutOnce(t *testing.T) {
 	id, err := server.Comment(41, "/ocp status", "will")
 	require.NoError(t, err)
 	for range 2 {
-		require.NoError(t, c.React(t.Context(), house.Installation, house.Repo, id, "eyes"))
+		require.NoError(t, c.React(t.Context(), standin.Installation, standin.Repo, id, "eyes"))
 	}
-	require.Equal(t, map[string][]string{"eyes": {house.Bot}}, server.Comments(41)[0].Reactions)
-	require.ErrorIs(t, c.React(t.Context(), house.Installation, house.Repo, 12345, "eyes"), ErrGone)
+	require.Equal(t, map[string][]string{"eyes": {standin.Bot}}, server.Comments(41)[0].Reactions)
+	require.ErrorIs(t, c.React(t.Context(), standin.Installation, standin.Repo, 12345, "eyes"), ErrGone)
 }
 
 func TestOneCheckRunIsLedToItsEnd(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTwoClustersOnOneHeadHaveEachTheirCheckRun(t *testing.T) {
 
 func TestACrashBetweenPostAndSaveDoesNotDoubleTheCheckRun(t *testing.T) {
 	server, c := start(t)
-	server.FailNext(1, house.APIFault{Method: http.MethodPost, Path: "/check-runs", After: true})
+	server.FailNext(1, standin.APIFault{Method: http.MethodPost, Path: "/check-runs", After: true})
 	_, err := c.UpsertCheckRun(t.Context(), check(server, 41), queued("Waiting"))
 	require.Error(t, err)
 	_, err = c.UpsertCheckRun(t.Context(), check(server, 41), queued("Waiting"))

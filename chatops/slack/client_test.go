@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	house "github.com/ocpctl/ocpctl/internal/devstack/slack"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
 const token = "demo-slack-bot-token"
 
-func wire(t *testing.T, given string) (*slack.Client, *house.Server) {
+func wire(t *testing.T, given string) (*slack.Client, *standin.Server) {
 	t.Helper()
-	s, err := house.Start(t.Context(), house.Config{Token: token})
+	s, err := standin.Start(t.Context(), standin.Config{Token: token})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
 	c, err := slack.New(slack.Config{Token: secret.New(given), BaseURL: s.API()})
@@ -27,7 +27,7 @@ func wire(t *testing.T, given string) (*slack.Client, *house.Server) {
 	return c, s
 }
 
-var maya = slack.Target{Channel: house.Clusters, User: "U0DEMOMAYA"}
+var maya = slack.Target{Channel: standin.Clusters, User: "U0DEMOMAYA"}
 
 func TestAnAnswerIsForThePersonAloneInTheirChannel(t *testing.T) {
 	c, s := wire(t, token)
@@ -35,13 +35,13 @@ func TestAnAnswerIsForThePersonAloneInTheirChannel(t *testing.T) {
 	require.NoError(t, err)
 	said := s.Messages()
 	require.Len(t, said, 1)
-	require.Equal(t, []string{"ephemeral", house.Clusters, maya.User, "*done*, see <https://ui/x|it>"}, []string{said[0].Kind, said[0].Channel, said[0].To, said[0].Text})
+	require.Equal(t, []string{"ephemeral", standin.Clusters, maya.User, "*done*, see <https://ui/x|it>"}, []string{said[0].Kind, said[0].Channel, said[0].To, said[0].Text})
 	require.WithinDuration(t, time.Now(), time.UnixMicro(at), time.Minute)
 	require.Equal(t, said[0].ID, at)
 }
 
 func TestWhereTheBotIsNotAnAnswerComesAlone(t *testing.T) {
-	for _, channel := range []string{house.Random, "C0PRIVATE", "D0SOMEBODY"} {
+	for _, channel := range []string{standin.Random, "C0PRIVATE", "D0SOMEBODY"} {
 		c, s := wire(t, token)
 		for range 2 {
 			_, err := c.Tell(t.Context(), slack.Target{Channel: channel, User: maya.User}, "done")
@@ -56,26 +56,26 @@ func TestWhereTheBotIsNotAnAnswerComesAlone(t *testing.T) {
 func TestSlacksErrorsAreToldApart(t *testing.T) {
 	for _, c := range []struct {
 		method string
-		fault  house.Fault
+		fault  standin.Fault
 		is     error
 		words  string
 	}{
-		{"chat.postEphemeral", house.Fault{Code: "account_inactive"}, slack.ErrRefused, "the bot's account was switched off"},
-		{"chat.postEphemeral", house.Fault{Code: "invalid_auth"}, slack.ErrRefused, "the bot token is not valid"},
-		{"chat.postEphemeral", house.Fault{Code: "msg_too_long"}, slack.ErrNever, "msg_too_long"},
-		{"chat.postEphemeral", house.Fault{Code: "ratelimited"}, slack.RateLimited{RetryAfter: time.Minute}, "again in 1m0s"},
-		{"chat.postEphemeral", house.Fault{RetryAfter: 7}, slack.RateLimited{RetryAfter: 7 * time.Second}, "again in 7s"},
-		{"chat.postEphemeral", house.Fault{Code: "internal_error"}, nil, "internal_error"},
-		{"chat.postEphemeral", house.Fault{LoseAnswer: true}, nil, "EOF"},
-		{"conversations.open", house.Fault{Code: "user_disabled"}, slack.ErrNever, "open a conversation with U0DEMOMAYA"},
-		{"conversations.open", house.Fault{Code: "missing_scope"}, slack.ErrRefused, "the app lacks a scope"},
-		{"chat.postMessage", house.Fault{Code: "channel_not_found"}, slack.ErrNever, "alone"},
-		{"chat.postMessage", house.Fault{RetryAfter: 3}, slack.RateLimited{RetryAfter: 3 * time.Second}, "alone"},
+		{"chat.postEphemeral", standin.Fault{Code: "account_inactive"}, slack.ErrRefused, "the bot's account was switched off"},
+		{"chat.postEphemeral", standin.Fault{Code: "invalid_auth"}, slack.ErrRefused, "the bot token is not valid"},
+		{"chat.postEphemeral", standin.Fault{Code: "msg_too_long"}, slack.ErrNever, "msg_too_long"},
+		{"chat.postEphemeral", standin.Fault{Code: "ratelimited"}, slack.RateLimited{RetryAfter: time.Minute}, "again in 1m0s"},
+		{"chat.postEphemeral", standin.Fault{RetryAfter: 7}, slack.RateLimited{RetryAfter: 7 * time.Second}, "again in 7s"},
+		{"chat.postEphemeral", standin.Fault{Code: "internal_error"}, nil, "internal_error"},
+		{"chat.postEphemeral", standin.Fault{LoseAnswer: true}, nil, "EOF"},
+		{"conversations.open", standin.Fault{Code: "user_disabled"}, slack.ErrNever, "open a conversation with U0DEMOMAYA"},
+		{"conversations.open", standin.Fault{Code: "missing_scope"}, slack.ErrRefused, "the app lacks a scope"},
+		{"chat.postMessage", standin.Fault{Code: "channel_not_found"}, slack.ErrNever, "alone"},
+		{"chat.postMessage", standin.Fault{RetryAfter: 3}, slack.RateLimited{RetryAfter: 3 * time.Second}, "alone"},
 	} {
 		client, s := wire(t, token)
 		to := maya
 		if c.method != "chat.postEphemeral" {
-			to.Channel = house.Random
+			to.Channel = standin.Random
 		}
 		s.Break(c.method, c.fault)
 		_, err := client.Tell(t.Context(), to, "done")

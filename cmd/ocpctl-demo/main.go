@@ -1,4 +1,4 @@
-// Command ocpctl-demo starts the whole house on this machine: the real server and runners around embedded parts.
+// Command ocpctl-demo starts the development stack on this machine: the real server and runners around embedded parts.
 // GitHub, the cloud and the installer are stand-ins, and say so.
 package main
 
@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
-	"github.com/ocpctl/ocpctl/internal/devstack/story"
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
 )
 
 func main() {
@@ -55,7 +55,7 @@ func run() error {
 	defer stop()
 
 	began := time.Now()
-	h, err := house.Start(ctx, cfg)
+	h, err := devstack.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -73,17 +73,17 @@ func run() error {
 	return err
 }
 
-func playStory(ctx context.Context, h *house.House) error {
+func playStory(ctx context.Context, h *devstack.Stack) error {
 	places, err := h.Places()
 	if err != nil {
 		return err
 	}
-	return story.Play(ctx, places, os.Stdout)
+	return e2e.Play(ctx, places, os.Stdout)
 }
 
 // settings reads the demo's few variables. Each scales one thing.
-func settings(dir string, play bool) (house.Config, error) {
-	cfg := house.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080}
+func settings(dir string, play bool) (devstack.Config, error) {
+	cfg := devstack.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080}
 	if play { // a story should not take hours, and its grace must end while an install still runs
 		cfg.Hour, cfg.Grace = 15*time.Second, 4*time.Second
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
 // welcome tells a newcomer what is real here, where to look and what to do first.
-func welcome(w io.Writer, h *house.House, took time.Duration) {
+func welcome(w io.Writer, h *devstack.Stack, took time.Duration) {
 	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
 ocpctl is up after %.1f s.
@@ -65,12 +65,12 @@ Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.GitHub.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
-		h.Ports.AWS, house.Account, h.Ports.S3,
-		h.Ports.Postgres, tokens, house.WebhookSecret, house.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
+		h.Ports.AWS, devstack.Account, h.Ports.S3,
+		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
-		house.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, house.CLIKey, house.CLISecret, h.PrivateURL(),
+		devstack.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, devstack.CLIKey, devstack.CLISecret, h.PrivateURL(),
 		h.PrivateURL(), filepath.Join(tokens, "admin.jwt"), filepath.Join(h.Dir, "catalogue"), h.PrivateURL(),
-		h.Ports.AWS, h.Ports.AWS, house.Account, h.Faults())
+		h.Ports.AWS, h.Ports.AWS, devstack.Account, h.Faults())
 }
 
 // people are those who can sign in to the pages, with their passwords.

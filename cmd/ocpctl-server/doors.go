@@ -113,7 +113,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
-		Desk: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
+		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
 		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
@@ -123,7 +123,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		},
 	})
 	pages := web.New(web.Config{
-		Desk: core, Admin: admins, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
+		App: core, Admin: admins, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: cfg.GitHub.APIURL,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)

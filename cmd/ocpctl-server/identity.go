@@ -28,7 +28,7 @@ type identity struct {
 func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 	cfg := in.cfg
 	trust := auth.Config{Audience: cfg.UIURL}
-	trust.Identities = func() []profiles.Identity { return in.book.Current().Identities }
+	trust.Identities = func() []profiles.Identity { return in.catalogue.Current().Identities }
 	for i, o := range cfg.OIDC {
 		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience}
 		if o.CAFile != "" {

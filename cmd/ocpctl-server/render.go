@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -24,7 +24,7 @@ const renderCommand = "render-install-config"
 const mask = "***"
 
 // render prints the install-config a runner would give openshift-install for a create request: judged by policy, frozen
-// by the desk, pasted by the runner's own code. It asks no cloud and no database.
+// by the service, pasted by the runner's own code. It asks no cloud and no database.
 func render(args []string, in io.Reader, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+renderCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
@@ -79,16 +79,16 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, []app.Field, err
 
 // rendered is the whole install-config, with the pull secret of a file or the mask.
 func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy.Role, pullFile string) ([]byte, []string, error) {
-	terms, err := book.LoadDir(c.Catalogue.Dir)
+	terms, err := catalogue.LoadDir(c.Catalogue.Dir)
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}
-	desk := app.New(app.Config{
-		Book: func() book.Book { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
+	service := app.New(app.Config{
+		Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
 		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)
-	row, notes, err := desk.Draft(who, asked, wrong, time.Now())
+	row, notes, err := service.Draft(who, asked, wrong, time.Now())
 	if err != nil {
 		return nil, nil, err
 	}

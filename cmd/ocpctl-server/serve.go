@@ -23,9 +23,9 @@ func (s *server) serve(ctx context.Context) error {
 			group.Go(func() error { return s.listen(ctx, h) })
 		}
 	}
-	if s.book != nil {
+	if s.catalogue != nil {
 		group.Go(func() error {
-			s.book.Watch(ctx, s.reload)
+			s.catalogue.Watch(ctx, s.reload)
 			return nil
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -32,7 +32,7 @@ func validate(args []string, out, errs io.Writer) error {
 	if _, err := os.ReadDir(dir); err != nil {
 		return fmt.Errorf("%s is no folder with a catalogue: %w", dir, err)
 	}
-	b, err := book.Load(os.DirFS(dir))
+	b, err := catalogue.Load(os.DirFS(dir))
 	if err != nil {
 		return underFolder(dir, err)
 	}

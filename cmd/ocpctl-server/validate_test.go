@@ -61,9 +61,9 @@ func TestACatalogueThatIsNotSoundStopsOnlyWhoHasNothingToEnd(t *testing.T) {
 	dir := catalogueFolder(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "quotas/quotas.yaml"), []byte("quotas: []\n"), 0o600))
 	cfg := config{Catalogue: catalogueConfig{Dir: dir}}
-	_, err := openBook(cfg, roles{apiRole}, slog.New(slog.DiscardHandler))
+	_, err := openCatalogue(cfg, roles{apiRole}, slog.New(slog.DiscardHandler))
 	require.ErrorContains(t, err, dir+"/quotas/quotas.yaml:1: quotas: a list of 0")
-	live, err := openBook(cfg, roles{apiRole, workerRole}, slog.New(slog.DiscardHandler))
+	live, err := openCatalogue(cfg, roles{apiRole, workerRole}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Empty(t, live.Current().Names())
 	require.Error(t, live.Status().Err)

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -27,9 +27,9 @@ const tokenLife = time.Hour
 type server struct {
 	log     *slog.Logger
 	store   *store.Store
-	book    *book.Live                  // nil where nothing is judged
-	reload  time.Duration               // how often the book is looked at
-	people  func(context.Context) error // keeps whom the book links
+	catalogue    *catalogue.Live                  // nil where nothing is judged
+	reload  time.Duration               // how often the catalogue is looked at
+	people  func(context.Context) error // keeps whom the catalogue links
 	public  *http.Server
 	private *http.Server
 	workers *river.Client[pgx.Tx]
@@ -77,11 +77,11 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if err != nil {
 		return err
 	}
-	if in.book, err = openBook(cfg, r, s.log); err != nil {
+	if in.catalogue, err = openCatalogue(cfg, r, s.log); err != nil {
 		return err
 	}
 	in.jobErrors = api.NewJobErrors()
-	s.book, s.reload, s.people = in.book, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
+	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
 			return err
@@ -98,7 +98,7 @@ type inner struct {
 	cfg    config
 	log    *slog.Logger
 	store  *store.Store
-	book   *book.Live
+	catalogue   *catalogue.Live
 	bucket *artifacts.Store
 	signer *token.Signer
 
@@ -107,8 +107,8 @@ type inner struct {
 
 // openBook reads the catalogue. One that is not sound stops only a process without the role worker: what has to be ended
 // is ended whatever stands in a file, and nothing new is allowed until it is mended.
-func openBook(cfg config, r roles, log *slog.Logger) (*book.Live, error) {
-	live, err := book.Open(book.Config{Dir: cfg.Catalogue.Dir, Log: log})
+func openCatalogue(cfg config, r roles, log *slog.Logger) (*catalogue.Live, error) {
+	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log})
 	switch {
 	case err == nil:
 		return live, nil
@@ -153,7 +153,7 @@ func (c config) repositories() (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Book: in.book.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	}
@@ -164,7 +164,7 @@ func (in inner) keeper() app.Keeper {
 	if in.cfg.Catalogue.Dir == "" {
 		return nil
 	}
-	return in.book
+	return in.catalogue
 }
 
 // runs is what every cluster's spec is frozen with.

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
@@ -33,7 +33,7 @@ func (l *life) begin(number int, p plan) {
 	pr.Labels, pr.UpdatedAt = nil, pr.UpdatedAt.Add(-time.Hour)
 	body, err := github.Payload(github.Event{Name: "pull_request", Action: "unlabeled", Sender: "maya", PR: pr, Label: label})
 	require.NoError(l.t, err)
-	status, answer, err := github.Post(l.ctx, github.Hook{URL: l.PublicURL() + "/webhooks/github", Secret: house.WebhookSecret}, "pull_request", github.GUID(), body)
+	status, answer, err := github.Post(l.ctx, github.Hook{URL: l.PublicURL() + "/webhooks/github", Secret: devstack.WebhookSecret}, "pull_request", github.GUID(), body)
 	require.NoError(l.t, err)
 	require.Equal(l.t, 202, status, answer)
 }
@@ -73,7 +73,7 @@ func (l *life) freeLeak(name string) { l.changeRecord(types.ChangeActionDelete, 
 func (l *life) changeRecord(action types.ChangeAction, name string) {
 	client := route53.New(route53.Options{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(l.AWS.URL()),
-		Credentials: credentials.NewStaticCredentialsProvider(house.AccessKey, house.SecretKey, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, devstack.SecretKey, ""),
 	})
 	zones, err := client.ListHostedZonesByName(l.ctx, &route53.ListHostedZonesByNameInput{DNSName: awssdk.String("labs.example.com.")})
 	require.NoError(l.t, err)

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"encoding/base64"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
@@ -23,11 +23,11 @@ import (
 func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	t.Parallel()
 	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
-	given := house.Secrets{
+	given := devstack.Secrets{
 		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
 		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
 	}
-	l := newLifeOf(t, house.Config{Hour: time.Hour, Secrets: given})
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Secrets: given})
 	hunt := &hunt{l: l, secrets: map[string]string{
 		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "pull secret": pull,
 	}}

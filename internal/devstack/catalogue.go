@@ -1,4 +1,4 @@
-package house
+package devstack
 
 import (
 	"embed"
@@ -13,9 +13,9 @@ import (
 //go:embed catalogue
 var catalogueFiles embed.FS
 
-// catalogue writes the house's catalogue: the program's own profiles, add-ons and identities, and teams, quotas, a rule and the
+// catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, and teams, quotas, a rule and the
 // programs of the demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
-func (h *House) catalogue() error {
+func (h *Stack) catalogue() error {
 	dir := h.path("catalogue")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -82,8 +82,8 @@ func (l *life) commandLine(*testing.T) {
 		args []string
 		says []string
 	}{
-		{"aws", []string{"AWS_ENDPOINT_URL_STS=" + l.AWS.URL(), "AWS_ACCESS_KEY_ID=" + house.CLIKey, "AWS_SECRET_ACCESS_KEY=" + house.CLISecret}, nil,
-			[]string{"aws:" + house.CLIUser, "requester of team team-a"}},
+		{"aws", []string{"AWS_ENDPOINT_URL_STS=" + l.AWS.URL(), "AWS_ACCESS_KEY_ID=" + devstack.CLIKey, "AWS_SECRET_ACCESS_KEY=" + devstack.CLISecret}, nil,
+			[]string{"aws:" + devstack.CLIUser, "requester of team team-a"}},
 		{"github", []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + gate.URL + "/token?api=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=the-job's-own"}, nil,
 			[]string{"repo:acme/shop:ref:refs/heads/main", "requester of team platform"}},
 		{"token-command", nil, []string{"--token-command", "cat " + filepath.Join(tokens, "auditor.jwt")}, []string{"Demo auditor", "auditor of every team"}},
@@ -96,7 +96,7 @@ func (l *life) commandLine(*testing.T) {
 		again := anybody.with(way.env...).run("whoami", "--context", way.name, "-o", "json").ends(0)
 		require.Contains(l.t, again, way.says[0], way.name)
 	}
-	wrong := anybody.with("AWS_ENDPOINT_URL_STS="+l.AWS.URL(), "AWS_ACCESS_KEY_ID="+house.CLIKey, "AWS_SECRET_ACCESS_KEY=guessed")
+	wrong := anybody.with("AWS_ENDPOINT_URL_STS="+l.AWS.URL(), "AWS_ACCESS_KEY_ID="+devstack.CLIKey, "AWS_SECRET_ACCESS_KEY=guessed")
 	wrong.run("whoami", "--context", "aws").ends(3)
 	kept, err := os.ReadFile(filepath.Join(l.homeOf(anybody), ".config", "ocpctl", "config.yaml"))
 	require.NoError(l.t, err)

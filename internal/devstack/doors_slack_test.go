@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
-// Slack's door in one house: who may is told by what they prove and where, a word is given once, whatever dies in between.
+// Slack's door in one stack: who may is told by what they prove and where, a word is given once, whatever dies in between.
 func TestAWordInSlack(t *testing.T) {
 	t.Parallel()
-	l := newLifeOf(t, house.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
+	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
 	l.catalogueWith(doorsCatalogue)
 	t.Run("two words, of which one comes by an account that was linked", func(t *testing.T) { l.in(t).twoWordsInSlack() })
 	t.Run("a refusal, by a server that dies behind it", func(t *testing.T) { l.in(t).refusedInSlack() })

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Everything people and programs can do at the API, the pages, the command line and a pull request, in one house: what does
+// Everything people and programs can do at the API, the pages, the command line and a pull request, in one stack: what does
 // not touch each other happens at once, as it would.
-func TestEveryDoorOfOneHouse(t *testing.T) {
+func TestEveryDoorOfOneStack(t *testing.T) {
 	t.Parallel()
-	l := newLifeOf(t, house.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
+	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
 	l.catalogueWith(doorsCatalogue)
 	together(t, l, map[string]func(*life, *testing.T){
 		"the specification's request, by a program of AWS":  (*life).theSpecificationsRequest,
@@ -56,7 +56,7 @@ func together(t *testing.T, l *life, parts map[string]func(*life, *testing.T)) {
 var doorsCatalogue = map[string]string{
 	"identities/doors.yaml": `
 identities:
-  - {name: doors-robot, source: aws, match: {arn: ["` + house.CLIUser + `"]}, role: requester, teams: [team-a]}
+  - {name: doors-robot, source: aws, match: {arn: ["` + devstack.CLIUser + `"]}, role: requester, teams: [team-a]}
 `,
 	"policies/doors.yaml": `
 name: doors
@@ -71,7 +71,7 @@ rules:
 `,
 }
 
-// catalogueWith writes files into the house's catalogue and has the server take them at once.
+// catalogueWith writes files into the stack's catalogue and has the server take them at once.
 func (l *life) catalogueWith(files map[string]string) {
 	l.t.Helper()
 	for name, content := range files {

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -232,7 +232,7 @@ func (l *life) lie(kind string) string {
 			return "" // credentials do not change under a running install
 		}
 		require.NoError(l.t, l.AWS.SetAccount("999999999999"))
-		return house.Account
+		return devstack.Account
 	case "leak":
 		return l.plantLeak()
 	}

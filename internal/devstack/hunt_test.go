@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"archive/tar"
@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
 // hunt looks for secrets.
@@ -48,7 +48,7 @@ func (h *hunt) seek(where string, content []byte) {
 	}
 }
 
-// watch collects what is generated while attempts live, and what every process of the house shows of itself.
+// watch collects what is generated while attempts live, and what every process of the stack shows of itself.
 func (h *hunt) watch() (stop func()) {
 	ctx, cancel := context.WithCancel(h.l.ctx)
 	h.unjudged = map[string][]byte{}
@@ -106,7 +106,7 @@ func (h *hunt) generated() {
 	}
 }
 
-// processesNow keeps the arguments and the environment of every process that knows the house's folder.
+// processesNow keeps the arguments and the environment of every process that knows the stack's folder.
 func (h *hunt) processesNow() {
 	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well formed
 	for _, proc := range procs {
@@ -219,7 +219,7 @@ func (h *hunt) database() {
 	}
 }
 
-// files looks through everything in the house's folder but the places where secrets live: the files of references, the
+// files looks through everything in the stack's folder but the places where secrets live: the files of references, the
 // stand-ins' own keys, PostgreSQL's pages (dumped) and S3's objects (unpacked).
 func (h *hunt) files() {
 	own := map[string]bool{"secrets": true, "tokens": true, "oidc": true, "github-app.pem": true, "s3": true, "installers": true, "postgres/data": true}
@@ -247,7 +247,7 @@ func (h *hunt) files() {
 
 // artifacts looks through every object outside operate/, archives unpacked.
 func (h *hunt) artifacts() {
-	root := filepath.Join(h.l.Dir, "s3", "buckets", house.Bucket)
+	root := filepath.Join(h.l.Dir, "s3", "buckets", devstack.Bucket)
 	archives, logs := 0, 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -1,4 +1,4 @@
-package house
+package devstack
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 var serverConfig string
 
 // layOut makes the folders, the secrets and the installers' folder. What is there already stays.
-func (h *House) layOut(context.Context) error {
+func (h *Stack) layOut(context.Context) error {
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
 		if err := os.MkdirAll(h.path(dir), 0o711); err != nil {
 			return err
@@ -82,7 +82,7 @@ func openSSH(key ed25519.PrivateKey) (*pem.Block, error) {
 }
 
 // installers puts the stand-ins where every allowed version's openshift-install, ccoctl and oc are looked for.
-func (h *House) installers() error {
+func (h *Stack) installers() error {
 	catalogue, err := profiles.Embedded()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (h *House) installers() error {
 	return nil
 }
 
-func (h *House) tool(version, name string) error {
+func (h *Stack) tool(version, name string) error {
 	link := h.path("installers", version, name)
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (h *House) tool(version, name string) error {
 	return os.Symlink(filepath.Join(h.Bin, name), link)
 }
 
-func (h *House) writeConfig() error {
+func (h *Stack) writeConfig() error {
 	tmpl, err := template.New("server.yaml").Parse(serverConfig)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"cmp"
@@ -15,13 +15,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// life is one house in a test: everything real but the outside, and an outside that can be made to lie.
+// life is one stack in a test: everything real but the outside, and an outside that can be made to lie.
 type life struct {
-	*house.House
+	*devstack.Stack
 	t    testing.TB
 	ctx  context.Context
 	pool *pgxpool.Pool
@@ -35,23 +35,23 @@ type step struct {
 	Cluster, Attempt, Phase string
 }
 
-// newLife starts a house of its own with time running fast; hour is how long an hour of a TTL lasts.
+// newLife starts a stack of its own with time running fast; hour is how long an hour of a TTL lasts.
 func newLife(t testing.TB, hour time.Duration) *life {
 	t.Helper()
-	return newLifeOf(t, house.Config{Hour: hour})
+	return newLifeOf(t, devstack.Config{Hour: hour})
 }
 
-// newLifeOf starts a house with what a test wants otherwise.
-func newLifeOf(t testing.TB, cfg house.Config) *life {
+// newLifeOf starts a stack with what a test wants otherwise.
+func newLifeOf(t testing.TB, cfg devstack.Config) *life {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)
 	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
 	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, cmp.Or(cfg.Pace, 25*time.Millisecond), 200*time.Millisecond
 	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
-	h, err := house.Start(ctx, cfg)
+	h, err := devstack.Start(ctx, cfg)
 	require.NoError(t, err)
-	l := &life{House: h, t: t, ctx: ctx}
+	l := &life{Stack: h, t: t, ctx: ctx}
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	l.pool, err = pgxpool.New(ctx, h.DatabaseURL())
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package house
+package devstack
 
 // Runners have a key of their own, which does everything in the cloud but reach the bucket that holds the state of all
 // clusters: for their part of it they ask the server, which assumes the role below and narrows it.

@@ -1,4 +1,4 @@
-package house
+package devstack
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Ports are where the house listens, all on 127.0.0.1.
+// Ports are where the stack listens, all on 127.0.0.1.
 type Ports struct {
 	Private, Public, GitHub, Slack, S3, AWS, Postgres, OIDC, S3Behind, Status, SAML, GitHubBehind int
 }

@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"fmt"

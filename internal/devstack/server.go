@@ -1,4 +1,4 @@
-package house
+package devstack
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type process struct {
 }
 
 // StartServer starts ocpctl-server and returns when it is ready.
-func (h *House) StartServer(ctx context.Context) error {
+func (h *Stack) StartServer(ctx context.Context) error {
 	log, err := os.OpenFile(h.path("log", "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (h *House) StartServer(ctx context.Context) error {
 	return h.ready(ctx)
 }
 
-// ServeBeside starts another ocpctl-server on the house's database with a configuration of its own, and returns what stops it.
+// ServeBeside starts another ocpctl-server on the stack's database with a configuration of its own, and returns what stops it.
 // The caller waits until it is ready.
-func (h *House) ServeBeside(config, roles, log string) (stop func() error, err error) {
+func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -59,11 +59,11 @@ func (h *House) ServeBeside(config, roles, log string) (stop func() error, err e
 }
 
 // ServerPID is the process of the server that was started last.
-func (h *House) ServerPID() int { return h.server.cmd.Process.Pid }
+func (h *Stack) ServerPID() int { return h.server.cmd.Process.Pid }
 
 // environment is what the server starts with, and runners and installers after it: the machine's own without its clouds,
 // the SDK's variables that lead to the stand-ins, and the keys as the name of a file, never as a value.
-func (h *House) environment() []string {
+func (h *Stack) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
 	env = append(env,
 		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
@@ -79,10 +79,10 @@ func (h *House) environment() []string {
 }
 
 // Faults is the file that tells the stand-in installer what to do wrong.
-func (h *House) Faults() string { return h.path("faults.json") }
+func (h *Stack) Faults() string { return h.path("faults.json") }
 
 // ready waits until the server says so, or has ended.
-func (h *House) ready(ctx context.Context) error {
+func (h *Stack) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
@@ -104,12 +104,12 @@ func (h *House) ready(ctx context.Context) error {
 }
 
 // KillServer ends the server as a power cut would. Runners live on.
-func (h *House) KillServer() error { return h.endServer(syscall.SIGKILL) }
+func (h *Stack) KillServer() error { return h.endServer(syscall.SIGKILL) }
 
 // StopServer ends the server politely. Runners live on.
-func (h *House) StopServer() error { return h.endServer(syscall.SIGTERM) }
+func (h *Stack) StopServer() error { return h.endServer(syscall.SIGTERM) }
 
-func (h *House) endServer(sig syscall.Signal) error { return end(h.server, sig) }
+func (h *Stack) endServer(sig syscall.Signal) error { return end(h.server, sig) }
 
 func end(p *process, sig syscall.Signal) error {
 	select {
@@ -129,7 +129,7 @@ func end(p *process, sig syscall.Signal) error {
 }
 
 // StopRunners asks every runner to end and waits: an install stops, keeps its state safe and says so.
-func (h *House) StopRunners() error {
+func (h *Stack) StopRunners() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	d, err := h.Dispatcher()
@@ -140,7 +140,7 @@ func (h *House) StopRunners() error {
 }
 
 // Dispatcher looks at the same runners as the server's own.
-func (h *House) Dispatcher() (*dispatch.Process, error) {
+func (h *Stack) Dispatcher() (*dispatch.Process, error) {
 	return dispatch.NewProcess(dispatch.Config{
 		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.StatusURL(),
 	})

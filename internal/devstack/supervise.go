@@ -1,4 +1,4 @@
-package house
+package devstack
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const (
 
 // Supervise starts the server again whenever it ends by itself, and says so to out, until ctx is over. Runners live on
 // meanwhile, and the new server finds them. Whoever ends the server deliberately ends ctx and waits for the return first.
-func (h *House) Supervise(ctx context.Context, out io.Writer) {
+func (h *Stack) Supervise(ctx context.Context, out io.Writer) {
 	pause := firstPause
 	for {
 		began := time.Now()

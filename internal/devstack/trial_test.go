@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"os"
@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/devstack/trial"
+	"github.com/ocpctl/ocpctl/internal/devstack/chaos"
 )
 
-// startTrial starts a house that is put on trial; what it prints goes to the test's output.
-func startTrial(t *testing.T) *trial.Trial {
+// startTrial starts a stack that is put on trial; what it prints goes to the test's output.
+func startTrial(t *testing.T) *chaos.Run {
 	t.Helper()
-	tr, err := trial.Start(t.Context(), trial.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output()})
+	tr, err := chaos.Start(t.Context(), chaos.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tr.Stop()) })
 	return tr
@@ -38,8 +38,8 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 	for _, strike := range []string{"github-away", "github-limited"} {
 		t.Run(strike, func(t *testing.T) {
 			t.Parallel()
-			o := trial.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
-			require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
+			o := chaos.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
+			require.NoError(t, chaos.Matrix(t.Context(), startTrial(t), o))
 		})
 	}
 }
@@ -47,6 +47,6 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 // A few cells of every strike but those of GitHub, which are above; make chaos does them all.
 func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
 	t.Parallel()
-	o := trial.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
-	require.NoError(t, trial.Matrix(t.Context(), startTrial(t), o))
+	o := chaos.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
+	require.NoError(t, chaos.Matrix(t.Context(), startTrial(t), o))
 }

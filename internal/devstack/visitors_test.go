@@ -1,4 +1,4 @@
-package house_test
+package devstack_test
 
 import (
 	"bytes"
@@ -18,13 +18,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
-// in is the same house for a part of a test.
+// in is the same stack for a part of a test.
 func (l *life) in(t testing.TB) *life {
-	return &life{House: l.House, t: t, ctx: l.ctx, pool: l.pool}
+	return &life{Stack: l.Stack, t: t, ctx: l.ctx, pool: l.pool}
 }
 
 // visitor is somebody at the API.
@@ -47,7 +47,7 @@ func (l *life) byAWS() visitor {
 	proof := l.proof()
 	answer := ask[client.SessionToken](visitor{life: l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
 	require.WithinDuration(l.t, time.Now().Add(15*time.Minute), answer.ExpiresAt, time.Minute)
-	require.Equal(l.t, "aws:"+house.CLIUser, answer.Me.ID)
+	require.Equal(l.t, "aws:"+devstack.CLIUser, answer.Me.ID)
 	return visitor{l, answer.Token}
 }
 
@@ -55,7 +55,7 @@ func (l *life) byAWS() visitor {
 func (l *life) proof() awsproof.Proof {
 	l.t.Helper()
 	proof, err := awsproof.Sign(l.ctx, awssdk.Config{
-		Region: "us-east-1", BaseEndpoint: awssdk.String(l.AWS.URL()), Credentials: credentials.NewStaticCredentialsProvider(house.CLIKey, house.CLISecret, ""),
+		Region: "us-east-1", BaseEndpoint: awssdk.String(l.AWS.URL()), Credentials: credentials.NewStaticCredentialsProvider(devstack.CLIKey, devstack.CLISecret, ""),
 	}, l.PrivateURL())
 	require.NoError(l.t, err)
 	return proof

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
@@ -18,8 +18,8 @@ import (
 var outsidersOfAWS = []aws.Caller{
 	{AccessKey: "AKIADEMO0000OUTSIDE1", SecretKey: "demo-outsider-secret", ARN: "arn:aws:iam::999900001111:user/ocpctl-cli"},
 	{AccessKey: "AKIADEMO0000OUTSIDE2", SecretKey: "demo-outsider-secret", ARN: "arn:aws:sts::999900001111:assumed-role/AWSReservedSSO_Admin_1/will@acme.example"},
-	{AccessKey: "AKIADEMO0000INSIDER1", SecretKey: "demo-outsider-secret", ARN: "arn:aws:iam::" + house.Account + ":user/somebody"},
-	{AccessKey: "AKIADEMO0000INSIDER2", SecretKey: "demo-outsider-secret", ARN: "arn:aws:sts::" + house.Account + ":assumed-role/somebody/ocpctl-cli"},
+	{AccessKey: "AKIADEMO0000INSIDER1", SecretKey: "demo-outsider-secret", ARN: "arn:aws:iam::" + devstack.Account + ":user/somebody"},
+	{AccessKey: "AKIADEMO0000INSIDER2", SecretKey: "demo-outsider-secret", ARN: "arn:aws:sts::" + devstack.Account + ":assumed-role/somebody/ocpctl-cli"},
 }
 
 func awsAttacks() []attack {
@@ -38,7 +38,7 @@ func anotherAccount(ctx context.Context, t *target) (result, error) {
 		}
 		tried++
 		token := tokenIn(got.body)
-		if strings.Contains(who.ARN, house.Account) { // of the allowed account: signed in, and nobody
+		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: signed in, and nobody
 			if got.status != http.StatusOK {
 				return result{}, fmt.Errorf("%s was answered %d: %.200s", who.ARN, got.status, got.body)
 			}
@@ -61,10 +61,10 @@ func steeredProofs(ctx context.Context, t *target) (result, error) {
 	trap := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		_, _ = fmt.Fprintf(w, "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>u</UserId><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>",
-			house.CLIUser, house.Account)
+			devstack.CLIUser, devstack.Account)
 	}))
 	defer trap.Close()
-	good, err := t.proof(ctx, house.CLIKey, house.CLISecret)
+	good, err := t.proof(ctx, devstack.CLIKey, devstack.CLISecret)
 	if err != nil {
 		return result{}, err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
 // bundle is an archive of an install directory that is changed before it is put back in the place of the true one.
@@ -129,7 +129,7 @@ func sumOf(body []byte) string {
 
 // object reads an object of the artifact bucket.
 func (t *target) object(ctx context.Context, key string) ([]byte, error) {
-	bucket := house.Bucket
+	bucket := devstack.Bucket
 	got, err := t.S3.Client().GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
@@ -140,7 +140,7 @@ func (t *target) object(ctx context.Context, key string) ([]byte, error) {
 
 // putObject writes an object of the artifact bucket over whatever lies there, as whoever may write to it could.
 func (t *target) putObject(ctx context.Context, key string, body []byte) error {
-	bucket := house.Bucket
+	bucket := devstack.Bucket
 	_, err := t.S3.Client().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(body)})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", key, err)
@@ -150,7 +150,7 @@ func (t *target) putObject(ctx context.Context, key string, body []byte) error {
 
 // removeObject deletes an object of the artifact bucket.
 func (t *target) removeObject(ctx context.Context, key string) error {
-	bucket := house.Bucket
+	bucket := devstack.Bucket
 	_, err := t.S3.Client().DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: &key})
 	return err
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
@@ -166,7 +166,7 @@ func garbageProofs(ctx context.Context, t *target) (result, error) {
 	refused := 0
 	var said answer
 	for range honest {
-		got, err := t.signIn(ctx, plain, house.CLIKey, house.CLISecret)
+		got, err := t.signIn(ctx, plain, devstack.CLIKey, devstack.CLISecret)
 		if err != nil {
 			return result{}, err
 		}

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/auth"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
@@ -37,7 +37,7 @@ type secure struct {
 
 // behindTLS starts a server with an https address, a proxy that ends TLS before it, and an identity provider for it.
 func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
-	port, err := house.FreePort()
+	port, err := devstack.FreePort()
 	if err != nil {
 		return nil, err
 	}

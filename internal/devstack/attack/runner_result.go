@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -118,7 +118,7 @@ func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.
 	if err := t.pool.QueryRow(ctx, `
 		SELECT array_agg(ref) FROM cluster_outputs o, unnest(ARRAY[o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri]) AS ref
 		 WHERE o.cluster_id = $1 AND ref <> '' AND (ref NOT LIKE 's3://' || $2 || '/%' OR ref NOT LIKE '%/' || $1 || '/%' OR ref LIKE '%..%')`,
-		id, house.Bucket).Scan(&foreign); err != nil {
+		id, devstack.Bucket).Scan(&foreign); err != nil {
 		return "", err
 	}
 	if len(foreign) > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
 // tokenAttacks are what a runner can try with its token and its credentials, whatever it reports.
@@ -219,7 +219,7 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error
 		})
 	}
 	own := client(given.AccessKeyID, given.SecretAccessKey, given.SessionToken)
-	name, probe := house.Bucket, "spool/"+k.attempt+"/probe.txt"
+	name, probe := devstack.Bucket, "spool/"+k.attempt+"/probe.txt"
 	if _, err := own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")}); err != nil {
 		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own spool: %w", err)
 	}
@@ -233,7 +233,7 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error
 
 // tamper reads, overwrites, forges and lists the victim's objects, and says what of it succeeded.
 func (t *target) tamper(ctx context.Context, bucket *s3.Client, v prey) (got []string, err error) {
-	name := house.Bucket
+	name := devstack.Bucket
 	_, kubeconfig, _ := strings.Cut(strings.TrimPrefix(v.KubeconfigRef, "s3://"), "/")
 	var archive string
 	if err := t.pool.QueryRow(ctx, "SELECT s3_key FROM artifacts WHERE cluster_id = $1 ORDER BY s3_key LIMIT 1", v.ID).Scan(&archive); err != nil {

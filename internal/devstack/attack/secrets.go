@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
@@ -226,7 +226,7 @@ func inBucket(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	root := filepath.Join(t.Dir, "s3", "buckets", house.Bucket)
+	root := filepath.Join(t.Dir, "s3", "buckets", devstack.Bucket)
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path == filepath.Join(root, "operate") {
 			return fs.SkipDir

@@ -73,7 +73,7 @@ func (t *target) share(ctx context.Context, s *stage, with matrix.Principal, acc
 	return s.callers[matrix.Requester].expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+s.id+"/shares", share)
 }
 
-// idOf is what the desk calls somebody with the issuer's claims.
+// idOf is what the service calls somebody with the issuer's claims.
 func (t *target) idOf(who oidc.Claims) string { return "oidc:" + t.OIDC.URL() + "#" + who.Subject }
 
 // delivery is the id of a webhook that was worked.

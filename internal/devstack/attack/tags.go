@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
 // tagAttacks use tags to lead the teardown of one cluster to another.
@@ -120,7 +120,7 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 func (t *target) cloud() *ec2.Client {
 	return ec2.New(ec2.Options{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
-		Credentials: credentials.NewStaticCredentialsProvider(house.AccessKey, t.Secrets.CloudKey, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, t.Secrets.CloudKey, ""),
 	})
 }
 

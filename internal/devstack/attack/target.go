@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
-	house "github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
@@ -28,7 +28,7 @@ type target struct {
 
 // shared is what the attacks of all sides have in common.
 type shared struct {
-	*house.House
+	*devstack.Stack
 	pool  *pgxpool.Pool // to read what an attack did, never to do anything
 	relay *relay        // between runners and the Status API
 	end   context.CancelFunc
@@ -54,7 +54,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
 		return nil, err
 	}
-	h, err := house.Start(ctx, house.Config{
+	h, err := devstack.Start(ctx, devstack.Config{
 		Dir: dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: 20 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: time.Second, Heartbeat: 2 * time.Second,
@@ -64,7 +64,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 		return nil, fmt.Errorf("start the demo: %w", err)
 	}
 	ctx, end := context.WithCancel(ctx)
-	t = &target{shared: &shared{House: h, out: c.Out, end: end, victims: map[string]prey{}}}
+	t = &target{shared: &shared{Stack: h, out: c.Out, end: end, victims: map[string]prey{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.stop())
@@ -111,7 +111,7 @@ func (t *target) stop() error {
 	if t.relay != nil {
 		t.relay.close()
 	}
-	err := t.House.Stop()
+	err := t.Stack.Stop()
 	if t.pool != nil {
 		t.pool.Close()
 	}

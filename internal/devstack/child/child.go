@@ -1,4 +1,4 @@
-// Package child starts processes that end with their parent, however that one ends: a house that is killed leaves no server
+// Package child starts processes that end with their parent, however that one ends: a stack that is killed leaves no server
 // behind that would hold its ports. Where the kernel cannot promise that (outside Linux), they are started all the same.
 package child
 

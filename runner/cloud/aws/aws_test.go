@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/count"
@@ -98,19 +98,19 @@ func TestEveryPlantedLeakIsFound(t *testing.T) {
 	owned := map[string]string{"kubernetes.io/cluster/" + infra: "owned"}
 	for _, c := range []struct {
 		name  string
-		plant house.Resource
+		plant standin.Resource
 		want  string
 	}{
-		{"a tagged address", house.Resource{Service: "ec2", Type: "elastic-ip", Tags: owned}, "address"},
-		{"a volume of a workload", house.Resource{Service: "ec2", Type: "volume", Tags: owned}, "volume"},
-		{"a retained snapshot", house.Resource{Service: "ec2", Type: "snapshot", Tags: owned}, "snapshot"},
-		{"an image copied and never tagged", house.Resource{Service: "ec2", Type: "image", Name: infra + "-master", Attrs: map[string]string{"name": infra + "-master"}}, "image"},
-		{"a VPC with the provider's tag alone", house.Resource{Service: "ec2", Type: "vpc", Tags: map[string]string{"sigs.k8s.io/cluster-api-provider-aws/cluster/" + infra: "owned"}}, "vpc"},
-		{"an instance with our own tag alone", house.Resource{Service: "ec2", Type: "instance", State: "running", Tags: map[string]string{"ClusterId": "clu_leaky"}}, "instance"},
-		{"a group by its name tag alone", house.Resource{Service: "ec2", Type: "security-group", Tags: map[string]string{"Name": infra + "-node"}}, "security-group"},
-		{"a role by name", house.Resource{Service: "iam", Type: "role", Name: infra + "-master-role"}, "role"},
-		{"the bootstrap profile by name", house.Resource{Service: "iam", Type: "instance-profile", Name: infra + "-bootstrap-profile"}, "instance-profile"},
-		{"a minted user", house.Resource{Service: "iam", Type: "user", Name: infra + "-openshift-ingress-x7k2p", Attrs: map[string]string{"path": "/"}}, "user"},
+		{"a tagged address", standin.Resource{Service: "ec2", Type: "elastic-ip", Tags: owned}, "address"},
+		{"a volume of a workload", standin.Resource{Service: "ec2", Type: "volume", Tags: owned}, "volume"},
+		{"a retained snapshot", standin.Resource{Service: "ec2", Type: "snapshot", Tags: owned}, "snapshot"},
+		{"an image copied and never tagged", standin.Resource{Service: "ec2", Type: "image", Name: infra + "-master", Attrs: map[string]string{"name": infra + "-master"}}, "image"},
+		{"a VPC with the provider's tag alone", standin.Resource{Service: "ec2", Type: "vpc", Tags: map[string]string{"sigs.k8s.io/cluster-api-provider-aws/cluster/" + infra: "owned"}}, "vpc"},
+		{"an instance with our own tag alone", standin.Resource{Service: "ec2", Type: "instance", State: "running", Tags: map[string]string{"ClusterId": "clu_leaky"}}, "instance"},
+		{"a group by its name tag alone", standin.Resource{Service: "ec2", Type: "security-group", Tags: map[string]string{"Name": infra + "-node"}}, "security-group"},
+		{"a role by name", standin.Resource{Service: "iam", Type: "role", Name: infra + "-master-role"}, "role"},
+		{"the bootstrap profile by name", standin.Resource{Service: "iam", Type: "instance-profile", Name: infra + "-bootstrap-profile"}, "instance-profile"},
+		{"a minted user", standin.Resource{Service: "iam", Type: "user", Name: infra + "-openshift-ingress-x7k2p", Attrs: map[string]string{"path": "/"}}, "user"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t, "leaky", "us-east-1")
@@ -175,7 +175,7 @@ func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
 // Tags are read in a second call. In a busy account something of somebody else's is gone by then, and AWS refuses them all.
 func TestWhatGoesWhileItIsCountedHidesNothingElse(t *testing.T) {
 	const arn = "arn:aws:elasticloadbalancing:us-east-1:" + account + ":"
-	for code, left := range map[string]house.Resource{
+	for code, left := range map[string]standin.Resource{
 		"TargetGroupNotFound":  {Type: "targetgroup", ID: arn + "targetgroup/hidden-c9772-aint/0123", Name: "hidden-c9772-aint"},
 		"LoadBalancerNotFound": {Type: "classic", ID: arn + "loadbalancer/a0123", Name: "a0123", Tags: map[string]string{"kubernetes.io/cluster/hidden-c9772": "owned"}},
 	} {
@@ -184,7 +184,7 @@ func TestWhatGoesWhileItIsCountedHidesNothingElse(t *testing.T) {
 			s.target.Identities = []contract.Identity{{InfraID: "hidden-c9772", Account: account}}
 			left.Service, left.Region = "elasticloadbalancing", "us-east-1"
 			s.plant(t, left)
-			s.plant(t, house.Resource{Service: left.Service, Type: left.Type, ID: left.ID + "9", Name: "hidden-c9772-2", Region: left.Region})
+			s.plant(t, standin.Resource{Service: left.Service, Type: left.Type, ID: left.ID + "9", Name: "hidden-c9772-2", Region: left.Region})
 			s.AWS.Refuse("elasticloadbalancing:DescribeTags", 1, code)
 			s.AWS.Refuse("tagging:GetResources", -1, "")
 			p := s.client.Verify(t.Context(), s.target)

@@ -8,7 +8,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/stretchr/testify/require"
 
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
@@ -57,7 +57,7 @@ func TestWhatCarriesTwoClustersMarksIsContested(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			target := s.target
 			target.Installation = "test"
-			volume := house.Resource{Service: "ec2", Type: "volume", Region: "us-east-2", Tags: c.tags}
+			volume := standin.Resource{Service: "ec2", Type: "volume", Region: "us-east-2", Tags: c.tags}
 			planted := s.plant(t, volume)
 			arn := planted.ARN()
 			found, err := s.client.Contested(t.Context(), target)
@@ -76,7 +76,7 @@ func TestAClusterThatTheControlPlaneNeverTaggedIsSomebodyElses(t *testing.T) {
 
 	stranger := newScene(t, "stranger", "us-east-2")
 	stranger.render(t)
-	planted := stranger.plant(t, house.Resource{Service: "ec2", Type: "vpc", Region: "us-east-2", Tags: map[string]string{
+	planted := stranger.plant(t, standin.Resource{Service: "ec2", Type: "vpc", Region: "us-east-2", Tags: map[string]string{
 		"kubernetes.io/cluster/" + stranger.target.Identities[0].InfraID: "owned",
 	}})
 	found, err = stranger.client.Contested(t.Context(), stranger.target)

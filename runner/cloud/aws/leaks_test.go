@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
 const (
@@ -89,7 +89,7 @@ func (s *scene) bucket(t *testing.T, name, tag string) {
 	})
 }
 
-func (s *scene) plant(t *testing.T, r house.Resource) house.Resource {
+func (s *scene) plant(t *testing.T, r standin.Resource) standin.Resource {
 	t.Helper()
 	planted, err := s.AWS.Plant(r)
 	require.NoError(t, err)
@@ -99,8 +99,8 @@ func (s *scene) plant(t *testing.T, r house.Resource) house.Resource {
 // image plants a copied AMI whose snapshot bears neither name nor tag.
 func (s *scene) image(t *testing.T, name string, tags map[string]string) {
 	t.Helper()
-	snapshot := s.plant(t, house.Resource{Service: "ec2", Type: "snapshot", Name: "of-" + name})
-	s.plant(t, house.Resource{Service: "ec2", Type: "image", Name: name, Uses: []string{snapshot.ID}, Tags: tags, Attrs: map[string]string{"name": name, "snapshot-id": snapshot.ID}})
+	snapshot := s.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Name: "of-" + name})
+	s.plant(t, standin.Resource{Service: "ec2", Type: "image", Name: name, Uses: []string{snapshot.ID}, Tags: tags, Attrs: map[string]string{"name": name, "snapshot-id": snapshot.ID}})
 }
 
 // leak is one class of openshift.md's table: what is planted, what of it is foreign, and who takes the rest away.
@@ -157,12 +157,12 @@ func leaks() []leak {
 			name: "what ccoctl made",
 			ours: func(t *testing.T, s *scene) {
 				s.role(t, myCCO+"-openshift-image-registry-installer-cloud-credentials", ccoKey+myCCO+"=owned")
-				s.plant(t, house.Resource{Service: "iam", Type: "oidc-provider", Name: myCCO + "-oidc" + oidcHost})
+				s.plant(t, standin.Resource{Service: "iam", Type: "oidc-provider", Name: myCCO + "-oidc" + oidcHost})
 				s.bucket(t, myCCO+"-oidc", ccoKey+myCCO+"=owned")
 			},
 			foreign: func(t *testing.T, s *scene) {
 				s.role(t, theirCCO+"-openshift-image-registry-installer-cloud-credentials", ccoKey+theirCCO+"=owned")
-				s.plant(t, house.Resource{Service: "iam", Type: "oidc-provider", Name: theirCCO + "-oidc" + oidcHost})
+				s.plant(t, standin.Resource{Service: "iam", Type: "oidc-provider", Name: theirCCO + "-oidc" + oidcHost})
 				s.bucket(t, theirCCO+"-oidc", ccoKey+theirCCO+"=owned")
 			},
 			want: []string{"bucket", "oidc-provider", "role"}, swept: 3,
@@ -177,53 +177,53 @@ func leaks() []leak {
 		}, {
 			name: "a minted user is the installer's to delete",
 			ours: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "iam", Type: "user", Name: mine + "-openshift-ingress-x7k2p", Tags: map[string]string{kubeKey + mine: "owned"}, Attrs: map[string]string{"path": "/"}})
+				s.plant(t, standin.Resource{Service: "iam", Type: "user", Name: mine + "-openshift-ingress-x7k2p", Tags: map[string]string{kubeKey + mine: "owned"}, Attrs: map[string]string{"path": "/"}})
 			},
 			foreign: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "iam", Type: "user", Name: namesake + "-openshift-ingress-b2c3d", Tags: map[string]string{kubeKey + namesake: "owned"}, Attrs: map[string]string{"path": "/"}})
+				s.plant(t, standin.Resource{Service: "iam", Type: "user", Name: namesake + "-openshift-ingress-b2c3d", Tags: map[string]string{kubeKey + namesake: "owned"}, Attrs: map[string]string{"path": "/"}})
 			},
 			want: []string{"user"}, stays: []string{mine + "-openshift-ingress", namesake + "-openshift-ingress"},
 		}, {
 			name: "a workload's volume and its retained snapshot are people's",
 			ours: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "ec2", Type: "volume", Name: "pvc-1", Tags: map[string]string{kubeKey + mine: "owned"}})
-				s.plant(t, house.Resource{Service: "ec2", Type: "snapshot", Name: "pvc-1-snap", Tags: map[string]string{kubeKey + mine: "owned"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "volume", Name: "pvc-1", Tags: map[string]string{kubeKey + mine: "owned"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "snapshot", Name: "pvc-1-snap", Tags: map[string]string{kubeKey + mine: "owned"}})
 			},
 			foreign: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "ec2", Type: "volume", Name: "pvc-2", Tags: map[string]string{kubeKey + neighbour: "owned", "Name": neighbour + "-pvc"}})
-				s.plant(t, house.Resource{Service: "ec2", Type: "volume", Name: "pvc-3", Tags: map[string]string{kubeKey + namesake: "owned", "Name": namesake + "-pvc"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "volume", Name: "pvc-2", Tags: map[string]string{kubeKey + neighbour: "owned", "Name": neighbour + "-pvc"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "volume", Name: "pvc-3", Tags: map[string]string{kubeKey + namesake: "owned", "Name": namesake + "-pvc"}})
 			},
 			want: []string{"snapshot", "volume"}, stays: []string{"pvc-1", "pvc-2", "pvc-3"},
 		}, {
 			name: "a Service's classic load balancer outlived its cluster",
 			ours: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "a1b2c3", Name: "a1b2c3", Tags: map[string]string{kubeKey + mine: "owned"}})
+				s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "a1b2c3", Name: "a1b2c3", Tags: map[string]string{kubeKey + mine: "owned"}})
 			},
 			foreign: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "d4e5f6", Name: "d4e5f6", Tags: map[string]string{kubeKey + neighbour: "owned"}})
+				s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + "d4e5f6", Name: "d4e5f6", Tags: map[string]string{kubeKey + neighbour: "owned"}})
 			},
 			want: []string{"classic-load-balancer"}, stays: []string{"a1b2c3", "d4e5f6"},
 		}, {
 			name: "a target group and a security group whose tags went",
 			ours: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + mine + "-aint/1", Name: mine + "-aint"})
-				s.plant(t, house.Resource{Service: "ec2", Type: "security-group", Name: mine + "-lb", Attrs: map[string]string{"group-name": mine + "-lb"}})
+				s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + mine + "-aint/1", Name: mine + "-aint"})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "security-group", Name: mine + "-lb", Attrs: map[string]string{"group-name": mine + "-lb"}})
 			},
 			foreign: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + neighbour + "-aint/1", Name: neighbour + "-aint"})
-				s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + namesake + "-aint/1", Name: namesake + "-aint", Tags: map[string]string{kubeKey + namesake: "owned"}})
-				s.plant(t, house.Resource{Service: "ec2", Type: "security-group", Name: namesake + "-lb", Attrs: map[string]string{"group-name": namesake + "-lb"}, Tags: map[string]string{kubeKey + namesake: "owned"}})
+				s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + neighbour + "-aint/1", Name: neighbour + "-aint"})
+				s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: targetGroup + namesake + "-aint/1", Name: namesake + "-aint", Tags: map[string]string{kubeKey + namesake: "owned"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "security-group", Name: namesake + "-lb", Attrs: map[string]string{"group-name": namesake + "-lb"}, Tags: map[string]string{kubeKey + namesake: "owned"}})
 			},
 			want: []string{"security-group", "target-group"}, stays: []string{mine + "-aint", neighbour + "-aint", namesake + "-lb"},
 		}, {
 			name: "kinds that no install makes and its destroy may choke on",
 			ours: func(t *testing.T, s *scene) {
 				for _, kind := range []string{"launch-template", "placement-group", "dhcp-options", "carrier-gateway", "egress-only-internet-gateway", "vpc-peering-connection"} {
-					s.plant(t, house.Resource{Service: "ec2", Type: kind, Name: "rare-" + kind, Tags: map[string]string{kubeKey + mine: "owned"}})
+					s.plant(t, standin.Resource{Service: "ec2", Type: kind, Name: "rare-" + kind, Tags: map[string]string{kubeKey + mine: "owned"}})
 				}
 			},
 			foreign: func(t *testing.T, s *scene) {
-				s.plant(t, house.Resource{Service: "ec2", Type: "launch-template", Name: "theirs", Tags: map[string]string{kubeKey + neighbour: "owned"}})
+				s.plant(t, standin.Resource{Service: "ec2", Type: "launch-template", Name: "theirs", Tags: map[string]string{kubeKey + neighbour: "owned"}})
 			},
 			want:  []string{"carrier-gateway", "dhcp-options", "egress-only-gateway", "launch-template", "peering-connection", "placement-group"},
 			stays: []string{"rare-launch-template", "theirs"},
@@ -317,7 +317,7 @@ func TestThrottledQuestionsAreAskedAgain(t *testing.T) {
 func TestATaggedThingOfAServiceNobodyDeletesIsNamed(t *testing.T) {
 	s := leaky(t)
 	arn := "arn:aws:rds:us-east-1:" + account + ":db:orders"
-	s.plant(t, house.Resource{ID: arn, Tags: map[string]string{kubeKey + mine: "owned"}})
+	s.plant(t, standin.Resource{ID: arn, Tags: map[string]string{kubeKey + mine: "owned"}})
 	p := s.client.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"tagged-resource"}, kinds(p))
 	require.Contains(t, p.Leftovers[0].Free, arn)
@@ -326,13 +326,13 @@ func TestATaggedThingOfAServiceNobodyDeletesIsNamed(t *testing.T) {
 
 func TestEverythingThatKeepsAVPCIsNamed(t *testing.T) {
 	s := leaky(t)
-	vpc := s.plant(t, house.Resource{Service: "ec2", Type: "vpc", Tags: map[string]string{kubeKey + mine: "owned"}})
-	other := s.plant(t, house.Resource{Service: "ec2", Type: "vpc"})
+	vpc := s.plant(t, standin.Resource{Service: "ec2", Type: "vpc", Tags: map[string]string{kubeKey + mine: "owned"}})
+	other := s.plant(t, standin.Resource{Service: "ec2", Type: "vpc"})
 	for _, id := range []string{vpc.ID, other.ID} {
 		for _, kind := range []string{"carrier-gateway", "egress-only-internet-gateway", "vpc-peering-connection"} {
-			s.plant(t, house.Resource{Service: "ec2", Type: kind, VPC: id, Attrs: map[string]string{"vpc-id": id, "requester-vpc-info.vpc-id": id}})
+			s.plant(t, standin.Resource{Service: "ec2", Type: kind, VPC: id, Attrs: map[string]string{"vpc-id": id, "requester-vpc-info.vpc-id": id}})
 		}
-		s.plant(t, house.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + id, Name: "lb-" + id, VPC: id})
+		s.plant(t, standin.Resource{Service: "elasticloadbalancing", Type: "classic", ID: balancer + id, Name: "lb-" + id, VPC: id})
 	}
 	p := s.client.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"carrier-gateway", "classic-load-balancer", "egress-only-gateway", "peering-connection", "vpc"}, kinds(p))

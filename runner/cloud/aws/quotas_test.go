@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
@@ -27,7 +27,7 @@ func TestQuotasTellLimitUsageAndNeed(t *testing.T) {
 		require.NoError(t, s.AWS.SetLimit(code, value))
 	}
 	ours := map[string]string{"ClusterId": "clu_quota"}
-	for _, r := range []house.Resource{
+	for _, r := range []standin.Resource{
 		{Type: "vpc"}, {Type: "elastic-ip"}, {Type: "natgateway", State: "failed"},
 		{Type: "instance", Attrs: map[string]string{"instance-type": "m5.2xlarge"}},
 		{Type: "instance", Attrs: map[string]string{"instance-type": "m5.2xlarge"}, State: "stopped"},

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
@@ -126,7 +126,7 @@ func TestSweepTouchesNothingInAnotherAccountOrWithoutARecord(t *testing.T) {
 func TestAnImagesSnapshotIsNamedWithIt(t *testing.T) {
 	s := newScene(t, "picture", "us-east-1")
 	s.target.Identities = []contract.Identity{{InfraID: "picture-c9772", Account: account}}
-	_, err := s.AWS.Plant(house.Resource{Service: "ec2", Type: "image", Attrs: map[string]string{"name": "picture-c9772-master", "snapshot-id": "snap-0123456789abcdef0"}})
+	_, err := s.AWS.Plant(standin.Resource{Service: "ec2", Type: "image", Attrs: map[string]string{"name": "picture-c9772-master", "snapshot-id": "snap-0123456789abcdef0"}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"image", "snapshot"}, kinds(s.client.Verify(t.Context(), s.target)))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	house "github.com/ocpctl/ocpctl/internal/devstack/aws"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
@@ -99,7 +99,7 @@ func TestTheCountIsTheSameInABusyCloud(t *testing.T) {
 	s.render(t)
 	s.Must(t, s.dir, "create cluster")
 	calm := s.client.Verify(t.Context(), s.target)
-	s.AWS.SetLag(house.Lag{Delete: time.Hour})
+	s.AWS.SetLag(standin.Lag{Delete: time.Hour})
 	s.AWS.Pages(2)
 	s.AWS.Throttle("*", 0, 7)
 	busy := s.client.Verify(t.Context(), s.target)
@@ -114,9 +114,9 @@ func TestTheCountIsTheSameInABusyCloud(t *testing.T) {
 func TestAnIAMThatLagsIsWhyOneCleanPassIsNotEnough(t *testing.T) {
 	s := leaky(t)
 	s.profile(t, mine, "worker", kubeKey+mine+"=owned")
-	s.AWS.SetLag(house.Lag{IAM: time.Hour})
+	s.AWS.SetLag(standin.Lag{IAM: time.Hour})
 	require.True(t, s.client.Verify(t.Context(), s.target).Clean, "not seen yet")
-	s.AWS.SetLag(house.Lag{})
+	s.AWS.SetLag(standin.Lag{})
 	_, err := s.client.Sweep(t.Context(), s.target)
 	require.NoError(t, err)
 	require.True(t, s.client.Verify(t.Context(), s.target).Clean)

@@ -62,7 +62,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"--context dev list": `There is no "dev"`,
 	} {
 		t.Run(line, func(t *testing.T) {
-			d := newDesk(t)
+			d := newService(t)
 			if strings.HasPrefix(line, "--context") {
 				delete(d.env, "OCPCTL_SERVER")
 			}
@@ -75,7 +75,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 }
 
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	require.Equal(t, exit.Usage, d.run("create", "--ttl", "0", "--tag", "x", "--ssh-key", "/nowhere"))
 	for _, field := range []string{"--ttl", "--tag", "--ssh-key", "--name"} {
 		require.Contains(t, d.err.String(), "\n  "+field+": ")
@@ -84,7 +84,7 @@ func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
 
 func TestWhatTheServerSaysBecomesACode(t *testing.T) {
 	for status, code := range map[int]exit.Code{400: 2, 401: 3, 403: 3, 404: 4, 409: 5, 412: 5, 422: 6, 500: 1} {
-		d := newDesk(t)
+		d := newService(t)
 		d.Refuse("createCluster", status, map[string]any{"title": http.StatusText(status), "status": status, "detail": "It is refused.", "errors": []any{
 			map[string]any{"field": "region", "detail": "mars is not on the profile's list.", "accepted": []string{"us-east-1", "eu-west-1"}},
 			map[string]any{"field": "ttlHours", "detail": "300 is above the profile's maximum.", "accepted": []string{"1 to 72"}},
@@ -96,7 +96,7 @@ func TestWhatTheServerSaysBecomesACode(t *testing.T) {
 }
 
 func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	delete(d.env, "OCPCTL_TOKEN")
 	require.Equal(t, exit.Denied, d.run("list"))
 	require.Contains(t, d.err.String(), "run ocpctl login --server "+d.URL+", or set OCPCTL_TOKEN, or OCPCTL_AUTH=aws")
@@ -110,7 +110,7 @@ func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
 }
 
 func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.Answer("dryRun", map[string]any{"allowed": false, "words": "It would be refused.", "checks": []any{
 		map[string]any{"name": "quota", "result": "fail", "words": "you have 3 of 3", "next": "Destroy one."}}})
 	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
@@ -120,7 +120,7 @@ func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 }
 
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	full := map[string]any{"name": "team live", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one."}
 	d.Answer("dryRun", map[string]any{"allowed": false, "words": "Refused.", "checks": []any{
 		map[string]any{"name": "quota", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one.", "checks": []any{full}}}})
@@ -129,7 +129,7 @@ func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 }
 
 func TestACreateThatNobodyAnsweredCanBeAskedAgain(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.Handle("createCluster", func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestACreateThatNobodyAnsweredCanBeAskedAgain(t *testing.T) {
 
 func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
 	failed := map[string]any{"status": "FAILED", "phase": "create_failed", "failReason": "VPCLimitExceeded", "failMessage": "there are 5 of 5 VPCs", "failWhose": "quota"}
-	d := newDesk(t)
+	d := newService(t)
 	d.change("getCluster", failed)
 	require.Equal(t, exit.Failed, d.run("wait", "team-a-smoke-01"))
 	require.Contains(t, d.out.String(), "team-a-smoke-01  FAILED create failed\n")
@@ -154,7 +154,7 @@ func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
 	require.Equal(t, exit.Failed, d.run("create", "--name", "x", "--wait", "-o", "json"))
 	require.Contains(t, d.out.String(), `"idempotencyKey": "6f1e6f0e`)
 
-	d = newDesk(t)
+	d = newService(t)
 	d.change("getCluster", map[string]any{"status": "CREATING", "phase": "installing"})
 	require.Equal(t, exit.TimedOut, d.run("wait", "team-a-smoke-01", "--timeout", "1ms"))
 	require.Contains(t, d.out.String(), "CREATING installing")
@@ -162,7 +162,7 @@ func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
 }
 
 func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.change("getJob", map[string]any{"status": "FAILED", "type": "SCALE_WORKERS", "errorCode": "MachinesStuck", "errorMessage": "no machine came up"})
 	require.Equal(t, exit.Failed, d.run("scale", "team-a-smoke-01", "--replicas", "5", "--wait"))
 	require.Contains(t, d.err.String(), "the workers were not scaled: no machine came up (MachinesStuck)")
@@ -172,7 +172,7 @@ func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
 }
 
 func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.change("getCluster", map[string]any{"status": "CREATING", "phase": "installing"})
 	ctx, cancel := context.WithCancel(context.Background())
 	inner := d.world.Now
@@ -190,7 +190,7 @@ func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {
 }
 
 func TestTheTrailIsVerifiedOffline(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.env = map[string]string{"HOME": t.TempDir()}
 	whole := filepath.Join("testdata", "trail.ndjson")
 	require.Equal(t, exit.OK, d.run("audit", "verify", "--file", whole), d.err.String()+d.out.String())
@@ -213,7 +213,7 @@ func TestTheTrailIsVerifiedOffline(t *testing.T) {
 }
 
 func TestAClusterThatIsGoneIsDestroyedAndWaitedForWithoutAnError(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.change("getCluster", map[string]any{"status": "DESTROYED", "phase": "released", "wish": "absent", "releasedAt": "2025-03-01T11:00:00Z"})
 	for _, line := range []string{"destroy team-a-smoke-01", "destroy team-a-smoke-01 --wait", "wait team-a-smoke-01 --for=destroyed"} {
 		require.Equal(t, exit.OK, d.run(strings.Fields(line)...), "%s: %s", line, d.err.String())

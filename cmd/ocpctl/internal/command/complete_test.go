@@ -11,7 +11,7 @@ import (
 )
 
 // completions are what is offered behind a line.
-func (d *desk) completions(args ...string) []string {
+func (d *service) completions(args ...string) []string {
 	require.Equal(d, exit.OK, d.run(append([]string{"__complete"}, args...)...))
 	var out []string
 	for _, line := range strings.Split(d.out.String(), "\n") {
@@ -23,7 +23,7 @@ func (d *desk) completions(args ...string) []string {
 }
 
 func TestWhatTheServerKnowsIsCompleted(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	for line, want := range map[string]string{
 		"status ":                               "team-a-smoke-01 team-a-nightly pr41-shop",
 		"status team-a-s":                       "team-a-smoke-01",
@@ -53,7 +53,7 @@ func TestWhatTheServerKnowsIsCompleted(t *testing.T) {
 }
 
 func TestACompletionThatCannotBeAskedForIsSilent(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.env["OCPCTL_TOKEN"] = "wrong"
 	require.Empty(t, d.completions("status", ""))
 	require.NotContains(t, d.err.String(), "not known")
@@ -63,7 +63,7 @@ func TestACompletionThatCannotBeAskedForIsSilent(t *testing.T) {
 }
 
 func TestEveryShellGetsItsScript(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	for shell, sign := range map[string]string{"bash": "__start_ocpctl", "zsh": "#compdef ocpctl", "fish": "complete -c ocpctl", "powershell": "Register-ArgumentCompleter"} {
 		require.Equal(t, exit.OK, d.run("completion", shell))
 		require.Contains(t, d.out.String(), sign)

@@ -17,7 +17,7 @@ import (
 )
 
 // inside looks at what a started program would find, and gives the folder of its kubeconfig.
-func (d *desk) inside(cmd *exec.Cmd) string {
+func (d *service) inside(cmd *exec.Cmd) string {
 	var path string
 	for _, pair := range cmd.Env {
 		if value, ok := strings.CutPrefix(pair, "KUBECONFIG="); ok {
@@ -31,7 +31,7 @@ func (d *desk) inside(cmd *exec.Cmd) string {
 }
 
 // private says that a kubeconfig is there for its owner alone.
-func (d *desk) private(path string) {
+func (d *service) private(path string) {
 	raw, err := os.ReadFile(path)
 	require.NoError(d, err)
 	require.Equal(d, kubeconfig, string(raw))
@@ -41,7 +41,7 @@ func (d *desk) private(path string) {
 }
 
 func TestAKubeconfigIsKeptForItsOwnerAlone(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
 	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
@@ -51,7 +51,7 @@ func TestAKubeconfigIsKeptForItsOwnerAlone(t *testing.T) {
 	require.Equal(t, exit.Conflict, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
 	d.private(path)
 
-	d = newDesk(t)
+	d = newService(t)
 	require.Equal(t, exit.OK, d.run("kubeconfig", "--cluster-id", cluster, "--merge"))
 	raw, err := os.ReadFile(filepath.Join(d.env["HOME"], ".kube", "config"))
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAKubeconfigIsKeptForItsOwnerAlone(t *testing.T) {
 }
 
 func TestALinkIsReadWhereNoListOfProcessesShowsIt(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.in = d.URL + "/links/abc\n"
 	require.Equal(t, exit.OK, d.run("redeem", "-"))
 	require.Contains(t, d.out.String(), "demo-not-a-password")
@@ -80,7 +80,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 		"request.yaml": "name: from-file\nprofile: aws-standard\nversion: 4.20.3\nttlHours: 24\nextraTags: {a: b}\n",
 		"request.json": `{"name": "from-file", "profile": "aws-standard", "version": "4.20.3", "ttlHours": 24, "extraTags": {"a": "b"}}`,
 	} {
-		d := newDesk(t)
+		d := newService(t)
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		require.Equal(t, exit.OK, d.run("create", "-f", path), d.err.String())
@@ -96,7 +96,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 		"name: [\n":                   "--from-file: line",
 		"- name\n":                    "cannot unmarshal",
 	} {
-		d := newDesk(t)
+		d := newService(t)
 		d.in = text
 		require.Equal(t, exit.Usage, d.run("create", "-f", "-"))
 		require.Contains(t, d.err.String(), words)
@@ -105,7 +105,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 }
 
 func TestFilesThatWouldNotBeReadAreValidatedToo(t *testing.T) {
-	d, dir := newDesk(t), t.TempDir()
+	d, dir := newService(t), t.TempDir()
 	for _, path := range []string{"profiles/a.yaml", "quotas/b.yml", "extras/c.yaml", "teams/notes.txt", ".git/d.yaml"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte("x: y\n"), 0o600))
@@ -120,7 +120,7 @@ func TestFilesThatWouldNotBeReadAreValidatedToo(t *testing.T) {
 }
 
 func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"id": "-----BEGIN OPENSSH PRIVATE KEY-----\n", "id.pub": "ssh-ed25519 AAAAC3Nza maya@example.com\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -132,7 +132,7 @@ func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
 }
 
 func TestALoginIsRememberedWithoutASecret(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	token := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(token, []byte(stand.Token), 0o600))
 	d.env = map[string]string{"HOME": t.TempDir()}
@@ -162,7 +162,7 @@ func TestALoginIsRememberedWithoutASecret(t *testing.T) {
 }
 
 func TestAnExportIsThereWhenItIsWhole(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	path := filepath.Join(t.TempDir(), "trail.ndjson")
 	require.Equal(t, exit.OK, d.run("audit", "export", "-f", path))
 	raw, err := os.ReadFile(path)

@@ -58,7 +58,7 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var told strings.Builder
 			for _, line := range lines {
-				d := newDesk(t)
+				d := newService(t)
 				d.tell(&told, asked, strings.Fields(line))
 				if !strings.Contains(line, " -o ") && !slices.Contains([]string{"logs", "kubeconfig", "open", "break-glass"}, name) {
 					d.tell(&told, asked, append(strings.Fields(line), "-o", "json"))
@@ -68,7 +68,7 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 		})
 	}
 	t.Run("and so every operation of the document is asked", func(t *testing.T) {
-		d := newDesk(t)
+		d := newService(t)
 		d.delivers(asked)
 		for path, item := range d.Doc.Paths.Map() {
 			for _, operation := range item.Operations() {
@@ -81,7 +81,7 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 }
 
 // delivers runs what stands in files of its own: its golden words would be paths.
-func (d *desk) delivers(asked map[string]bool) {
+func (d *service) delivers(asked map[string]bool) {
 	delete(d.env, "OCPCTL_TOKEN")
 	d.env["OCPCTL_AUTH"] = "aws"
 	d.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
@@ -102,7 +102,7 @@ func (d *desk) delivers(asked map[string]bool) {
 }
 
 // tell runs a line and writes down what was typed, said and asked.
-func (d *desk) tell(told *strings.Builder, asked map[string]bool, args []string) {
+func (d *service) tell(told *strings.Builder, asked map[string]bool, args []string) {
 	if slices.Contains(args, "redeem") {
 		d.env["OCPCTL_SERVER"] = d.URL
 		args[1] = d.URL + "/links/cXV1eHF1dXg"

@@ -39,8 +39,8 @@ current-context: admin
 `
 )
 
-// desk is a person at a machine, and a server.
-type desk struct {
+// service is a person at a machine, and a server.
+type service struct {
 	*testing.T
 	*stand.Server
 	world    command.World
@@ -75,8 +75,8 @@ func (s *safe) reset() {
 	s.b.Reset()
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, Server: stand.New(t)}
+func newService(t *testing.T) *service {
+	d := &service{T: t, Server: stand.New(t)}
 	d.env = map[string]string{"HOME": t.TempDir(), "OCPCTL_SERVER": d.URL, "OCPCTL_TOKEN": stand.Token, "XDG_RUNTIME_DIR": t.TempDir()}
 	d.world = command.World{
 		Env: func(name string) string { return d.env[name] }, Environ: []string{"PATH=/bin"}, Width: func() int { return 120 },
@@ -98,7 +98,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // streams are the answers that are no JSON.
-func (d *desk) streams() {
+func (d *service) streams() {
 	d.Handle("getKubeconfig", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		fmt.Fprint(w, kubeconfig)
@@ -128,11 +128,11 @@ func (d *desk) streams() {
 }
 
 // run types a command and waits for its end.
-func (d *desk) run(args ...string) exit.Code {
+func (d *service) run(args ...string) exit.Code {
 	return d.runIn(context.Background(), args...)
 }
 
-func (d *desk) runIn(ctx context.Context, args ...string) exit.Code {
+func (d *service) runIn(ctx context.Context, args ...string) exit.Code {
 	d.out.reset()
 	d.err.reset()
 	w := d.world
@@ -141,7 +141,7 @@ func (d *desk) runIn(ctx context.Context, args ...string) exit.Code {
 }
 
 // said is everything that a run wrote, without what differs from machine to machine.
-func (d *desk) plain(text string) string {
+func (d *service) plain(text string) string {
 	text = strings.ReplaceAll(text, d.URL, "https://ocpctl.example.com")
 	text = strings.ReplaceAll(text, runtime.Version(), "go1.x")
 	text = strings.ReplaceAll(text, runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64")
@@ -163,7 +163,7 @@ func golden(t *testing.T, name, text string) {
 }
 
 // change moves the answer of an operation on.
-func (d *desk) change(operation string, changes map[string]any) {
+func (d *service) change(operation string, changes map[string]any) {
 	var all map[string]any
 	require.NoError(d, json.Unmarshal(d.Body(operation), &all))
 	for name, value := range changes {

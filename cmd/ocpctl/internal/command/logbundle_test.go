@@ -14,7 +14,7 @@ import (
 const bundleName = "team-a-smoke-01-attempt-1-logs.tar.gz"
 
 // givesBundle answers with a log bundle under a name.
-func (d *desk) givesBundle(name, content string) (query *string) {
+func (d *service) givesBundle(name, content string) (query *string) {
 	query = new(string)
 	d.Handle("getLogBundle", func(w http.ResponseWriter, r *http.Request) {
 		*query = r.URL.RawQuery
@@ -26,7 +26,7 @@ func (d *desk) givesBundle(name, content string) (query *string) {
 }
 
 func TestALogBundleIsWrittenWholeForItsOwnerAlone(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	t.Chdir(t.TempDir())
 	query := d.givesBundle(bundleName, "bundle")
 	require.Equal(t, exit.OK, d.run("logs", "team-a-smoke-01", "--bundle"))
@@ -48,7 +48,7 @@ func TestALogBundleIsWrittenWholeForItsOwnerAlone(t *testing.T) {
 }
 
 func TestALogBundleThatBreaksOffIsNoFile(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.Handle("getLogBundle", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("half"))
@@ -63,13 +63,13 @@ func TestALogBundleThatBreaksOffIsNoFile(t *testing.T) {
 
 func TestTheServerChoosesNoOtherFolderForALogBundle(t *testing.T) {
 	for _, name := range []string{"../evil.tar.gz", "/tmp/evil", ".bashrc", "", `a\\b`} {
-		d := newDesk(t)
+		d := newService(t)
 		t.Chdir(t.TempDir())
 		d.givesBundle(name, "bundle")
 		require.Equal(t, exit.Usage, d.run("logs", "team-a-smoke-01", "--bundle"), name)
 		require.Contains(t, d.err.String(), "Name one: --file FILE")
 	}
-	d := newDesk(t)
+	d := newService(t)
 	d.Refuse("getLogBundle", http.StatusNotFound, map[string]any{"title": "Not Found", "status": 404, "detail": "There is no log bundle."})
 	require.Equal(t, exit.NotFound, d.run("logs", "team-a-smoke-01", "--bundle"))
 	require.Contains(t, d.err.String(), "There is no log bundle.")

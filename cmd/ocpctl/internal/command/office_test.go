@@ -20,45 +20,45 @@ import (
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// office is the API as it runs, on a desk and a database, and somebody with a terminal before it.
+// office is the API as it runs, on a service and a database, and somebody with a terminal before it.
 type office struct {
-	*desk
+	*service
 	url     string
 	issuer  *oidc.Issuer
 	store   *store.Store
-	shelf   desktest.Shelf
+	shelf   servicetest.Shelf
 	asked   atomic.Int64
 	bearers map[string]string
 	names   map[string]string // what stands in braces
-	rows    *desktest.Rows
+	rows    *servicetest.Rows
 }
 
 func newOffice(t *testing.T) *office {
-	o := &office{desk: newDesk(t), issuer: desktest.Issuer(t), store: desktest.Store(t, pgtest.New(t)), shelf: desktest.Shelf{}}
-	terms := desktest.Catalogue(t, map[string]string{
+	o := &office{service: newService(t), issuer: servicetest.Issuer(t), store: servicetest.Store(t, pgtest.New(t)), shelf: servicetest.Shelf{}}
+	terms := servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml":   "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"teams/security.yaml":   "name: security\nowner: will\ncostCenters: [sandbox]\nenvironments: [test]\n",
 		"policies/big.yaml":     "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
 		"identities/leads.yaml": "identities:\n  - {name: leads, source: oidc, match: {ocpctl_role: [lead]}, role: platform_admin, teams: [\"{groups}\"]}\n",
 	})
-	current := func() book.Book { return terms }
+	current := func() catalogue.Catalogue { return terms }
 	cfg := app.Config{
-		Store: o.store, Artifacts: o.shelf, Book: current, UI: "http://ocpctl.test", Policy: policy.Settings{Installation: "test"},
+		Store: o.store, Artifacts: o.shelf, Catalogue: current, UI: "http://ocpctl.test", Policy: policy.Settings{Installation: "test"},
 		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"}, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}},
 	}
 	core := app.New(cfg)
 	handler := api.New(api.Config{
 		Store: o.store, Pace: api.NewPace(api.Rate{PerSecond: -1}, nil), UI: "http://ocpctl.test",
-		Desk: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg),
+		App: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: o.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),
@@ -73,7 +73,7 @@ func newOffice(t *testing.T) *office {
 	o.world.UUID = func() string { return store.NewID("key") }
 	o.cast()
 	o.furnish()
-	o.rows = desktest.Keep(t, o.store)
+	o.rows = servicetest.Keep(t, o.store)
 	return o
 }
 
@@ -128,7 +128,7 @@ func (o *office) furnish() {
 	row, _, err := o.store.List(o.Context(), store.Filter{Named: "shop", Live: true})
 	require.NoError(o, err)
 	o.names["{cluster}"], o.names["{job}"] = row[0].ID, row[0].JobID
-	desktest.Ready(o, o.store, o.shelf, row[0])
+	servicetest.Ready(o, o.store, o.shelf, row[0])
 	waits, _, err := o.store.Approvals(o.Context(), store.ApprovalFilter{})
 	require.NoError(o, err)
 	o.names["{approval}"] = waits[0].ID

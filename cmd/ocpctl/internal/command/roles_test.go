@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 )
 
 // columns are the principals of the table, in their order: of the cluster's team, admin of every team, admin of its team, auditor,
@@ -208,7 +208,7 @@ func (o *office) keepsSecrets(said, told string, given bool) {
 	o.Helper()
 	secrets := []string{o.names["{link}"]}
 	if !given {
-		secrets = append(secrets, desktest.Password, desktest.ClientKey)
+		secrets = append(secrets, servicetest.Password, servicetest.ClientKey)
 	}
 	for _, bearer := range o.bearers {
 		if bearer != "" {

@@ -17,9 +17,9 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// atTerminal is a desk with a person before it.
-func atTerminal(t *testing.T) *desk {
-	d := newDesk(t)
+// atTerminal is a service with a person before it.
+func atTerminal(t *testing.T) *service {
+	d := newService(t)
 	d.world.InTTY, d.world.OutTTY, d.world.ErrTTY = true, true, true
 	return d
 }
@@ -36,7 +36,7 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		"a terminal that knows no such": {true, [2]string{"TERM", "dumb"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newService(t)
 			d.world.OutTTY, d.world.ErrTTY = c.terminal, c.terminal
 			d.env[c.env[0]] = c.env[1]
 			require.Equal(t, exit.OK, d.run("list"))
@@ -77,7 +77,7 @@ func TestAnAdminsKubeconfigDoesNotLandOnAScreen(t *testing.T) {
 }
 
 func TestNorInThePipelinesLog(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	d.world.OutLogged = true
 	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01"))
 	require.Contains(t, d.err.String(), "or in a pipeline's log")
@@ -109,7 +109,7 @@ func TestAnAddressIsOpenedWhereAPersonSeesIt(t *testing.T) {
 	d.change("getCluster", map[string]any{"consoleUrl": "file:///etc/passwd"})
 	require.Equal(t, exit.Other, d.run("open", "team-a-smoke-01"))
 	require.Contains(t, d.err.String(), "which is not opened")
-	d = newDesk(t)
+	d = newService(t)
 	require.Equal(t, exit.OK, d.run("open", "team-a-smoke-01"))
 	require.Empty(t, d.opened, "a pipe wants the address")
 }
@@ -130,7 +130,7 @@ func TestWordsOfOthersStayWords(t *testing.T) {
 }
 
 func TestAListIsFollowed(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	turn := 0
 	d.Handle("watchClusters", func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +169,7 @@ func TestAListIsFollowed(t *testing.T) {
 }
 
 func TestManyPagesAreOneAnswer(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	var one bytes.Buffer
 	require.NoError(t, json.Compact(&one, d.Body("getCluster")))
 	d.Handle("listClusters", func(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +186,7 @@ func TestManyPagesAreOneAnswer(t *testing.T) {
 }
 
 func TestALogGoesOnThroughABrokenConnection(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	var all []string
 	for i := range 60 {
 		all = append(all, fmt.Sprintf("time=%d msg=line", i))
@@ -218,7 +218,7 @@ func TestALogGoesOnThroughABrokenConnection(t *testing.T) {
 
 func TestAShellTalksToTheClusterAndLeavesNothing(t *testing.T) {
 	for shell, want := range map[string]string{"/bin/bash": "--rcfile", "/usr/bin/zsh": "-i", "/usr/bin/fish": "-C", "/bin/ksh": "-i"} {
-		d := newDesk(t)
+		d := newService(t)
 		d.env["SHELL"] = shell
 		var folder string
 		d.world.Run = func(cmd *exec.Cmd) error {
@@ -234,7 +234,7 @@ func TestAShellTalksToTheClusterAndLeavesNothing(t *testing.T) {
 }
 
 func TestACommandsExitCodeIsOurs(t *testing.T) {
-	d := newDesk(t)
+	d := newService(t)
 	var folder string
 	d.world.Run = func(cmd *exec.Cmd) error {
 		require.Equal(t, []string{"kubectl", "get", "nodes"}, cmd.Args)

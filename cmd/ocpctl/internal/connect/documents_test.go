@@ -22,10 +22,10 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
-	"github.com/ocpctl/ocpctl/internal/devstack/desktest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/policy/book"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -85,17 +85,17 @@ func setTheScene(t *testing.T, d documented) *scene {
 	s.url = "http://" + server.Listener.Addr().String()
 	trust := auth.Config{Audience: s.local(config.Server)}
 	for _, e := range config.OIDC {
-		s.issuers[e.Issuer] = desktest.Issuer(t)
+		s.issuers[e.Issuer] = servicetest.Issuer(t)
 		trust.Issuers = append(trust.Issuers, auth.Issuer{URL: s.issuers[e.Issuer].URL(), Audience: s.local(e.Audience)})
 	}
 	identities := s.identities(d)
 	trust.Identities = func() []profiles.Identity { return identities }
-	db := desktest.Store(t, pgtest.New(t))
-	terms, err := book.Embedded()
+	db := servicetest.Store(t, pgtest.New(t))
+	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
-	cfg := app.Config{Store: db, Book: func() book.Book { return terms }, UI: s.url}
+	cfg := app.Config{Store: db, Catalogue: func() catalogue.Catalogue { return terms }, UI: s.url}
 	core := app.New(cfg)
-	server.Config.Handler = api.New(api.Config{Desk: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg), Store: db, Auth: auth.New(trust), UI: s.url})
+	server.Config.Handler = api.New(api.Config{App: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg), Store: db, Auth: auth.New(trust), UI: s.url})
 	server.Start()
 	t.Cleanup(server.Close)
 	s.gate = httptest.NewServer(http.HandlerFunc(s.token))
@@ -113,9 +113,9 @@ func (s *scene) identities(d documented) (all []profiles.Identity) {
 		"identities/github.yaml":     d.block(&ignored, "identities:", "issuer: "+actionsIssuer),
 		"identities/kubernetes.yaml": d.block(&ignored, "identities:", "kubernetes.io.namespace"),
 	}
-	sample, err := book.LoadDir("../../../../profiles/testdata/example")
+	sample, err := catalogue.LoadDir("../../../../profiles/testdata/example")
 	require.NoError(s, err)
-	for _, i := range slices.Concat(desktest.Catalogue(s.T, files).Identities, sample.Identities) {
+	for _, i := range slices.Concat(servicetest.Catalogue(s.T, files).Identities, sample.Identities) {
 		if issuer, known := s.issuers[i.Issuer]; known {
 			i.Issuer = issuer.URL()
 			all = append(all, i)

@@ -36,7 +36,7 @@ func (n *notes) Tick(time.Time)       {}
 func (n *notes) Every() time.Duration { return 0 }
 func (n *notes) Close()               { n.closed++ }
 
-type house struct {
+type fixture struct {
 	*testing.T
 	*stand.Server
 	follower *follow.Follower
@@ -44,8 +44,8 @@ type house struct {
 	slept    func(n int) // what happens while it waits
 }
 
-func newHouse(t *testing.T) *house {
-	h := &house{T: t, Server: stand.New(t), view: &notes{}, slept: func(int) {}}
+func newFixture(t *testing.T) *fixture {
+	h := &fixture{T: t, Server: stand.New(t), view: &notes{}, slept: func(int) {}}
 	env := map[string]string{"OCPCTL_TOKEN": stand.Token}
 	config := connect.Config{Contexts: map[string]connect.Context{}}
 	get := func(name string) string { return env[name] }
@@ -64,7 +64,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // state is a cluster as the stand-in has it, moved on.
-func (h *house) state(changes map[string]any) []byte {
+func (h *fixture) state(changes map[string]any) []byte {
 	var all map[string]any
 	require.NoError(h, json.Unmarshal(h.Body("getCluster"), &all))
 	for name, value := range changes {
@@ -80,7 +80,7 @@ func moved(status, phase string) map[string]any {
 }
 
 // streams answers each watch with the states of its turn, then hangs up; the last one stays open.
-func (h *house) streams(turns ...[]map[string]any) {
+func (h *fixture) streams(turns ...[]map[string]any) {
 	n := 0
 	h.Handle("watchClusters", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -98,12 +98,12 @@ func (h *house) streams(turns ...[]map[string]any) {
 	})
 }
 
-func (h *house) await(ctx context.Context, goal follow.Goal) (follow.State, error) {
+func (h *fixture) await(ctx context.Context, goal follow.Goal) (follow.State, error) {
 	return follow.Await(ctx, h.follower, follow.Target{ID: "team-a-smoke-01", Name: "team-a-smoke-01"}, goal, h.view)
 }
 
 func TestAWaitGoesOnThroughABrokenStream(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.streams(
 		[]map[string]any{moved("PENDING", "queued"), moved("CREATING", "installing")},
 		[]map[string]any{moved("CREATING", "installing"), moved("READY", "ready")},
@@ -116,7 +116,7 @@ func TestAWaitGoesOnThroughABrokenStream(t *testing.T) {
 }
 
 func TestAWaitAsksAgainWhereNoStreamComesThrough(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.Refuse("watchClusters", 501, map[string]any{"title": "no", "status": 501})
 	asked := 0
 	h.Handle("getCluster", func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +134,7 @@ func TestAWaitAsksAgainWhereNoStreamComesThrough(t *testing.T) {
 }
 
 func TestAWaitEndsWhereAskingAgainIsNoUse(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for status, code := range map[int]exit.Code{403: exit.Denied, 404: exit.NotFound} {
 		h.Refuse("watchClusters", status, map[string]any{"title": "no", "status": status})
 		h.Refuse("getCluster", status, map[string]any{"title": "no", "status": status})
@@ -170,7 +170,7 @@ func TestHowAWaitEnds(t *testing.T) {
 			exit.Refused, "team-a-smoke-01 was not approved: ana refused it: not this month"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.streams(c.states)
 			last, err := h.await(context.Background(), c.goal)
 			require.Equal(t, c.code, exit.CodeOf(err))
@@ -192,7 +192,7 @@ func TestTimeThatRunsOutSaysWhatItWaitedFor(t *testing.T) {
 		"installing":        {moved("CREATING", "installing"), exit.TimedOut, "is not ready yet; it goes on. Wait on with: ocpctl wait team-a-smoke-01 --for=ready"},
 		"awaiting_approval": {map[string]any{"status": "PENDING", "needsApproval": true, "approveBy": "2025-03-02T10:00:00Z"}, exit.Approval, "still waits for an approval; it waits until 2025-03-02 10:00 UTC"},
 	} {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.streams([]map[string]any{c.state})
 		expired := &expiring{Context: context.Background(), over: make(chan struct{})}
 		h.view.then = func() { close(expired.over) }
@@ -220,7 +220,7 @@ func (e *expiring) Err() error {
 }
 
 func TestManyAreFollowedUntilSomebodyHasEnough(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.streams([]map[string]any{moved("CREATING", "installing")}, []map[string]any{moved("READY", "ready")})
 	ctx, cancel := context.WithCancel(context.Background())
 	var seen []string

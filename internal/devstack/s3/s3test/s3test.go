@@ -1,4 +1,4 @@
-// Package s3test gives tests the house's S3: one server for all tests of a package, a bucket of its own for each.
+// Package s3test gives tests the stack's S3: one server for all tests of a package, a bucket of its own for each.
 package s3test
 
 import (

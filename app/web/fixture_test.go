@@ -1,0 +1,165 @@
+package web
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/saml"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// people answers for GitHub: everybody may write, and nothing of a pull request is asked.
+type people struct{ app.GitHub }
+
+func (people) Permission(context.Context, int64, string, string) (string, error) { return "write", nil }
+
+func (people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
+	return store.PullRequest{}, errors.New("no such pull request")
+}
+
+// fixture is the pages over real HTTP, on a service and a database of their own.
+type fixture struct {
+	*testing.T
+	base     string
+	provider *saml.Provider
+	issuer   *oidc.Issuer
+	store    *store.Store
+	service     *app.Service
+
+	app app.Config
+
+	Credentials *credentials.Service
+	shelf       servicetest.Shelf
+	key         ed25519.PrivateKey // of the sessions; every replica has the same
+}
+
+func newFixture(t *testing.T) *fixture {
+	h := &fixture{T: t, shelf: servicetest.Shelf{}}
+	var err error
+	h.store = servicetest.Store(t, pgtest.New(t))
+	server := httptest.NewUnstartedServer(nil)
+	h.base = "http://" + server.Listener.Addr().String()
+	h.provider, err = saml.Start(t.Context(), saml.Config{Home: h.base})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
+	h.issuer = servicetest.Issuer(t)
+	terms := ownCatalogue(t)
+	h.app = app.Config{
+		Store: h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: people{}, UI: h.base,
+		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+	}
+	h.service = app.New(h.app)
+	h.Credentials = credentials.New(h.service, h.app)
+	server.Config.Handler = h.handler(terms)
+	server.Start()
+	t.Cleanup(server.Close)
+	return h
+}
+
+func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
+	if h.key == nil {
+		_, key, err := ed25519.GenerateKey(rand.Reader)
+		require.NoError(h, err)
+		h.key = key
+	}
+	sessions := auth.NewSessions(auth.SessionConfig{Key: h.key, Audience: h.base})
+	verifier := auth.New(auth.Config{
+		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.EndSession, Ended: h.store.SessionEnded,
+		Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}},
+	})
+	signIn, err := auth.NewSignIn(auth.SAMLConfig{
+		Provider: saml.Name, Metadata: h.provider.Metadata(), Home: h.base, Sessions: sessions, Verifier: verifier,
+		Spend: func(context.Context, string, time.Time) (bool, error) { return true, nil },
+	})
+	require.NoError(h, err)
+	return New(Config{
+		App: h.service, Admin: admin.New(h.service, h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://api.github.com/",
+		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+}
+
+// ownCatalogue is the program's own with teams, quotas and a rule of a test's.
+func ownCatalogue(t *testing.T) catalogue.Catalogue {
+	return servicetest.Catalogue(t, map[string]string{
+		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, platform-ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 1000, hard: true}\n",
+		"teams/payments.yaml": "name: payments\nowner: rob\ncostCenters: [payments]\nenvironments: [test]\n",
+		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 4, creating: 3, nodeHours: 3000}\n  - {name: person, scope: person, live: 8}\n",
+		"policies/long.yaml": "name: long\nrules:\n  - name: days\n    when: request.ttlHours > 48\n    effect: requireApproval\n" +
+			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
+		"identities/matrix.yaml": matrix.Identities,
+		"identities/programs.yaml": "identities:\n" +
+			"  - {name: actions, source: oidc, match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +
+			"  - {name: kubernetes, source: oidc, match: {kubernetes.io.namespace: [ci]}, role: requester, teams: [payments]}\n",
+	})
+}
+
+func (h *fixture) accept(name, team string) store.Row {
+	h.Helper()
+	row := store.Row{CostCenter: "sandbox", Door: string(policy.DoorLabel)}
+	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
+	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
+	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
+	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
+	judged, err := h.store.Judge(h.Context(), store.Ask{
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+		Principal: row.RequestedBy, Door: row.Door,
+	}, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+	}, nil)
+	require.NoError(h, err)
+	return judged.Row
+}
+
+// sql changes the tables as no use case of the pages does.
+func (h *fixture) sql(query string, args ...any) {
+	h.Helper()
+	_, err := h.store.Pool().Exec(h.Context(), query, args...)
+	require.NoError(h, err)
+}
+
+// ready makes a cluster one that can be used.
+func (h *fixture) ready(row store.Row) {
+	h.Helper()
+	servicetest.Ready(h, h.store, h.shelf, row)
+}
+
+// shown is a ready cluster of team platform whose workers can be scaled, with a share for sid and one for una.
+func (h *fixture) shown(name string) store.Row {
+	h.Helper()
+	row := h.accept(name, "platform")
+	h.ready(row)
+	h.sql(`UPDATE clusters SET workers_base = 0, workers_least = 0, workers_most = 3, nodes = 3 WHERE id = $1`, row.ID)
+	h.sql(`INSERT INTO shares VALUES ($1, 'principal', $2, 'see', 'x', now()), ($1, 'principal', $3, 'use', 'x', now())`, row.ID, h.id("sid"), h.id("una"))
+	return row
+}
+
+// make has one of the cast ask for a cluster; hours above 48 need an approval.
+func (h *fixture) make(who, name, team string, hours int) app.Created {
+	h.Helper()
+	made, err := h.service.Create(h.Context(), h.principal(who), app.Asked{
+		Door: policy.DoorWeb, Request: app.CreateRequest{Name: name, Team: team, TTLHours: &hours},
+	})
+	require.NoError(h, err)
+	require.NotEmpty(h, made.Row.ID, "%s", made.Verdict.Words())
+	return made
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/attack"
+	"github.com/ocpctl/ocpctl/internal/devstack/chaos"
+)
+
+// trials are what a stack can be put through instead of being shown.
+type trials struct {
+	chaos  bool
+	cycles int
+	bound  time.Duration
+	cells  int
+	seed   uint64
+	cell   string
+	width  int
+	attack bool
+	only   string
+	short  bool
+}
+
+func (t *trials) flags() {
+	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
+	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
+	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
+	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
+	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
+	flag.StringVar(&t.cell, "cell", "", "with -chaos: only this cell, BOUNDARY/STRIKE, or all of one boundary or one strike")
+	flag.IntVar(&t.width, "width", 0, "clusters at once; 0: what suits two cores")
+	flag.BoolVar(&t.attack, "attack", false, "attack a demo of its own, print which attacks were held, and stop; exits with 1 if one got through")
+	flag.StringVar(&t.only, "only", "", "with -attack: only attacks whose name begins with `PREFIX`")
+	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make test")
+}
+
+func (t *trials) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
+
+// run starts a stack of its own in a fresh folder; the demo's is left alone.
+func (t *trials) run(dir string) (err error) {
+	if t.attack {
+		return t.attacks(dir)
+	}
+	if t.seed == 0 {
+		t.seed = uint64(time.Now().Unix()) //nolint:gosec // long after 1970
+	}
+	place := filepath.Join(dir, "trial")
+	if err := os.RemoveAll(place); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout})
+	if err != nil {
+		return err
+	}
+	if t.chaos {
+		err = chaos.Matrix(ctx, h, chaos.Options{Time: t.bound, Cells: t.cells, Seed: t.seed, Only: t.cell, Width: t.width})
+	} else {
+		err = chaos.Soak(ctx, h, chaos.SoakOptions{Cycles: t.cycles, Width: t.width, Seed: t.seed})
+	}
+	stop()
+	return errors.Join(err, h.Stop())
+}
+
+// attacks plays the attacks on a demo of their own in a fresh folder.
+func (t *trials) attacks(dir string) error {
+	place := filepath.Join(dir, "attack")
+	if err := os.RemoveAll(place); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return attack.Run(ctx, attack.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Short: t.short, Only: t.only})
+}

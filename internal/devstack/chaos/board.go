@@ -1,0 +1,111 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// glance is how often the clusters are looked at.
+const glance = 40 * time.Millisecond
+
+// cluster is what a trial looks at of a cluster, and which attempt of it is open.
+type cluster struct {
+	ID, Name, Status, Phase, Wish, Why, FailReason string
+	PR                                             int
+	Attempt                                        string // the newest; empty: none yet
+}
+
+// board is the newest sight of every cluster. While the database is away it shows the last one.
+type board struct {
+	done chan struct{}
+
+	mu   sync.Mutex
+	byPR map[int]cluster
+}
+
+func watchBoard(ctx context.Context, pool *pgxpool.Pool) *board {
+	b := &board{done: make(chan struct{}), byPR: map[int]cluster{}}
+	go func() {
+		defer close(b.done)
+		for {
+			b.look(ctx, pool)
+			if sleep(ctx, glance) != nil {
+				return
+			}
+		}
+	}()
+	return b
+}
+
+// look reads what is not released, or was not long ago. A database that is away is looked at again.
+func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	rows, err := pool.Query(ctx, `
+		SELECT c.id, c.name, c.status, c.phase, c.wish, c.why, c.fail_reason, c.pr_number AS pr,
+		       coalesce((SELECT a.id FROM attempts a WHERE a.cluster_id = c.id ORDER BY a.number DESC LIMIT 1), '') AS attempt
+		  FROM clusters c
+		 WHERE c.destroyed_at IS NULL OR c.destroyed_at > now() - interval '30 seconds'
+		 ORDER BY c.created_at`)
+	if err != nil {
+		return
+	}
+	seen, err := pgx.CollectRows(rows, pgx.RowToStructByName[cluster])
+	if err != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range seen {
+		b.byPR[c.PR] = c
+	}
+}
+
+// of returns the newest cluster of a pull request.
+func (b *board) of(pr int) (cluster, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, ok := b.byPR[pr]
+	return c, ok
+}
+
+// spentBelow is how much of GitHub's limit is left when nothing that starts a cluster is decided any more: a quarter of the
+// reserve of a fifth.
+const spentBelow = 5000 / 20
+
+// await waits until the pull request's cluster is as the condition says. Time in which GitHub takes no calls does not count.
+func (t *Run) await(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool) error {
+	return t.awaitWhile(ctx, pr, what, within, as, func() bool { return t.GitHub.Left() > spentBelow })
+}
+
+// awaitWhile is await by a clock that stands while it does not count.
+func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
+	deadline := time.Now().Add(within)
+	for {
+		c, ok := t.board.of(pr)
+		if ok && as(c) {
+			return nil
+		}
+		if !counts() {
+			deadline = deadline.Add(glance)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not %s within %s: %s", what, within, c.words(pr))
+		}
+		if err := sleep(ctx, glance); err != nil {
+			return err
+		}
+	}
+}
+
+func (c cluster) words(pr int) string {
+	if c.ID == "" {
+		return fmt.Sprintf("pull request #%d has no cluster", pr)
+	}
+	return fmt.Sprintf("%s is %s/%s, wish %s, attempt %q, %s %s", c.Name, c.Status, c.Phase, c.Wish, c.Attempt, c.FailReason, c.Why)
+}

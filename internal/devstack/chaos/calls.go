@@ -1,0 +1,77 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// statusCall names a runner's call: claim, reserve, each record, each pass, the destroyer's exit and the result. Other
+// reports come in numbers that differ from run to run and are no boundary.
+func (t *Run) statusCall(r *http.Request, body []byte) (call, bool) {
+	rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/status/attempts/")
+	attempt, what, found := strings.Cut(rest, "/")
+	if !ok || !found {
+		return call{}, false
+	}
+	switch what {
+	case "record":
+		var record contract.Record
+		_ = json.Unmarshal(body, &record) // the server says what is wrong with it
+		if what = "record the identity"; record.Identity.InfraID == "" {
+			what = "record the ccoctl name"
+		}
+	case "report":
+		var report contract.Report
+		_ = json.Unmarshal(body, &report)
+		switch {
+		case report.Pass != nil:
+			what = fmt.Sprintf("report pass %d", min(report.Pass.Number, 2))
+		case report.ToolExit != nil:
+			what = "report the exit"
+		default:
+			return call{}, false
+		}
+	}
+	pr, kind, ok := t.ownerOf(r.Context(), attempt)
+	return call{pr: pr, what: kind + " " + what}, ok
+}
+
+// s3Call names what is stored of a cluster, and what a teardown fetches.
+func (t *Run) s3Call(r *http.Request, _ []byte) (call, bool) {
+	if r.Method != http.MethodPut && r.Method != http.MethodGet {
+		return call{}, false
+	}
+	_, rest, ok := strings.Cut(r.URL.Path, "/clusters/")
+	id, key, found := strings.Cut(rest, "/")
+	if !ok || !found {
+		return call{}, false
+	}
+	name := path.Base(key)
+	if strings.Contains(r.URL.Path, "/operate/") {
+		name = "operate/" + name
+	}
+	pr, ok := t.pullOf(r.Context(), id)
+	return call{pr: pr, what: r.Method + " " + name}, ok
+}
+
+// ownerOf asks the database whose attempt it is. While it is away nothing is held.
+func (t *Run) ownerOf(ctx context.Context, attempt string) (pr int, kind string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	err := t.pool.QueryRow(ctx, "SELECT c.pr_number, a.kind FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1", attempt).Scan(&pr, &kind)
+	return pr, kind, err == nil
+}
+
+func (t *Run) pullOf(ctx context.Context, id string) (pr int, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	err := t.pool.QueryRow(ctx, "SELECT pr_number FROM clusters WHERE id = $1", id).Scan(&pr)
+	return pr, err == nil
+}

@@ -1,0 +1,186 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+)
+
+// patience is how long a life may take that nothing stands in the way of any more.
+const patience = 2 * time.Minute
+
+// cell is one boundary struck in one way: one cluster of its own pull request.
+type cell struct {
+	boundary
+	strike
+	whole  bool // where its runner is killed: with everything it started
+	wanted bool // wished for until it is ready; else its end is asked for as soon as it was struck
+
+	pr      int
+	pin     pin
+	attempt string // that stood at the boundary
+
+	struck bool // it stood at its boundary when it was struck, and the strike was real
+	again  bool // it was missed once
+	missed bool // it had left its boundary before everything was ready to strike it
+	err    error
+}
+
+// name is how a cell is asked for again.
+func (c *cell) name() string { return c.ID + "/" + c.key }
+
+// coin is a cell's own: the same seed and name give the same side, whatever else runs.
+func coin(seed uint64, name string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, name)
+	return h.Sum64() >> 8
+}
+
+// short says that the cell is held at a call, which must not last.
+func (c *cell) short() bool { return strings.Contains(c.ID, ":") }
+
+func isReady(c cluster) bool    { return c.Status == "READY" }
+func isReleased(c cluster) bool { return c.Phase == "released" }
+
+// place opens the cell's pull request and wishes for a cluster: one to be struck while it is created is on its way to its
+// boundary then, one to be struck while it goes is ready.
+func (c *cell) place(ctx context.Context, t *Run) (err error) {
+	if c.pr, err = t.GitHub.Open("A cell of the crash matrix", person); err != nil {
+		return err
+	}
+	if c.Job == creating {
+		if c.pin, err = c.arm(t, c.pr); err != nil {
+			return err
+		}
+	}
+	if err := t.GitHub.Label(c.pr, label, person); err != nil {
+		return err
+	}
+	if c.Job == destroying {
+		if err := t.await(ctx, c.pr, "READY before its end is struck", patience, isReady); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold brings the cluster to its boundary. One that goes past it is missed, and its life goes on undisturbed.
+func (c *cell) hold(ctx context.Context, t *Run) (err error) {
+	if c.Job == destroying {
+		if c.pin, err = c.arm(t, c.pr); err != nil {
+			return err
+		}
+		if err := t.destroy(c.pr); err != nil {
+			return err
+		}
+	}
+	var past time.Time // a call may be held just after the cluster is seen through
+	for end := time.Now().Add(patience); !c.pin.held(); {
+		now, _ := t.board.of(c.pr)
+		if through := isReleased(now) || c.Job == creating && isReady(now); through && past.IsZero() {
+			past = time.Now()
+		}
+		switch {
+		case time.Now().After(end):
+			return fmt.Errorf("it never came to its boundary: %s", now.words(c.pr))
+		case !past.IsZero() && time.Since(past) > 2*time.Second:
+			c.missed = true
+			return nil
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	// Two lives differ a little, so what was written last is read here and now.
+	if service, action, ok := strings.Cut(c.pin.after(), ":"); ok {
+		_, phase := phaseOf(c.ID[:strings.Index(c.ID, "@")])
+		c.Group, c.Words = phase+" "+service, "after "+service+" "+action
+	}
+	return t.await(ctx, c.pr, "at an attempt", 5*time.Second, func(now cluster) bool {
+		c.attempt = now.Attempt
+		return now.Attempt != ""
+	})
+}
+
+// stands reports whether the cluster is still where it is held, in the same attempt.
+func (c *cell) stands(t *Run) bool {
+	now, _ := t.board.of(c.pr)
+	return c.pin.held() && now.Attempt == c.attempt
+}
+
+// converge sees the cluster to its end: ready first when it is wanted, then released, and nothing left.
+func (c *cell) converge(ctx context.Context, t *Run) error {
+	if c.Job == creating {
+		if c.wanted && !c.missed {
+			if err := t.await(ctx, c.pr, "READY", patience, isReady); err != nil {
+				return err
+			}
+		}
+		if err := t.destroy(c.pr); err != nil {
+			return err
+		}
+	}
+	if err := t.await(ctx, c.pr, "released", patience, isReleased); err != nil {
+		return err
+	}
+	return t.nothingLeft(ctx, c.pr)
+}
+
+func (t *Run) destroy(pr int) error {
+	_, err := t.GitHub.Comment(pr, "/ocp destroy", person)
+	return err
+}
+
+// nothingLeft counts a released cluster's remains in the stand-ins' books and looks at its proof.
+func (t *Run) nothingLeft(ctx context.Context, pr int) error {
+	var errs []error
+	name := nameOf(pr)
+	for _, text := range []string{name, faultName("ccoctl-create", name) + "-"} {
+		for _, r := range t.AWS.Resources(text) {
+			errs = append(errs, fmt.Errorf("left in the cloud: %s %s %s", r.Type, r.ID, r.Name))
+		}
+		buckets, err := filepath.Glob(filepath.Join(t.Dir, "s3", "buckets", "*"+text+"*"))
+		if err != nil {
+			return err
+		}
+		for _, bucket := range buckets {
+			errs = append(errs, fmt.Errorf("left in S3: bucket %s", filepath.Base(bucket)))
+		}
+	}
+	var open, unproven int
+	err := t.pool.QueryRow(ctx, `
+		SELECT count(*) FILTER (WHERE a.closed_at IS NULL),
+		       count(*) FILTER (WHERE a.number = (SELECT max(number) FROM attempts WHERE cluster_id = c.id)
+		           AND (SELECT count(*) FROM verifications v WHERE v.attempt_id = a.id AND v.clean) < 2)
+		  FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.pr_number = $1`, pr).Scan(&open, &unproven)
+	if err != nil {
+		return err
+	}
+	if open > 0 {
+		errs = append(errs, fmt.Errorf("%d attempts are open though it is released", open))
+	}
+	if unproven > 0 {
+		errs = append(errs, errors.New("it is released without two clean counts of its last attempt"))
+	}
+	return errors.Join(append(errs, t.oneComment(pr))...)
+}
+
+// oneComment: whatever died in between, people see one comment for one cluster.
+func (t *Run) oneComment(pr int) error {
+	n := 0
+	for _, c := range t.GitHub.Comments(pr) {
+		if c.Author == github.Bot && strings.Contains(c.Body, "<!-- ocpctl:cluster:") {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Errorf("%d comments show one cluster", n)
+	}
+	return nil
+}

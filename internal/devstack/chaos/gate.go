@@ -1,0 +1,179 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+)
+
+// call is one request as a trial tells it from others: whose it is and what it does.
+type call struct {
+	pr   int
+	what string
+}
+
+// hold keeps one call from going through: before the far side sees it, or after it answered and before the answer arrives.
+type hold struct {
+	call
+	nth   int // which of these calls, counted from 1
+	after bool
+
+	held    chan struct{} // closed when the call is kept
+	release chan struct{} // closed to let it go
+}
+
+// gate is an HTTP line on which single calls can be held.
+type gate struct {
+	addr   string
+	names  func(*http.Request, []byte) (call, bool)
+	proxy  *httputil.ReverseProxy
+	server *http.Server
+	ended  chan struct{}
+
+	mu    sync.Mutex
+	count map[call]int
+	seen  []call
+	holds []*hold
+}
+
+// startGate leads to another address. names tells which calls matter; it gets the body of those that have a short one.
+func startGate(to string, names func(*http.Request, []byte) (call, bool)) (*gate, error) {
+	target, err := url.Parse(to)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	g := &gate{addr: listener.Addr().String(), names: names, count: map[call]int{}, ended: make(chan struct{})}
+	g.proxy = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, // signatures cover the host
+		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a broken line, not an answer
+	}
+	g.server = &http.Server{Handler: http.HandlerFunc(g.serve), ReadHeaderTimeout: time.Minute}
+	go func() { defer close(g.ended); _ = g.server.Serve(listener) }()
+	return g, nil
+}
+
+func (g *gate) close() {
+	_ = g.server.Close()
+	<-g.ended
+}
+
+func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
+	var body []byte
+	if r.ContentLength >= 0 && r.ContentLength < 1<<20 {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	h := g.match(r, body)
+	switch {
+	case h == nil:
+		g.proxy.ServeHTTP(w, r)
+	case !h.after:
+		if h.keep(r.Context()) == nil {
+			g.proxy.ServeHTTP(w, r)
+		}
+	default:
+		answer := &kept{header: http.Header{}}
+		// The far side has the call and does it, whatever becomes of who asked.
+		g.proxy.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
+		if h.keep(r.Context()) == nil {
+			answer.tell(w)
+		}
+	}
+}
+
+// keep holds a call until it is released or whoever made it is gone.
+func (h *hold) keep(ctx context.Context) error {
+	close(h.held)
+	select {
+	case <-h.release:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// match counts a call and takes the hold that waits for it.
+func (g *gate) match(r *http.Request, body []byte) *hold {
+	c, ok := g.names(r, body)
+	if !ok {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count[c]++
+	g.seen = append(g.seen, c)
+	i := slices.IndexFunc(g.holds, func(h *hold) bool { return h.call == c && h.nth <= g.count[c] })
+	if i < 0 {
+		return nil
+	}
+	h := g.holds[i]
+	g.holds = slices.Delete(g.holds, i, i+1)
+	return h
+}
+
+// arm makes the gate hold a call that is still to come.
+func (g *gate) arm(c call, nth int, after bool) *hold {
+	h := &hold{call: c, nth: nth, after: after, held: make(chan struct{}), release: make(chan struct{})}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holds = append(g.holds, h)
+	return h
+}
+
+// disarm forgets a hold that was not met and lets go one that was.
+func (g *gate) disarm(h *hold) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holds = slices.DeleteFunc(g.holds, func(other *hold) bool { return other == h })
+	close(h.release)
+}
+
+// of returns the calls of a pull request in their order.
+func (g *gate) of(pr int) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []string
+	for _, c := range g.seen {
+		if c.pr == pr {
+			out = append(out, c.what)
+		}
+	}
+	return out
+}
+
+// kept is an answer that is not told yet.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (k *kept) Header() http.Header         { return k.header }
+func (k *kept) WriteHeader(status int)      { k.status = status }
+func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
+
+func (k *kept) tell(w http.ResponseWriter) {
+	for name, values := range k.header {
+		w.Header()[name] = values
+	}
+	if k.status != 0 {
+		w.WriteHeader(k.status)
+	}
+	_, _ = w.Write(k.body.Bytes()) // whoever asked may be gone
+}

@@ -1,0 +1,139 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+)
+
+// The label every cluster of a trial is wished for with, and what its name is made of.
+const (
+	label  = "ocp/aws-minimal-test"
+	person = "maya"
+)
+
+// Config says where a trial's stack stands.
+type Config struct {
+	Dir string // state; made when missing, and must be the trial's own
+	Bin string // folder with the programs
+	Out io.Writer
+}
+
+// Run is a stack with everything a trial needs around it.
+type Run struct {
+	*devstack.Stack
+	out    io.Writer
+	pool   *pgxpool.Pool
+	board  *board
+	trace  *trace
+	status *gate  // calls of runners to the Status API
+	s3     *gate  // calls of everybody to S3
+	refill func() // gives back what was spent of GitHub's limit
+	stop   context.CancelFunc
+}
+
+// The trial's clock. Attempts are repeated later than an outage lasts, so that one outage costs one try; everything else
+// is as fast as it can be, and the gap between two passes of a verification is none.
+const (
+	lease      = 12 * time.Second
+	leaseGrace = time.Second
+	retryBase  = 2 * time.Second
+	// githubHour is how long an hour of GitHub's limits lasts in a trial. A cluster that lives for a minute here lives for an hour
+	// and more elsewhere, so what an hour's limit is enough for there would last a trial for minutes.
+	githubHour = 5 * time.Minute
+)
+
+// Start brings up a stack whose time runs as fast as it can.
+func Start(ctx context.Context, cfg Config) (t *Run, err error) {
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
+		return nil, err
+	}
+	trail := filepath.Join(dir, "trace")
+	h, err := devstack.Start(ctx, devstack.Config{
+		Dir: dir, Bin: cfg.Bin, Fast: true,
+		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
+		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
+		WordsPace: 50 * time.Millisecond,
+		Env:       []string{installer.TraceVariable + "=" + trail},
+	})
+	if err != nil {
+		return nil, err
+	}
+	limits := github.DocumentedLimits()
+	limits.Hour = githubHour
+	h.GitHub.SetLimits(limits)
+	ctx, stop := context.WithCancel(ctx)
+	t = &Run{Stack: h, out: cfg.Out, stop: stop}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.Stop())
+			t = nil
+		}
+	}()
+	if t.pool, err = pgxpool.New(ctx, h.DatabaseURL()); err != nil {
+		return t, err
+	}
+	t.board, t.trace = watchBoard(ctx, t.pool), followTrace(ctx, trail)
+	return t, nil
+}
+
+// openGates puts gates into both lines, behind what cuts them.
+func (t *Run) openGates() (err error) {
+	if t.status, err = startGate(t.PrivateURL(), t.statusCall); err != nil {
+		return err
+	}
+	if t.s3, err = startGate(t.Stack.S3.URL(), t.s3Call); err != nil {
+		return err
+	}
+	t.Status.Lead(t.status.addr)
+	t.S3Cut.Lead(t.s3.addr)
+	return nil
+}
+
+// Stop ends the stack and everything around it.
+func (t *Run) Stop() error {
+	err := errors.Join(installer.WriteFaults(t.Faults(), nil), t.Stack.Stop())
+	for _, g := range []*gate{t.status, t.s3} {
+		if g != nil {
+			g.close()
+		}
+	}
+	t.stop()
+	if t.board != nil {
+		<-t.board.done
+		<-t.trace.done
+	}
+	if t.pool != nil {
+		t.pool.Close()
+	}
+	return err
+}
+
+func (t *Run) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+
+// nameOf is what a pull request's first cluster is called.
+func nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }
+
+// sleep waits, or ends with the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,190 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/ocpctl/ocpctl/internal/devstack"
+)
+
+// strike is one way to break things. Either each struck cluster is struck for itself, or everybody at once. Both return
+// an error unless what they broke was really broken.
+type strike struct {
+	key, words string
+
+	each func(ctx context.Context, t *Run, c *cell) error
+
+	begin func(ctx context.Context, t *Run) error
+	end   func(ctx context.Context, t *Run) error
+	lasts time.Duration // between the two, with the clusters let go
+
+	// meanwhile happens after the clusters were let go, and takes its time beside lasts; nil: nothing.
+	meanwhile func(ctx context.Context, t *Run, cells []*cell) error
+}
+
+const outage = 1200 * time.Millisecond // shorter than retryBase
+
+func strikes() []strike {
+	return []strike{
+		{key: "runner-killed", words: "runner killed", each: killRunner},
+		{key: "runner-terminated", words: "runner terminated", each: terminateRunner},
+		{key: "controller-killed", words: "controller killed", begin: killServer, end: startServer, lasts: 300 * time.Millisecond},
+		{key: "postgres-killed", words: "PostgreSQL restarted", begin: killPostgres, end: startPostgres, lasts: 300 * time.Millisecond},
+		{key: "s3-cut", words: "S3 unreachable", begin: cutS3, end: mendS3, lasts: outage},
+		{key: "status-cut", words: "Status API away", begin: cutStatus, end: mendStatus, lasts: outage},
+		{key: "status-cut-long", words: "away past the lease", begin: cutStatus, end: mendStatus, lasts: lease + leaseGrace + time.Second},
+		{key: "keys-expired", words: "keys expired", begin: expireKeys, end: renewKeys, lasts: outage},
+		{key: "github-away", words: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
+		{key: "github-limited", words: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
+	}
+}
+
+// killRunner kills the runner alone, and what it started lives on until somebody sees that; or, for every second cell, all
+// of it at once, as the death of a pod does.
+func killRunner(ctx context.Context, t *Run, c *cell) error {
+	kill := func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
+	if c.whole {
+		runners, err := t.Dispatcher()
+		if err != nil {
+			return err
+		}
+		kill = func(int) error { return runners.Kill(ctx, c.attempt) }
+	}
+	return t.endRunner(ctx, c.attempt, kill, 10*time.Second)
+}
+
+// terminateRunner is what a node that is drained does. A runner may take its time to stop an install and store its state.
+func terminateRunner(ctx context.Context, t *Run, c *cell) error {
+	return t.endRunner(ctx, c.attempt, func(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }, 2*time.Minute)
+}
+
+// endRunner ends an attempt's runner, which must be alive, and waits until it is seen dead.
+func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) error {
+	pid, err := t.runnerPID(attempt)
+	if err != nil {
+		return err
+	}
+	if !alive(pid) {
+		return fmt.Errorf("the runner of %s was dead before it was struck", attempt)
+	}
+	if err := end(pid); err != nil {
+		return fmt.Errorf("end the runner of %s: %w", attempt, err)
+	}
+	for until := time.Now().Add(within); alive(pid); {
+		if time.Now().After(until) {
+			return fmt.Errorf("the runner of %s (pid %d) still lives %s after it was struck", attempt, pid, within)
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runnerPID is what the dispatcher wrote down of an attempt's runner.
+func (t *Run) runnerPID(attempt string) (int, error) {
+	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
+	if err != nil {
+		return 0, fmt.Errorf("find the runner: %w", err)
+	}
+	var process struct{ PID int }
+	if err := json.Unmarshal(raw, &process); err != nil || process.PID == 0 {
+		return 0, errors.Join(fmt.Errorf("find the runner of %s: no process id", attempt), err)
+	}
+	return process.PID, nil
+}
+
+// alive reports whether the process runs; one that nobody has collected yet is dead.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+func killServer(_ context.Context, t *Run) error {
+	pid := t.ServerPID()
+	if err := t.KillServer(); err != nil {
+		return err
+	}
+	if alive(pid) {
+		return fmt.Errorf("ocpctl-server (pid %d) survived SIGKILL", pid)
+	}
+	return nil
+}
+
+func startServer(ctx context.Context, t *Run) error { return t.StartServer(ctx) }
+
+func killPostgres(_ context.Context, t *Run) error {
+	pid := t.PG.PID()
+	if err := t.KillPostgres(); err != nil {
+		return err
+	}
+	if alive(pid) {
+		return fmt.Errorf("PostgreSQL (pid %d) survived SIGKILL", pid)
+	}
+	return nil
+}
+
+func startPostgres(ctx context.Context, t *Run) error { return t.StartPostgres(ctx) }
+
+func cutS3(ctx context.Context, t *Run) error {
+	t.S3Cut.Off()
+	return refuses(ctx, t.Ports.S3)
+}
+
+func mendS3(_ context.Context, t *Run) error { t.S3Cut.On(); return nil }
+
+func cutStatus(ctx context.Context, t *Run) error {
+	t.Status.Off()
+	return refuses(ctx, t.Ports.Status)
+}
+
+func mendStatus(_ context.Context, t *Run) error { t.Status.On(); return nil }
+
+// refuses asks a cut line for an answer and is content to get none.
+func refuses(ctx context.Context, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", fmt.Sprint(port))+"/", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err == nil {
+		answer.Body.Close()
+		return fmt.Errorf("port %d still answers though it is cut", port)
+	}
+	return nil
+}
+
+// expireKeys makes the cloud refuse every call as it does when a session's time is over.
+func expireKeys(ctx context.Context, t *Run) error {
+	t.AWS.Refuse("*", -1, "ExpiredToken")
+	client := sts.New(sts.Options{
+		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, devstack.SecretKey, ""),
+	})
+	_, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err == nil || !strings.Contains(err.Error(), "ExpiredToken") {
+		return fmt.Errorf("the keys still work though they expired: %v", err)
+	}
+	return nil
+}
+
+func renewKeys(_ context.Context, t *Run) error { t.AWS.Lift("*"); return nil }

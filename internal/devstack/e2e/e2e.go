@@ -1,0 +1,93 @@
+// Package story plays a pull request's whole life against a running stack, over HTTP and with the program ocpctl only, as
+// people, GitHub and pipelines would: it labels, comments, closes and looks, and stops at the first thing that is not as it
+// should be.
+//
+// It knows addresses, tokens and the stand-ins' documented doors; it never reaches into a process or the database.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Places are where the stack listens, and how fast its time runs.
+type Places struct {
+	Public, Private, GitHub, Slack, AWS string // base URLs
+	WebhookSecret, SlackSecret          string
+	Requester, Auditor                  string        // bearer tokens
+	Program                             string        // the built ocpctl
+	AWSKey, AWSSecret                   string        // of an IAM user who may ask for clusters
+	Hour, Grace                         time.Duration // how long a TTL hour and the grace last here
+}
+
+// Play tells the story and returns the first thing that was not as it should be.
+func Play(ctx context.Context, at Places, out io.Writer) error {
+	t := &teller{at: at, out: out, began: time.Now()}
+	if err := t.open(ctx); err != nil {
+		return err
+	}
+	for _, chapter := range []struct {
+		title string
+		tell  func(context.Context) error
+	}{
+		{"The doors are bolted", t.doors},
+		{"A label becomes a cluster", t.label},
+		{"Words on the pull request", t.words},
+		{"A fork waits for a person's word", t.fork},
+		{"Closing the pull request leaves nothing behind", t.closing},
+		{"A time to live begins", t.ttl},
+		{"A program at the command line, and a person's word", t.atTheCommandLine},
+		{"A word in Slack", t.aWordInSlack},
+		{"The time to live ends without anybody's doing", t.ttlEnds},
+		{"A pull request closed in the middle of the install", t.midInstall},
+	} {
+		fmt.Fprintf(out, "\n%s\n", chapter.title)
+		if err := chapter.tell(ctx); err != nil {
+			return fmt.Errorf("%s: %w", chapter.title, err)
+		}
+	}
+	fmt.Fprintf(out, "\nThe story ran as it should, in %.1f s.\n", time.Since(t.began).Seconds())
+	return nil
+}
+
+// step runs one check, prints it with its time, and stops the story when it fails.
+func (t *teller) step(what string, check func() error) error {
+	began := time.Now()
+	if err := check(); err != nil {
+		fmt.Fprintf(t.out, "  ✗ %s (%.2f s): %v\n", what, time.Since(began).Seconds(), err)
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	fmt.Fprintf(t.out, "  ✓ %-74s %6.2f s\n", what, time.Since(began).Seconds())
+	return nil
+}
+
+// until asks again until the check holds or the time is over; the last answer is the error.
+func until(ctx context.Context, within time.Duration, check func() error) error {
+	deadline := time.Now().Add(within)
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %s: %w", within, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// all runs steps in order and stops at the first that fails.
+func all(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fork: nothing runs for a fork's code before somebody of the team agreed to that very commit.
+func (t *teller) fork(ctx context.Context) error {
+	return all(
+		func() error {
+			return t.step("maya labels the fork's #45", func() error { return t.act(ctx, forked, "label", url.Values{"text": {label}}) })
+		},
+		func() error {
+			return t.step("its cluster waits for a person's word", t.inPhase(ctx, forked, "awaiting_approval", 10*time.Second))
+		},
+		func() error {
+			return t.step("it is told why, and what to type", func() error {
+				return until(ctx, 10*time.Second, func() error {
+					list, err := t.comments(ctx, forked)
+					if err != nil {
+						return err
+					}
+					return contains(strings.Join(list, "\n"), "comes from a fork", "/ocp approve")
+				})
+			})
+		},
+		func() error {
+			return t.step("a push makes what was asked for void, and asks anew", func() error {
+				if err := t.approvals(ctx, "pending"); err != nil {
+					return err
+				}
+				if err := t.act(ctx, forked, "push", nil); err != nil {
+					return err
+				}
+				return t.approvals(ctx, "pending", "void")
+			})
+		},
+		func() error {
+			return t.step("nothing of it runs yet", t.inPhase(ctx, forked, "awaiting_approval", 0))
+		},
+		func() error {
+			return t.step("maya says /ocp approve with the commit, and it begins", func() error {
+				head, err := t.awaited(ctx)
+				if err != nil {
+					return err
+				}
+				if err := t.comment(ctx, forked, "/ocp approve "+head); err != nil {
+					return err
+				}
+				return t.inPhase(ctx, forked, "installing", 20*time.Second)()
+			})
+		},
+		func() error {
+			return t.step("/ocp destroy takes it down", func() error {
+				if err := t.comment(ctx, forked, "/ocp destroy"); err != nil {
+					return err
+				}
+				return t.reaches(ctx, forked, "DESTROYED", 90*time.Second)()
+			})
+		},
+	)
+}
+
+// asked is an approval of the fork's cluster.
+type asked struct{ State, Head string }
+
+// asked lists what was asked for the fork's cluster, newest first.
+func (t *teller) asked(ctx context.Context) ([]asked, error) {
+	c, err := t.newest(ctx, forked)
+	if err != nil {
+		return nil, err
+	}
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("GET /api/v1/approvals: %d %s", status, raw)
+	}
+	var page struct{ Items []asked }
+	return page.Items, json.Unmarshal(raw, &page)
+}
+
+// awaited is the commit whose approval the fork's cluster waits for.
+func (t *teller) awaited(ctx context.Context) (head string, err error) {
+	all, err := t.asked(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 || all[0].State != "pending" {
+		return "", fmt.Errorf("nothing waits: %v", all)
+	}
+	return all[0].Head, nil
+}
+
+// approvals waits until the states of what was asked for the fork's cluster are these, newest first.
+func (t *teller) approvals(ctx context.Context, want ...string) error {
+	return until(ctx, 10*time.Second, func() error {
+		all, err := t.asked(ctx)
+		if err != nil {
+			return err
+		}
+		var states []string
+		for _, a := range all {
+			states = append(states, a.State)
+		}
+		if !slices.Equal(states, want) {
+			return fmt.Errorf("they are %v instead of %v", states, want)
+		}
+		return nil
+	})
+}

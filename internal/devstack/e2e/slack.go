@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/saml"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+)
+
+// slackAsks asks the door Slack's first question, once signed as Slack signs and once not.
+// https://docs.slack.dev/authentication/verifying-requests-from-slack
+func (t *teller) slackAsks(ctx context.Context) error {
+	const body = `{"type":"url_verification","challenge":"a-challenge"}`
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for _, try := range []struct {
+		signature string
+		status    int
+		says      string
+	}{
+		{slack.Sign(t.at.SlackSecret, stamp, body), http.StatusOK, "a-challenge"},
+		{"v0=00", http.StatusUnauthorized, ""},
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/slack", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Slack-Request-Timestamp", stamp)
+		req.Header.Set("X-Slack-Signature", try.signature)
+		resp, err := t.web.Do(req)
+		if err != nil {
+			return err
+		}
+		answer, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			return err
+		}
+		if resp.StatusCode != try.status || !strings.Contains(string(answer), try.says) {
+			return fmt.Errorf("answered %d %s instead of %d", resp.StatusCode, answer, try.status)
+		}
+	}
+	return nil
+}
+
+// aWordInSlack: what maya asks for on a pull request takes a platform admin's word. Rob, of another team, is told that there is
+// no such thing; ada, an auditor, that hers does not count; will says who he is and gives his.
+func (t *teller) aWordInSlack(ctx context.Context) error {
+	var c cluster
+	will, err := newBrowser()
+	if err != nil {
+		return err
+	}
+	hears := func(what, who, channel string, command func() string, words ...string) func() error {
+		return func() error {
+			return t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command(), words...); return err })
+		}
+	}
+	typed := func(text string) func() string { return func() string { return text } }
+	return all(
+		func() error {
+			return t.step("maya asks for more than four days on #44, and nothing begins", func() error {
+				if err := t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"); err != nil {
+					return err
+				}
+				if err := t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)(); err != nil {
+					return err
+				}
+				c, err = t.newest(ctx, spoken)
+				return err
+			})
+		},
+		hears("in Slack rob, of another team, finds nothing of it", "rob", slack.Clusters,
+			func() string { return "approve " + c.Name }, "There is no cluster", "that you may see"),
+		hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
+			func() string { return "approve " + c.Name + " fine" }, "platform admin", "yours is auditor"),
+		func() error { return t.unlinked(ctx, will) },
+		hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, typed("approvals"), "/ocp link"),
+		func() error {
+			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
+		},
+		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
+			typed("approvals"), "What waits for a word", "asked for by github:maya"),
+		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "begins now"),
+		func() error {
+			return t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
+		},
+		hears("/ocp status shows it", "will", slack.Clusters, func() string { return "status " + c.Name }, "is being created"),
+		func() error {
+			return t.step("maya takes it down, and it is DESTROYED", func() error {
+				if err := t.comment(ctx, spoken, "/ocp destroy"); err != nil {
+					return err
+				}
+				return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
+			})
+		},
+	)
+}
+
+var (
+	message = regexp.MustCompile(`(?s)<li class="box (\w+)">.*?<div class="words">(.*?)</div></li>`)
+	address = regexp.MustCompile(`href="([^"]*/links/[^"]+)"`)
+)
+
+// inSlack types a command as somebody and waits for the answer that holds the words, which it returns as HTML.
+func (t *teller) inSlack(ctx context.Context, who, channel, text string, words ...string) (answer string, err error) {
+	before, err := t.answers(ctx, who)
+	if err != nil {
+		return "", err
+	}
+	if err := t.post(ctx, t.at.Slack+"/playground/command", url.Values{"as": {who}, "channel": {channel}, "text": {text}}); err != nil {
+		return "", err
+	}
+	return answer, until(ctx, 10*time.Second, func() error {
+		now, err := t.answers(ctx, who)
+		if err != nil {
+			return err
+		}
+		if len(now) <= len(before) {
+			return fmt.Errorf("/ocp %s is not answered", text)
+		}
+		answer = now[0]
+		return contains(html.UnescapeString(answer), words...)
+	})
+}
+
+// answers are those that came back to somebody, the newest first; what was told at once is none.
+func (t *teller) answers(ctx context.Context, who string) (list []string, err error) {
+	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?as="+who, "")
+	for _, m := range message.FindAllStringSubmatch(string(raw), -1) {
+		if m[1] == "ephemeral" || m[1] == "direct" {
+			list = append(list, m[2])
+		}
+	}
+	return list, err
+}
+
+// unlinked takes back what an earlier story left: will signs in, and his account in Slack is nobody's.
+func (t *teller) unlinked(ctx context.Context, will *http.Client) error {
+	if err := saml.SignIn(ctx, will, t.at.Private, "will", "demo-will", "/me"); err != nil {
+		return err
+	}
+	account := url.Values{"account": {"slack:" + slack.Workspace + "/U0DEMOWILL"}}
+	if err := submit(ctx, will, t.at.Private+"/me/unlink", account); err != nil && !strings.HasSuffix(err.Error(), "404 Not Found") {
+		return err
+	}
+	return nil
+}
+
+// links has will link his account in Slack: he asks for the link there, and says yes where it leads.
+func (t *teller) links(ctx context.Context, will *http.Client) error {
+	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
+	if err != nil {
+		return err
+	}
+	at := address.FindStringSubmatch(answer)
+	if at == nil {
+		return fmt.Errorf("no link in %q", answer)
+	}
+	_, body, err := page(ctx, will, http.MethodPost, html.UnescapeString(at[1]))
+	if err != nil {
+		return err
+	}
+	return contains(body, "slack", slack.Workspace)
+}

@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+)
+
+// teller holds what the story remembers between its chapters.
+type teller struct {
+	at    Places
+	out   io.Writer
+	began time.Time
+	web   *http.Client // a browser that acts as maya
+}
+
+// open has the browser act as maya on GitHub and makes the story's pull requests open and bare, whatever an earlier story left.
+func (t *teller) open(ctx context.Context) error {
+	var err error
+	if t.web, err = newBrowser(); err != nil {
+		return err
+	}
+	if err := t.as(ctx, "maya"); err != nil {
+		return err
+	}
+	for _, n := range []int{labelled, timed, early, spoken, forked} {
+		if err := t.bare(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare takes a pull request back to open and without labels, and waits until no cluster of it is live.
+func (t *teller) bare(ctx context.Context, n int) error {
+	var pr struct {
+		State  string
+		Labels []struct{ Name string }
+	}
+	if err := t.get(ctx, t.at.GitHub+fmt.Sprintf("/repos/acme/shop/pulls/%d", n), &pr); err != nil {
+		return err
+	}
+	live, err := t.clusters(ctx, n, true)
+	if err != nil {
+		return err
+	}
+	if len(live) > 0 && pr.State == "open" {
+		if err := t.comment(ctx, n, "/ocp destroy"); err != nil {
+			return err
+		}
+	}
+	for _, l := range pr.Labels {
+		if err := t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}); err != nil {
+			return err
+		}
+	}
+	if err := until(ctx, 2*time.Minute, func() error {
+		live, err := t.clusters(ctx, n, true)
+		if err == nil && len(live) > 0 {
+			err = fmt.Errorf("pull request #%d still has %s, %s", n, live[0].Name, live[0].Status)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	if pr.State != "open" {
+		return t.act(ctx, n, "reopen", nil)
+	}
+	return nil
+}
+
+// as changes who the browser acts as.
+func (t *teller) as(ctx context.Context, login string) error {
+	return t.post(ctx, t.at.GitHub+"/playground/as", url.Values{"login": {login}})
+}
+
+// act submits one of the playground's forms on a pull request.
+func (t *teller) act(ctx context.Context, n int, what string, form url.Values) error {
+	return t.post(ctx, fmt.Sprintf("%s/playground/pulls/%d/%s", t.at.GitHub, n, what), form)
+}
+
+func (t *teller) comment(ctx context.Context, n int, body string) error {
+	return t.act(ctx, n, "comment", url.Values{"body": {body}})
+}
+
+func (t *teller) post(ctx context.Context, to string, form url.Values) error {
+	return submit(ctx, t.web, to, form)
+}
+
+// submit sends a form as a browser does, and goes where it leads.
+func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := browser.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if said := resp.Request.URL.Query().Get("said"); said != "" {
+		return fmt.Errorf("POST %s: %s", to, said)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("POST %s: %s", to, resp.Status)
+	}
+	return nil
+}
+
+func (t *teller) get(ctx context.Context, from string, into any) error {
+	raw, status, err := t.fetch(ctx, from, "")
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("GET %s: %d %s", from, status, raw)
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// fetch reads one address, with a bearer token when there is one.
+func (t *teller) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := t.web.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return raw, resp.StatusCode, err
+}
+
+// hook posts a webhook of our own, signed with the secret, and returns the status.
+func (t *teller) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-GitHub-Event", event)
+	req.Header.Set("X-GitHub-Delivery", delivery)
+	if secret != "" {
+		req.Header.Set("X-Hub-Signature-256", github.Sign(secret, body))
+	}
+	resp, err := t.web.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// cluster is what the story looks at in the API's answers.
+type cluster struct {
+	ClusterID, Name, Status, Phase, Why, APIURL, ConsoleURL, EndReason string
+	DestroyAt                                                          time.Time
+	PullRequest                                                        struct{ Number int }
+	Timeline                                                           []struct{ From, To string }
+	Proof                                                              []struct {
+		Clean     bool
+		Queries   []json.RawMessage
+		Leftovers []json.RawMessage
+	}
+}
+
+// clusters are a pull request's clusters, newest first; live: only those not released.
+func (t *teller) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
+	var page struct{ Items []cluster }
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("GET /api/v1/clusters: %d %s", status, raw)
+	}
+	if err := json.Unmarshal(raw, &page); err != nil {
+		return nil, err
+	}
+	var out []cluster
+	for _, c := range page.Items {
+		if c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// details is one cluster's full record.
+func (t *teller) details(ctx context.Context, id string) (c cluster, err error) {
+	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters/"+id, t.at.Requester)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("GET /api/v1/clusters/%s: %d %s", id, status, raw)
+	}
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(raw, &c)
+}
+
+// comments is the conversation of a pull request, oldest first.
+func (t *teller) comments(ctx context.Context, n int) ([]string, error) {
+	var list []struct{ Body string }
+	err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/issues/%d/comments?per_page=100", t.at.GitHub, n), &list)
+	var out []string
+	for _, c := range list {
+		out = append(out, c.Body)
+	}
+	return out, err
+}
+
+// left is what the stand-in cloud itself still counts of a cluster.
+func (t *teller) left(ctx context.Context, name string) (int, error) {
+	var list []json.RawMessage
+	err := t.get(ctx, t.at.AWS+"/_standin/resources?match="+url.QueryEscape(name), &list)
+	return len(list), err
+}

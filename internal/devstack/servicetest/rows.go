@@ -1,0 +1,100 @@
+package servicetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Rows are all rows of a database as they stood at a moment. Many things are tried on one database with them: what an act
+// changed is seen, and taken back.
+type Rows struct {
+	t       testing.TB
+	store   *store.Store
+	tables  []table
+	changed string            // asks which tables differ
+	counts  map[string]*int64 // where each sequence stood; nil: it was never asked
+}
+
+type table struct {
+	Name    string
+	Columns string // that can be written
+}
+
+// Keep remembers the rows as they stand, in a schema of their own.
+func Keep(t testing.TB, s *store.Store) *Rows {
+	t.Helper()
+	r := &Rows{t: t, store: s, counts: map[string]*int64{}}
+	r.exec(`CREATE SCHEMA kept`)
+	rows, err := s.Pool().Query(t.Context(), `
+		SELECT c.table_name, string_agg(quote_ident(c.column_name), ', ' ORDER BY c.ordinal_position)
+		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER' GROUP BY 1 ORDER BY 1`)
+	require.NoError(t, err)
+	r.tables, err = pgx.CollectRows(rows, pgx.RowToStructByPos[table])
+	require.NoError(t, err)
+	var differ []string
+	for _, of := range r.tables {
+		r.exec(`CREATE TABLE kept.%[1]s AS TABLE public.%[1]s`, of.Name)
+		differ = append(differ, fmt.Sprintf(`SELECT '%[1]s' WHERE EXISTS (TABLE public.%[1]s EXCEPT ALL TABLE kept.%[1]s)
+			OR (SELECT count(*) FROM public.%[1]s) <> (SELECT count(*) FROM kept.%[1]s)`, of.Name))
+	}
+	r.changed = strings.Join(differ, " UNION ALL ")
+	rows, err = s.Pool().Query(t.Context(), `SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'`)
+	require.NoError(t, err)
+	var name string
+	var last *int64
+	_, err = pgx.ForEachRow(rows, []any{&name, &last}, func() error {
+		r.counts[name] = last
+		return nil
+	})
+	require.NoError(t, err)
+	return r
+}
+
+// Changed lists the tables that hold other rows than they did.
+func (r *Rows) Changed() []string {
+	r.t.Helper()
+	rows, err := r.store.Pool().Query(r.t.Context(), r.changed)
+	require.NoError(r.t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(r.t, err)
+	slices.Sort(names)
+	return names
+}
+
+// Restore takes back what was changed in these tables. No trigger and no key stands in its way: the audit trail grows backwards
+// for nobody but a test.
+func (r *Rows) Restore(changed []string) {
+	r.t.Helper()
+	if len(changed) == 0 {
+		return
+	}
+	var sql strings.Builder
+	sql.WriteString("BEGIN; SET LOCAL session_replication_role = replica;")
+	for _, of := range r.tables {
+		if slices.Contains(changed, of.Name) {
+			fmt.Fprintf(&sql, `DELETE FROM public.%[1]s; INSERT INTO public.%[1]s (%[2]s) OVERRIDING SYSTEM VALUE SELECT %[2]s FROM kept.%[1]s;`, of.Name, of.Columns)
+		}
+	}
+	for name, last := range r.counts {
+		if last == nil {
+			fmt.Fprintf(&sql, `ALTER SEQUENCE public.%s RESTART;`, name)
+		} else {
+			fmt.Fprintf(&sql, `SELECT setval('public.%s', %d);`, name, *last)
+		}
+	}
+	r.exec("%s COMMIT", sql.String())
+}
+
+func (r *Rows) exec(sql string, args ...any) {
+	r.t.Helper()
+	_, err := r.store.Pool().Exec(r.t.Context(), fmt.Sprintf(sql, args...), pgx.QueryExecModeSimpleProtocol)
+	require.NoError(r.t, err)
+}

@@ -1,0 +1,324 @@
+package devstack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3"
+	"github.com/ocpctl/ocpctl/internal/devstack/saml"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
+)
+
+// The demo's fixed secrets. They are printed, and the server refuses them outside the demo.
+const (
+	WebhookSecret = "demo-github-webhook-secret"
+	SlackSecret   = "demo-slack-signing-secret"
+	SlackToken    = "demo-slack-bot-token"
+	AccessKey     = "AKIADEMO0000EXAMPLE1"
+	SecretKey     = "demo-secret-access-key"
+	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
+	Account       = "123456789012"
+	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may ask for clusters through the API
+	CLISecret     = "demo-cli-secret-access-key"
+	CLIUser       = "arn:aws:iam::" + Account + ":user/ocpctl-cli"
+	Bucket        = "cluster-ops-artifacts"
+)
+
+// Config says where a stack stands and how fast its time runs.
+type Config struct {
+	Dir      string // state; made when missing, continued when there
+	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
+	BasePort int    // first of twelve consecutive ports; 0: free ones
+	Fast     bool   // PostgreSQL does not wait for the disk, stand-ins keep nothing over a restart: tests only
+
+	Hour      time.Duration // how long an hour of a TTL lasts
+	Grace     time.Duration // after a PR closed or a label went
+	Pace      time.Duration // how long one of the installer's marks lasts
+	VerifyGap time.Duration // least time between two verification passes
+	Lease     time.Duration // a runner's lease
+	RetryBase time.Duration // wait after a failed attempt
+	LookAgain time.Duration // how soon a running cluster is looked at again
+
+	LeaseGrace time.Duration // after a lease ran out, before its runner counts as gone
+	Heartbeat  time.Duration // of a runner that has nothing to tell
+	WordsPace  time.Duration // least time between two changes on GitHub
+
+	Callers []aws.Caller // who has keys in the stand-in AWS beside the demo's own
+	Secrets Secrets      // what is not given is the demo's
+	Env     []string     // KEY=value, for the server and so for runners and installers, after the stack's own
+}
+
+// Secrets are what must never be seen outside. A test that looks for them gives its own.
+type Secrets struct {
+	Webhook, Slack string
+	SlackBot       string // token with which the bot speaks
+	Pull           string // pull secret, JSON
+	CloudKey       string // secret of AccessKey
+	RunnerKey      string // secret of RunnerKey
+}
+
+// Stack is a running stack.
+type Stack struct {
+	Config
+	Ports     Ports
+	PG        *postgres.Server
+	S3        *s3.Server
+	S3Cut     *Cut // between everybody and S3
+	Status    *Cut // between runners and the Status API
+	GitHubCut *Cut // between everybody and GitHub; its webhooks go another way
+	AWS       *aws.Server
+	GitHub    *github.Server
+	Slack     *slack.Server
+	OIDC      *oidc.Issuer
+	SAML      *saml.Provider
+	server    *process
+}
+
+// Start brings up the stand-ins and the server, in the order they need each other. On an error it stops what it started.
+func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
+	h = &Stack{Config: cfg.withDefaults()}
+	if h.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, err
+	}
+	if h.Bin, err = filepath.Abs(cfg.Bin); err != nil {
+		return nil, err
+	}
+	if h.Ports, err = choosePorts(cfg.BasePort); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Stop())
+			h = nil
+		}
+	}()
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"folders and secrets", h.layOut},
+		{"PostgreSQL", h.startPostgres},
+		{"S3", h.startS3},
+		{"the stand-in AWS", h.startAWS},
+		{"the OIDC issuer", h.startOIDC},
+		{"the identity provider", h.startSAML},
+		{"the stand-in GitHub", h.startGitHub},
+		{"the stand-in Slack", h.startSlack},
+		{"the line to the Status API", h.startStatus},
+		{"ocpctl-server", h.StartServer},
+	} {
+		if err := step.run(ctx); err != nil {
+			return h, fmt.Errorf("start %s: %w", step.name, err)
+		}
+	}
+	return h, nil
+}
+
+func (c Config) withDefaults() Config {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	set(&c.Hour, time.Hour)
+	set(&c.Grace, 15*time.Second)
+	set(&c.Pace, 400*time.Millisecond)
+	set(&c.VerifyGap, 2*time.Second)
+	set(&c.Lease, 20*time.Second)
+	set(&c.RetryBase, 2*time.Second)
+	set(&c.LookAgain, 2*time.Second)
+	set(&c.LeaseGrace, 5*time.Second)
+	set(&c.Heartbeat, time.Second)
+	set(&c.WordsPace, 10*time.Millisecond)
+	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
+	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
+	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
+	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
+	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
+	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
+	return c
+}
+
+func (h *Stack) startPostgres(ctx context.Context) (err error) {
+	h.PG, err = postgres.Start(ctx, postgres.Config{Dir: h.path("postgres"), Port: h.Ports.Postgres, Fast: h.Fast})
+	return err
+}
+
+// KillPostgres ends the database as the death of its machine's process would, with no time to say anything. What was
+// committed is there again after StartPostgres.
+func (h *Stack) KillPostgres() error { return h.PG.Kill() }
+
+// StartPostgres starts the database again on the same data and port.
+func (h *Stack) StartPostgres(ctx context.Context) error { return h.startPostgres(ctx) }
+
+// startS3 puts a line that can be cut between everybody and the server.
+func (h *Stack) startS3(ctx context.Context) (err error) {
+	h.S3, err = s3.Start(ctx, s3.Config{
+		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
+		Accounts: []s3.Account{{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := h.S3.KeepVersions(ctx, Bucket); err != nil {
+		return err
+	}
+	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
+	return err
+}
+
+// startStatus puts a line that can be cut between runners and the server; people's line stays whole.
+func (h *Stack) startStatus(context.Context) (err error) {
+	h.Status, err = StartCut(addr(h.Ports.Status), addr(h.Ports.Private))
+	return err
+}
+
+func (h *Stack) startAWS(ctx context.Context) (err error) {
+	h.AWS, err = aws.Start(ctx, aws.Config{
+		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
+		Callers: append([]aws.Caller{
+			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
+			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy},
+		}, h.Callers...),
+		Roles: []aws.Role{{Name: bucketRole, Policy: bucketPolicy}},
+	})
+	return err
+}
+
+// state is where a stand-in keeps what it must know after a restart; a fast stack is never restarted.
+func (h *Stack) state(name string) string {
+	if h.Fast {
+		return ""
+	}
+	return h.path(name)
+}
+
+// tombstone is how long the cloud tells of what is gone: the real one's hour, or long enough to mislead whoever does not
+// look at states and short enough for a stack through which hundreds of clusters go.
+func (h *Stack) tombstone() time.Duration {
+	if h.Fast {
+		return 20 * time.Second
+	}
+	return time.Hour
+}
+
+func (h *Stack) startOIDC(ctx context.Context) (err error) {
+	h.OIDC, err = oidc.Start(ctx, oidc.Config{Addr: addr(h.Ports.OIDC), Dir: h.path("oidc")})
+	if err != nil {
+		return err
+	}
+	return h.OIDC.WriteTokens(h.path("tokens"))
+}
+
+func (h *Stack) startSAML(ctx context.Context) (err error) {
+	h.SAML, err = saml.Start(ctx, saml.Config{Addr: addr(h.Ports.SAML), Dir: h.path("saml"), Home: h.PrivateURL()})
+	return err
+}
+
+// startGitHub puts a line that can be cut between everybody and the stand-in.
+func (h *Stack) startGitHub(ctx context.Context) (err error) {
+	h.GitHub, err = github.Start(ctx, github.Config{
+		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
+	})
+	if err != nil {
+		return err
+	}
+	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
+	return err
+}
+
+func (h *Stack) startSlack(ctx context.Context) (err error) {
+	h.Slack, err = slack.Start(ctx, slack.Config{
+		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
+		StatePath: h.state("slack.json"),
+	})
+	return err
+}
+
+// Stop ends everything politely: runners first, so that they can still tell the server, then the server, then the rest.
+func (h *Stack) Stop() error {
+	var errs []error
+	if h.server != nil {
+		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
+		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
+	}
+	if h.Status != nil {
+		errs = append(errs, h.Status.Stop())
+	}
+	if h.GitHubCut != nil {
+		errs = append(errs, h.GitHubCut.Stop())
+	}
+	if h.GitHub != nil {
+		errs = append(errs, h.GitHub.Stop())
+	}
+	if h.Slack != nil {
+		errs = append(errs, h.Slack.Stop())
+	}
+	if h.OIDC != nil {
+		errs = append(errs, h.OIDC.Stop())
+	}
+	if h.SAML != nil {
+		errs = append(errs, h.SAML.Stop())
+	}
+	if h.AWS != nil {
+		errs = append(errs, h.AWS.Stop())
+	}
+	if h.S3Cut != nil {
+		errs = append(errs, h.S3Cut.Stop())
+	}
+	if h.S3 != nil {
+		errs = append(errs, h.S3.Stop())
+	}
+	if h.PG != nil {
+		errs = append(errs, h.PG.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// PublicURL is the listener the internet sees.
+func (h *Stack) PublicURL() string { return "http://" + addr(h.Ports.Public) }
+
+// PrivateURL is the API's and the pages' listener.
+func (h *Stack) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
+
+// StatusURL is where runners find the Status API: the private listener, behind a line that can be cut.
+func (h *Stack) StatusURL() string { return "http://" + addr(h.Ports.Status) }
+
+// DatabaseURL is the server's database.
+func (h *Stack) DatabaseURL() string { return h.PG.URL("postgres") }
+
+// Places is what a story needs to know of the stack.
+func (h *Stack) Places() (e2e.Places, error) {
+	requester, err := h.Token("requester")
+	if err != nil {
+		return e2e.Places{}, err
+	}
+	auditor, err := h.Token("auditor")
+	return e2e.Places{
+		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), Slack: h.Slack.URL(), AWS: h.AWS.URL(),
+		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
+		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret,
+	}, err
+}
+
+// Token returns a bearer token of the issuer: "requester", "admin", "auditor", "github-actions" or "kubernetes".
+func (h *Stack) Token(who string) (string, error) {
+	raw, err := os.ReadFile(h.path("tokens", who+".jwt"))
+	return strings.TrimSpace(string(raw)), err
+}
+
+func (h *Stack) path(parts ...string) string {
+	return filepath.Join(append([]string{h.Dir}, parts...)...)
+}
