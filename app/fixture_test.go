@@ -144,14 +144,14 @@ type shelf = servicetest.Shelf
 // fixture is a service on a database of its own.
 type fixture struct {
 	*testing.T
-	url     string
-	store   *store.Store
-	service services
-	slash   *slash.Service
-	catalogue    catalogue.Catalogue
-	github  *people
-	shelf   shelf
-	clock   time.Time // updated_at of the next event
+	url       string
+	store     *store.Store
+	service   services
+	slash     *slash.Service
+	catalogue catalogue.Catalogue
+	github    *people
+	shelf     shelf
+	clock     time.Time // updated_at of the next event
 }
 
 // services are what requests of every source lead to but Slack's.

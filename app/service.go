@@ -71,8 +71,8 @@ type Keeper interface {
 // Config wires a service. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
 	Store        *store.Store
-	Catalogue         func() catalogue.Catalogue // the catalogue in force
-	Keeper       Keeper           // nil: the catalogue never changes
+	Catalogue    func() catalogue.Catalogue // the catalogue in force
+	Keeper       Keeper                     // nil: the catalogue never changes
 	Policy       policy.Settings
 	Repositories []Repository // which repositories may ask, and whose their clusters are; the first match counts
 	GitHub       GitHub
@@ -95,7 +95,7 @@ type Runs struct {
 // Service answers the doors. Safe for concurrent use.
 type Service struct {
 	store     *store.Store
-	catalogue      func() catalogue.Catalogue
+	catalogue func() catalogue.Catalogue
 	keeper    Keeper
 	policy    policy.Settings
 	repos     []Repository

@@ -30,9 +30,9 @@ var lives atomic.Int64
 // world is a repository with pull request 41, as GitHub would have it: whoever asks by a name of before is led to the present one.
 type world struct {
 	*rapid.T
-	h    *fixture
+	h       *fixture
 	service services
-	file string
+	file    string
 
 	mu    sync.Mutex
 	names []string // the last one is the present one

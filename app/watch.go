@@ -81,10 +81,10 @@ func mayWatch(p policy.Principal, refs []string) error {
 
 // watching is one watch.
 type watching struct {
-	service  *Service
-	ids   []string // none: all that live
-	view  View
-	shown map[string]look
+	service *Service
+	ids     []string // none: all that live
+	view    View
+	shown   map[string]look
 }
 
 // look is what a cluster looked like when it was shown.

@@ -51,7 +51,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs
 		return w.c.Store.EffectDone(ctx, e.ID, note)
 	})
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
-		w.c.waits(err, wait, "effect", e.Kind, "cause", e.Cause)
+		w.c.logWait(err, wait, "effect", e.Kind, "cause", e.Cause)
 		return river.JobSnooze(wait)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -68,7 +68,7 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 			return "", err
 		}
 	}
-	if err := c.ahead(ctx, e.Installation, false); err != nil {
+	if err := c.paceWrite(ctx, e.Installation, false); err != nil {
 		return "", err
 	}
 	switch e.Kind {

@@ -59,7 +59,7 @@ func (c *Controller) look(ctx context.Context, subscriber string) (newest int64,
 
 // show brings a place up to its cluster's version. done says that there is nothing to show there any more.
 func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.Row) (done bool, err error) {
-	if err := c.soon(ctx, sub, row); err != nil {
+	if err := c.delayEdit(ctx, sub, row); err != nil {
 		return false, err
 	}
 	what, err := c.render(ctx, sub, row)
@@ -68,7 +68,7 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 	}
 	external := sub.ExternalID
 	if what.hash != sub.ShownBody {
-		if err := c.ahead(ctx, sub.Installation, canWait(sub, row)); err != nil {
+		if err := c.paceWrite(ctx, sub.Installation, canWait(sub, row)); err != nil {
 			return false, err
 		}
 		sure, err := c.Store.Posting(ctx, sub.ID)
@@ -77,7 +77,7 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 		}
 		external, err = what.post(ctx, place{external, sure})
 		if errors.Is(err, github.ErrGone) {
-			if external, err = c.missing(ctx, sub, what); err == nil && external == 0 {
+			if external, err = c.replaceMissing(ctx, sub, what); err == nil && external == 0 {
 				return true, nil
 			}
 		}
@@ -92,11 +92,11 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 //
 // A check run nobody can delete: where one is gone GitHub lost it, and it is posted anew. A comment, or a deployment, a person
 // or their workflow took away, and would again: it is left alone from then on.
-func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
+func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
 	if sub.Kind == store.KindCheck {
 		return what.post(ctx, place{})
 	}
-	external, err = c.really(ctx, sub.Installation, sub.Repo, sub.Number, func(ctx context.Context) (int64, error) {
+	external, err = c.confirmGone(ctx, sub.Installation, sub.Repo, sub.Number, func(ctx context.Context) (int64, error) {
 		return what.post(ctx, place{id: sub.ExternalID})
 	})
 	if !errors.Is(err, github.ErrGone) {
@@ -108,7 +108,7 @@ func (c *Controller) missing(ctx context.Context, sub store.Subscriber, what sho
 
 // really posts again what was gone; that it is gone is believed after this. A repository that we cannot see any more hides all
 // that is in it, and for a moment GitHub may not know what was made just now: both are ruled out.
-func (c *Controller) really(ctx context.Context, installation int64, repo string, number int, post func(context.Context) (int64, error)) (external int64, err error) {
+func (c *Controller) confirmGone(ctx context.Context, installation int64, repo string, number int, post func(context.Context) (int64, error)) (external int64, err error) {
 	if _, err := c.GitHub.PullRequest(ctx, installation, repo, number); err != nil {
 		return 0, err
 	}

@@ -140,8 +140,8 @@ func (d *Service) countFor(ctx context.Context, scope profiles.Scope, key string
 // CatalogueState says which catalogue is in force and whether its files hold another.
 type CatalogueState struct {
 	catalogue.Status
-	Catalogue     catalogue.Catalogue
-	Embedded bool // it is the program's own and never changes
+	Catalogue catalogue.Catalogue
+	Embedded  bool // it is the program's own and never changes
 }
 
 // Catalogue says which catalogue is in force, since when, and what is wrong with the one that is not.

@@ -12,12 +12,12 @@ import (
 
 // Service answers them. Safe for concurrent use.
 type Service struct {
-	core   *app.Service
-	store  *store.Store
-	catalogue   func() catalogue.Catalogue
-	keeper app.Keeper
-	github app.GitHub
-	since  time.Time
+	core      *app.Service
+	store     *store.Store
+	catalogue func() catalogue.Catalogue
+	keeper    app.Keeper
+	github    app.GitHub
+	since     time.Time
 }
 
 // New wires a Service with the configuration that the core was wired with.

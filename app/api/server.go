@@ -32,7 +32,7 @@ import (
 
 // Config wires the private door.
 type Config struct {
-	App        *app.Service
+	App         *app.Service
 	Admin       *admin.Service
 	Credentials *credentials.Service
 	Store       *store.Store // the Status API, readiness and metrics

@@ -19,7 +19,7 @@ type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
 	store       *store.Store
-	catalogue        func() catalogue.Catalogue
+	catalogue   func() catalogue.Catalogue
 	policy      policy.Settings
 	github      app.GitHub
 	ui          string

@@ -14,8 +14,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -61,9 +61,9 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 
 // till is a service on a clock that the test dictates.
 type till struct {
-	store *store.Store
-	service  *app.Service
-	at    atomic.Int64 // in microseconds
+	store   *store.Store
+	service *app.Service
+	at      atomic.Int64 // in microseconds
 }
 
 func (h *till) now() time.Time       { return time.UnixMicro(h.at.Load()).UTC() }

@@ -34,7 +34,7 @@ var assets embed.FS
 
 // Config wires the pages.
 type Config struct {
-	App        *app.Service
+	App         *app.Service
 	Admin       *admin.Service
 	Credentials *credentials.Service
 	Auth        *auth.Verifier

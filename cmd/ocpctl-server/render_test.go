@@ -59,9 +59,9 @@ func TestASampleRequestBecomesAnInstallConfigWithoutSecrets(t *testing.T) {
 }
 
 func TestTheReadmesRequestIsRendered(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/render-install-config.md")
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(readme), "```json\n")
+	_, rest, found := strings.Cut(string(page), "```json\n")
 	require.True(t, found)
 	request, _, found := strings.Cut(rest, "```")
 	require.True(t, found)

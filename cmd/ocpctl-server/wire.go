@@ -25,14 +25,14 @@ const tokenLife = time.Hour
 
 // server is what was wired: listeners and workers, each present if a role needs it.
 type server struct {
-	log     *slog.Logger
-	store   *store.Store
-	catalogue    *catalogue.Live                  // nil where nothing is judged
-	reload  time.Duration               // how often the catalogue is looked at
-	people  func(context.Context) error // keeps whom the catalogue links
-	public  *http.Server
-	private *http.Server
-	workers *river.Client[pgx.Tx]
+	log       *slog.Logger
+	store     *store.Store
+	catalogue *catalogue.Live             // nil where nothing is judged
+	reload    time.Duration               // how often the catalogue is looked at
+	people    func(context.Context) error // keeps whom the catalogue links
+	public    *http.Server
+	private   *http.Server
+	workers   *river.Client[pgx.Tx]
 }
 
 // wire builds the roles' parts by hand. A part that a role does not need is not built, so its credentials need not be there.
@@ -95,12 +95,12 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 
 // inner is what the roles api and worker share.
 type inner struct {
-	cfg    config
-	log    *slog.Logger
-	store  *store.Store
-	catalogue   *catalogue.Live
-	bucket *artifacts.Store
-	signer *token.Signer
+	cfg       config
+	log       *slog.Logger
+	store     *store.Store
+	catalogue *catalogue.Live
+	bucket    *artifacts.Store
+	signer    *token.Signer
 
 	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
 }

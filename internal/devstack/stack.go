@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
-	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
 )
 
 // The demo's fixed secrets. They are printed, and the server refuses them outside the demo.

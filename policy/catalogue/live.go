@@ -25,8 +25,8 @@ type Live struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	catalogue   atomic.Pointer[Catalogue]
-	status atomic.Pointer[Status]
+	catalogue atomic.Pointer[Catalogue]
+	status    atomic.Pointer[Status]
 
 	mu    sync.Mutex // held while the files are read, so that the newest reading wins
 	tried string     // hash of the files last judged

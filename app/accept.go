@@ -21,9 +21,9 @@ import (
 // wish is a cluster somebody asked for, before policy judged it.
 type ClusterRequest struct {
 	Request   policy.Request
-	catalogue      catalogue.Catalogue      // that judges it, the same from beginning to end
-	Notes     []policy.Check // what a person should know beside what policy says
-	sshKey    string         // public, for the nodes; empty: the installation's
+	catalogue catalogue.Catalogue // that judges it, the same from beginning to end
+	Notes     []policy.Check      // what a person should know beside what policy says
+	sshKey    string              // public, for the nodes; empty: the installation's
 	PR        store.PullRequest
 	AskedAt   time.Time      // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
 	Actor     string         // login

@@ -12,7 +12,6 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -32,7 +31,7 @@ func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishAr
 	case newest > job.Args.Version:
 		return nil
 	}
-	w.c.waits(err, wait, "subscriber", job.Args.Subscriber, "effect", "publish")
+	w.c.logWait(err, wait, "subscriber", job.Args.Subscriber, "effect", "publish")
 	return river.JobSnooze(wait)
 }
 
@@ -53,7 +52,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 	}
 	err = post(ctx, reply)
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
-		w.c.waits(err, wait, "effect", "reply")
+		w.c.logWait(err, wait, "effect", "reply")
 		return river.JobSnooze(wait)
 	}
 	if err != nil {
@@ -64,7 +63,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 
 // onGitHub posts an answer on a pull request. The marker in it keeps a crash between posting and remembering from posting it twice.
 func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
-	if err := c.ahead(ctx, r.Installation, false); err != nil {
+	if err := c.paceWrite(ctx, r.Installation, false); err != nil {
 		return err
 	}
 	if r.Thread != "" {
@@ -102,7 +101,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		}
 		id, err := post(ctx)
 		if errors.Is(err, github.ErrGone) {
-			id, err = c.really(ctx, all[i].Installation, all[i].Repo, all[i].Number, post)
+			id, err = c.confirmGone(ctx, all[i].Installation, all[i].Repo, all[i].Number, post)
 		}
 		gone := external != 0 && errors.Is(err, github.ErrGone)
 		if gone {
@@ -130,46 +129,6 @@ func (c *Controller) answer(ctx context.Context, r store.Reply, external int64, 
 	return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 		Installation: r.Installation, Repo: r.Repo, Number: r.Number, ExternalID: external, Marker: marker,
 	}, body)
-}
-
-// Words that GitHub or Slack refuses wait first this long, and at most that long.
-const (
-	refusedPause    = 10 * time.Minute
-	refusedPauseMax = time.Hour
-)
-
-// pause says whether words have to wait, and how long: for their turn, for the end of a rate limit, or for a person, where
-// GitHub or Slack will refuse until somebody changes something (a locked conversation, a right taken from the App, a revoked
-// token). The longer a job has waited for a person the longer it goes on to wait. Any other error is River's to retry.
-func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paused bool) {
-	var turn later
-	var limited github.RateLimited
-	var late slack.RateLimited
-	switch {
-	case errors.As(err, &turn):
-		return turn.wait, true
-	case errors.As(err, &limited):
-		return max(limited.RetryAfter, time.Second), true
-	case errors.As(err, &late):
-		return max(late.RetryAfter, time.Second), true
-	case errors.Is(err, slack.ErrRefused), refused(err):
-		return min(max(c.Now().Sub(since), refusedPause), refusedPauseMax), true
-	}
-	return 0, false
-}
-
-// refused says that GitHub understood and will not until a person changes something.
-func refused(err error) bool {
-	return errors.Is(err, github.ErrRefused) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrNotFile)
-}
-
-// waits logs why words wait, but for those that wait for their turn, which is no news.
-func (c *Controller) waits(err error, wait time.Duration, about ...any) {
-	var turn later
-	var limited github.RateLimited
-	if !errors.As(err, &turn) && !(errors.As(err, &limited) && limited.Spread) {
-		c.Log.Warn("words wait", append(about, "wait", wait, "err", err)...)
-	}
 }
 
 func hashOf(parts ...string) string {

@@ -27,7 +27,7 @@ func (l later) Error() string { return fmt.Sprintf("not yet its turn, again in %
 
 // ahead is later where an installation's next write is far off. It is asked before the wire is: what is read there for a
 // write that then has to wait counts towards another limit of GitHub's, and hundreds who wait would use that up in minutes.
-func (c *Controller) ahead(ctx context.Context, installation int64, canWait bool) error {
+func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait bool) error {
 	wait, err := c.Store.PaceAhead(ctx, installation, c.Pace, canWait)
 	near := nearTurn
 	if canWait {
@@ -52,7 +52,7 @@ func canWait(sub store.Subscriber, row store.Row) bool {
 
 // soon is later where a place told of progress a moment ago: the last words there are to be read first. What changed
 // meanwhile is one write.
-func (c *Controller) soon(ctx context.Context, sub store.Subscriber, row store.Row) error {
+func (c *Controller) delayEdit(ctx context.Context, sub store.Subscriber, row store.Row) error {
 	if !canWait(sub, row) || sub.ShownAt == nil {
 		return nil
 	}
