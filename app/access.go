@@ -36,12 +36,12 @@ func (d *Service) Allowed(ctx context.Context, p policy.Principal, ref string, a
 	case access == "":
 		return store.Row{}, unseen(p, ref)
 	case opens(act) && !MayOpen(p, row):
-		return store.Row{}, Fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, so its credentials are for platform admins of every team alone. "+
+		return store.Row{}, Fail(Denied, "The credentials of %s give access to the control plane's own cloud keys, so only platform admins of every team may use them. "+
 			"Ask one of them, or create a cluster of another profile.", row.Name)
 	case p.May(act, row.Team), forUsers(act) && access == store.AccessUse:
 		return row, nil
 	case forUsers(act) && !p.May(policy.ActSee, row.Team):
-		return store.Row{}, Fail(Denied, "%s is shown to you, and not for use. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
+		return store.Row{}, Fail(Denied, "%s is shared with you to see it, not to use it. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
 	}
 	return store.Row{}, denied(p, act, row)
 }
@@ -148,16 +148,16 @@ func unseen(p policy.Principal, ref string) error {
 }
 
 func seatless() error {
-	return Fail(Denied, "You are known, but have no role here: no identity of this installation's catalogue matches what you signed in with. "+
+	return Fail(Denied, "You are signed in but have no role: no identity of the catalogue matches your account. "+
 		"Ask a platform admin for a role in your team.")
 }
 
 // doing is what an act is called in a sentence.
 var ActWords = map[policy.Act]string{
 	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
-	policy.ActRefresh: "have its add-ons refreshed",
-	policy.ActRetry:   "bring its next teardown forward", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
-	policy.ActTransfer: "give it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActLogBundle: "download its log bundle",
+	policy.ActRefresh: "refresh its add-ons",
+	policy.ActRetry:   "retry its teardown", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
+	policy.ActTransfer: "transfer it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActLogBundle: "download its log bundle",
 	policy.ActBreakGlass: "ask for its kubeadmin password",
 }
 
@@ -167,7 +167,7 @@ func denied(p policy.Principal, act policy.Act, row store.Row) error {
 	if !slices.Contains(policy.RolesFor(act), policy.Requester) {
 		ask = "a platform admin"
 	}
-	return Fail(Denied, "%s is team %s's, and to %s takes the role %s there; %s. Ask %s.",
+	return Fail(Denied, "%s belongs to team %s. To %s you need the role %s there; %s. Ask %s.",
 		row.Name, row.Team, ActWords[act], RoleWords(policy.RolesFor(act)), OwnRole(p, row.Team), ask)
 }
 
@@ -200,8 +200,8 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return seatless()
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
-		return Fail(Denied, "To %s takes the role %s in every team, because it shows or changes everybody's; you have it in some. Ask a platform admin of every team.",
+		return Fail(Denied, "To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
 			what, RoleWords(policy.RolesFor(act)))
 	}
-	return Fail(Denied, "To %s takes the role %s; yours is %s. Ask a platform admin.", what, RoleWords(policy.RolesFor(act)), plainly(p.Role()))
+	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, RoleWords(policy.RolesFor(act)), plainly(p.Role()))
 }

@@ -39,7 +39,7 @@ func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 		return proof, fmt.Errorf("look for the account of %s: %w", by.ID, err)
 	}
 	if account.Number != number {
-		why := "account " + account.Number + " bore this name then, and account " + number + " bears it now"
+		why := "account " + account.Number + " had this name then, and account " + number + " has it now"
 		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Deed{Actor: by.ID, Door: string(door), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)

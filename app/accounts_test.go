@@ -99,7 +99,7 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	require.True(t, h.seated(service, 2, 77, "ada"))
 
 	require.False(t, h.seated(service, 3, 99, "ada"), "another account of the same name")
-	require.Equal(t, []string{"account 77 bore this name then, and account 99 bears it now"},
+	require.Equal(t, []string{"account 77 had this name then, and account 99 has it now"},
 		h.query(`SELECT metadata->>'why' FROM audit_events WHERE action = 'account_unlinked'`))
 	accounts, err := service.Accounts(t.Context(), ada)
 	require.NoError(t, err)

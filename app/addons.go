@@ -56,9 +56,9 @@ func (d *Service) RefreshFor(ctx context.Context, p policy.Principal, ref, cause
 func unrefreshable(row store.Row) string {
 	switch {
 	case len(row.Addons) == 0:
-		return fmt.Sprintf("%s was accepted without add-ons, and what a cluster was accepted with never changes. Name those it needs in its repository's file, and have a new one made.", row.Name)
+		return fmt.Sprintf("%s was created without add-ons, and the add-ons of a cluster cannot be changed. Add them to the repository's file, and create a new cluster.", row.Name)
 	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
-		return fmt.Sprintf("%s is %s (%s); its add-ons are brought anew once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
+		return fmt.Sprintf("%s is %s (%s). Add-ons can be refreshed only while the cluster is READY.", row.Name, row.Status, row.Phase)
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 	require.Contains(t, h.pushed("a"), "is kept as it is: it is not ready (pending)")
 	require.Zero(t, h.only().AddonsWanted, "its install brings them")
 	h.usable()
-	require.Contains(t, h.pushed("b"), "gets its add-ons anew: bbbbbbb was pushed, and the repository's file says refresh (job job_")
+	require.Contains(t, h.pushed("b"), "its add-ons are applied again: bbbbbbb was pushed, and the repository's file says refresh (job job_")
 	h.pushed("b")
 	row := h.only()
 	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.AddonsWanted, row.AddonsDone, row.Status, row.Wish})
@@ -57,13 +57,13 @@ func TestACommentRefreshesOnceHoweverOftenItIsRead(t *testing.T) {
 	h.file("addons: [pr-namespace]\n")
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp refresh")
-	require.Contains(t, h.replies()[len(h.replies())-1], "brought anew once it is READY")
+	require.Contains(t, h.replies()[len(h.replies())-1], "can be refreshed only while the cluster is READY")
 	h.usable()
 	for range 2 {
 		h.comment(2, "will", "/ocp refresh")
 	}
 	require.Equal(t, 1, h.only().AddonsWanted)
-	require.Contains(t, h.replies()[len(h.replies())-1], "gets its add-ons anew: pr-namespace (job `job_")
+	require.Contains(t, h.replies()[len(h.replies())-1], "are being applied again: pr-namespace (job `job_")
 	h.comment(3, "rita", "/ocp refresh")
 	require.Equal(t, 1, h.only().AddonsWanted, "who may only read may not")
 }
@@ -103,11 +103,11 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	id := h.only().ID
 	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Door: policy.DoorAPI}
 	_, _, err := h.service.Refresh(t.Context(), maya, id, deed)
-	require.ErrorContains(t, err, "its add-ons are brought anew once it is READY")
+	require.ErrorContains(t, err, "Add-ons can be refreshed only while the cluster is READY")
 	h.usable()
 	_, _, err = h.service.Refresh(t.Context(), policy.As("github:ada", "ada", policy.Auditor, "platform"), id, deed)
 	require.Equal(t, app.Denied, app.KindOf(err))
-	require.ErrorContains(t, err, "to have its add-ons refreshed takes the role")
+	require.ErrorContains(t, err, "To refresh its add-ons you need the role")
 	row, job, err := h.service.Refresh(t.Context(), maya, id, deed)
 	require.NoError(t, err)
 	again, same, err := h.service.Refresh(t.Context(), maya, id, deed)
@@ -118,7 +118,7 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	require.NoError(t, err)
 	why, err := h.service.Explain(t.Context(), maya, id)
 	require.NoError(t, err)
-	require.Contains(t, why.Why, "Its add-ons are being brought anew: pr-namespace.")
+	require.Contains(t, why.Why, "Its add-ons are being refreshed: pr-namespace.")
 	require.Contains(t, why.Why, "Its add-on pr-namespace is missing (NotReady): it never came")
-	require.Contains(t, why.Next, "Have its add-ons brought anew: ocpctl refresh "+row.Name)
+	require.Contains(t, why.Next, "Refresh its add-ons: ocpctl refresh "+row.Name)
 }

@@ -94,9 +94,9 @@ func (d *Service) VoteBy(ctx context.Context, p policy.Principal, id string, app
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
 	case errors.Is(err, store.ErrStale):
-		return Approval{}, Fail(Conflict, "The pull request moved on since it was asked for, so this vote would be for something else. Look at the list of approvals for the one of the present head.")
+		return Approval{}, Fail(Conflict, "The pull request has a newer commit, so this approval is void. The list of approvals shows the one for the newest commit.")
 	case errors.Is(err, store.ErrConflict):
-		return Approval{}, Fail(Conflict, "This approval waits no longer, or you voted already. Look at it again.")
+		return Approval{}, Fail(Conflict, "This approval is no longer pending, or you have already voted.")
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
@@ -108,16 +108,16 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, "Here the word of %s of team %s counts; %s. Ask one of them.", voterWords(a.ByRole), a.Team, OwnRole(p, a.Team))
+		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterWords(a.ByRole), a.Team, OwnRole(p, a.Team))
 	case a.State != store.ApprovalPending:
-		return Fail(Conflict, "This approval is %s%s; nothing waits for a word any more.", a.State, because(a.DecidedWhy))
+		return Fail(Conflict, "This approval is %s%s and no longer pending.", a.State, because(a.DecidedWhy))
 	case voted:
-		return Fail(Conflict, "You voted already. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs)
+		return Fail(Conflict, "You have already voted. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs)
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
 	case a.Kind == store.ApproveKubeadmin && !d.mayGrantPassword(p, a):
-		return Fail(Denied, "Whoever is admin of %s can read the control plane's own cloud keys in it, and you may not open it yourself. "+
-			"A look at its password is for platform admins of every team to grant. Ask one of them.", a.ClusterName)
+		return Fail(Denied, "The credentials of %s give access to the control plane's own cloud keys, and you may not use them yourself. "+
+			"Only a platform admin of every team can approve this. Ask one of them.", a.ClusterName)
 	}
 	return nil
 }
@@ -166,10 +166,10 @@ func because(why string) string {
 
 func ownRequest(a store.Approval) error {
 	if a.Kind == store.ApproveKubeadmin {
-		return Fail(Denied, "You asked for it yourself, and a password is for another platform admin to grant. Ask one.")
+		return Fail(Denied, "You requested this yourself, so another platform admin has to approve it.")
 	}
 	if a.Needs == 1 {
-		return Fail(Denied, "You asked for it yourself, and it needs somebody else's approval. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
+		return Fail(Denied, "You requested this yourself, so somebody else has to approve it. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
 	}
-	return Fail(Denied, "You asked for it yourself, and it needs %d others. Ask them.", a.Needs)
+	return Fail(Denied, "You requested this yourself; it needs the approval of %d others.", a.Needs)
 }

@@ -101,7 +101,7 @@ func TestACommentApprovesACommitThatWasKnownBeforeItWasWritten(t *testing.T) {
 		h, asked := asking(t)
 		h.push(asked.Add(time.Minute)) // its webhook is lost
 		said := h.approves(1, asked.Add(time.Hour), "/ocp approve")
-		require.Contains(t, said, "moved on to `bbbbbbb`")
+		require.Contains(t, said, "now at `bbbbbbb`")
 		require.Contains(t, said, "`/ocp approve "+headB+"`")
 		require.Equal(t, headB, h.waitsFor())
 		require.Contains(t, h.approves(2, asked.Add(time.Hour+time.Second), "/ocp approve"), "at `bbbbbbb`", "it is heard of now")
@@ -134,7 +134,7 @@ func TestAnApprovalMayNameItsCommit(t *testing.T) {
 		"the whole of one that is unheard of":     {headB, true, time.Hour, "at `bbbbbbb`", true},
 		"the one that was there before":           {headA, true, time.Hour, "is at `bbbbbbb` and not at `" + headA + "`", false},
 		"none":                                    {"0123456789abcdef", false, time.Minute, "is at `6dcb09b` and not at `0123456789abcdef`", false},
-		"of another profile":                      {"aws-standard " + headA, false, time.Minute, "nothing of this pull request waits", false},
+		"of another profile":                      {"aws-standard " + headA, false, time.Minute, "nothing in this pull request waits", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, asked := asking(t)
@@ -152,7 +152,7 @@ func TestALateCommentApprovesNothingThatWasAskedForSince(t *testing.T) {
 	h, asked := asking(t)
 	h.comment(1, "will", "/ocp create aws-standard")
 	require.Len(t, h.clusters(), 2)
-	require.Contains(t, h.approves(2, asked.Add(time.Second), "/ocp approve"), "was not known to wait for approval of `6dcb09b` before you wrote that")
+	require.Contains(t, h.approves(2, asked.Add(time.Second), "/ocp approve"), "did not wait for an approval of `6dcb09b` yet when you wrote this")
 	for _, row := range h.clusters() {
 		require.True(t, row.NeedsApproval, "not even what it may have meant: that is for its author to say")
 	}
@@ -183,9 +183,9 @@ func TestTheApproveButtonIsForTheCommitOfItsCheck(t *testing.T) {
 	t.Run("the present one", func(t *testing.T) {
 		h, _ := asking(t)
 		h.clickApprove("d1", "rita", headA)
-		require.Contains(t, h.lastReply(), "takes write")
+		require.Contains(t, h.lastReply(), "write is needed")
 		h.clickApprove("d2", "will", headA)
-		require.Contains(t, h.lastReply(), "the word of a platform admin of team platform counts")
+		require.Contains(t, h.lastReply(), "Only a platform admin of team platform can approve this")
 		for _, head := range []string{"", headA[:7], headA + "0", "main"} {
 			require.Contains(t, h.clickApprove("odd"+head, "maya", head), "names no commit")
 		}

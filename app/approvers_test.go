@@ -29,7 +29,7 @@ func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 			if self {
 				continue
 			}
-			require.Contains(t, h.lastReply(), "You asked for it yourself, and it needs somebody else's approval.")
+			require.Contains(t, h.lastReply(), "You requested this yourself, so somebody else has to approve it.")
 			h.github.permission["paul"] = "write"
 			h.comment(2, "paul", "/ocp approve")
 			require.Equal(t, by == "platform_admin", h.only().NeedsApproval, "the other has to have the role")
@@ -72,8 +72,8 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 				return
 			}
 			require.Equal(t, app.Denied, app.KindOf(err))
-			require.ErrorContains(t, err, "for platform admins of every team to grant")
-			require.Contains(t, seen.WhyNot, "for platform admins of every team to grant")
+			require.ErrorContains(t, err, "Only a platform admin of every team can approve this")
+			require.Contains(t, seen.WhyNot, "Only a platform admin of every team can approve this")
 			_, err = h.service.Vote(t.Context(), boss, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			require.Equal(t, app.Denied, app.KindOf(err), "who asked never")
 			_, err = h.service.Vote(t.Context(), chief, asked.ID, true, app.Deed{Door: policy.DoorAPI})

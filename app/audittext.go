@@ -37,7 +37,7 @@ type change struct {
 }
 
 // counted are the lines whose change is a number, by their action.
-var counted = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d agreed, before it was %s"}
+var counted = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d approvals, %s before"}
 
 // changedTo reads the change, whatever kind of line it is.
 func changedTo(action string, meta json.RawMessage, why string) string {
@@ -58,7 +58,7 @@ func changedTo(action string, meta json.RawMessage, why string) string {
 	}
 	switch {
 	case after.Team != "":
-		return fmt.Sprintf("from team %s to team %s, for which %s answers", before.Team, after.Team, after.Owner)
+		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner)
 	case after.With != "":
 		return fmt.Sprintf("with %s %s, to %s it", after.Kind, after.With, after.Access)
 	case before.With != "":
@@ -91,9 +91,9 @@ func (c change) ends(why string) string {
 	case because == "":
 		return ""
 	case c.At == nil && why != "":
-		return why + ", so it goes on"
+		return why + ", so it does not end"
 	case c.At == nil:
-		return "no longer so: " + because
+		return "it no longer ends because " + because
 	}
 	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, because), chatops.Time(*c.At))
 }

@@ -16,10 +16,10 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 		`{"end":"hold","at":"2025-03-01T16:00:00Z","before":null}`:        "until 2025-03-01 16:00:00 UTC",
 		`{"end":"hold","after":null,"before":"2025-03-01T16:00:00Z"}`:     "",
 		`{"end":"pr_closed","at":"2025-03-01T13:00:00Z"}`:                 "the pull request was closed, so it ends at 2025-03-01 13:00:00 UTC",
-		`{"end":"label_removed"}`:                                         "no longer so: its label was removed",
+		`{"end":"label_removed"}`:                                         "it no longer ends because its label was removed",
 		`{"after":{"kind":"team","with":"pay","access":"use"}}`:           "with team pay, to use it",
 		`{"before":{"kind":"team","with":"pay","access":"use"}}`:          "with team pay no longer",
-		`{"before":{"team":"a"},"after":{"team":"b","owner":"rob"}}`:      "from team a to team b, for which rob answers",
+		`{"before":{"team":"a"},"after":{"team":"b","owner":"rob"}}`:      "from team a to team b, owner rob",
 		`{"before":"present","after":"absent"}`:                           "",
 		`{"after":{"kind":"account","account":"github:will"},"end":null}`: "",
 		`{"end":7}`:    "",
@@ -37,6 +37,6 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 	merged := store.Event{Why: "the pull request was merged", Meta: json.RawMessage(`{"end":"pr_closed","at":"2025-03-01T16:00:00Z"}`)}
 	require.Equal(t, "the pull request was merged, so it ends at 2025-03-01 16:00:00 UTC", Told(merged), "it is said once")
 	back := store.Event{Why: "the App is there again", Meta: json.RawMessage(`{"end":"pr_closed"}`)}
-	require.Equal(t, "the App is there again, so it goes on", Told(back))
+	require.Equal(t, "the App is there again, so it does not end", Told(back))
 	require.Empty(t, Told(store.Event{Actor: "saml:maya", Why: "saml:maya asked for it"}), "who it was stands beside")
 }

@@ -38,7 +38,7 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	require.Contains(t, h.replies()[1], "being destroyed")
 
 	h.comment(4, "will", "/ocp destroy")
-	require.Contains(t, h.replies()[2], "already going")
+	require.Contains(t, h.replies()[2], "already being destroyed")
 	h.comment(5, "will", "/ocp extend 1h")
 	require.Contains(t, h.replies()[3], "cannot be extended")
 }
@@ -94,7 +94,7 @@ func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
 	h.comment(2, "will", "/ocp extend 1000h")
 	row := h.only()
 	require.Equal(t, row.Ends.Max, row.Ends.TTL)
-	require.Contains(t, h.replies()[0], "as far as the profile")
+	require.Contains(t, h.replies()[0], "is the maximum of profile")
 	h.comment(3, "will", "/ocp extend 4h")
 	require.Contains(t, h.replies()[1], "as before", "nothing moved, and no words say that it did")
 }

@@ -157,8 +157,8 @@ const noneOfTheirs = "-"
 // cutForShow is said of a key that ends in dots, as documentation prints them; see docs/adr/0014.
 var cutForShow = policy.Check{
 	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
-	Words: "The ssh public key is cut for show, so it was left out: no machine would let anybody in with it. The nodes get the installation's key.",
-	Next:  "Ask with the whole line of a .pub file to get in with a key of your own.",
+	Words: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.",
+	Next:  "To use a key of your own, send the whole line of a .pub file.",
 }
 
 // Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
@@ -171,7 +171,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: "The request cannot be granted as it stands.", Fields: fewest(wrong, mostProblems)}
+	return &Error{Kind: Invalid, Message: "The request cannot be accepted.", Fields: fewest(wrong, mostProblems)}
 }
 
 func unreadable(wrong []Field) bool {

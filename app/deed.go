@@ -51,7 +51,7 @@ func CheckReason(d Deed, required bool) (Deed, error) {
 		return d, nil
 	}
 	if d.Why == "" || len(d.Why) > maxReason {
-		return d, &Error{Kind: Invalid, Message: "Say why, for the audit trail.", Fields: []Field{
+		return d, &Error{Kind: Invalid, Message: "Add a reason for the audit trail.", Fields: []Field{
 			{Name: "reason", Detail: fmt.Sprintf("it has %d bytes", len(d.Why)), Accept: []string{fmt.Sprintf("1 to %d bytes", maxReason)}},
 		}}
 	}
@@ -80,7 +80,7 @@ func (d *Service) after(ctx context.Context, row store.Row, err error, contradic
 }
 
 func stale(row store.Row) error {
-	return Fail(Stale, "%s changed since you looked at it; nothing was done. Look again, and ask again with what you see then.", row.Name)
+	return Fail(Stale, "%s has changed since you last saw it, and nothing was done. Load it again and repeat the request.", row.Name)
 }
 
 // wanted refuses what makes no sense for a cluster that is going.
@@ -91,7 +91,7 @@ func wantedStill(row store.Row, what string) error {
 	case row.Wish == lifecycle.Present:
 		return nil
 	}
-	return Fail(Conflict, "%s is already going (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+	return Fail(Conflict, "%s is already being destroyed (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
 }
 
 // IsGone says that nothing is left of a cluster.
@@ -99,7 +99,7 @@ func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
 
 // GoneSince says since when nothing is left of a cluster that is gone.
 func GoneSince(row store.Row) string {
-	return fmt.Sprintf("%s is gone: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
+	return fmt.Sprintf("%s is destroyed: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
 }
 
 // Destroying says what came of asking for a cluster to be destroyed.
@@ -107,5 +107,5 @@ func Destroying(row store.Row) string {
 	if IsGone(row) {
 		return GoneSince(row)
 	}
-	return row.Name + " is being taken down. It is called destroyed once a count of our own, taken twice, found nothing left."
+	return row.Name + " is being destroyed. It counts as destroyed after two counts in a row find nothing left."
 }

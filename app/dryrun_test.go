@@ -70,7 +70,7 @@ func TestACommentCanBeADryRun(t *testing.T) {
 	}
 	before := h.kept()
 	words := said(1, "/ocp create aws-standard --dry-run --ttl 8h")
-	require.Contains(t, words, "this was a dry run, so nothing was created")
+	require.Contains(t, words, "this was a dry run: nothing was created")
 	require.Contains(t, words, "profile `aws-standard`")
 	require.Contains(t, words, "for 8h")
 	require.Contains(t, said(2, "/ocp create --dry-run --region mars-1"), "mars-1")

@@ -76,18 +76,18 @@ func whys(row store.Row) []string {
 		}
 	}
 	live := row.Phase != lifecycle.Released
-	add(row.Wish != lifecycle.Present, "Nobody wants it any more: %s.", strings.TrimSuffix(row.WishWhy, "."))
-	add(live && row.NeedsApproval, "It waits for a person's approval, until %s at most.", chatops.Time(row.ApproveBy))
+	add(row.Wish != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(row.WishWhy, "."))
+	add(live && row.NeedsApproval, "It waits for an approval, until %s at the latest.", chatops.Time(row.ApproveBy))
 	if line := chatops.Line(row.Card); live && line != "" {
 		why = append(why, line)
 	}
 	add(row.FailMessage != "", "Its last attempt failed: %s", row.FailMessage)
 	add(row.FailNext != "", "What to do about it: %s", row.FailNext)
 	for _, b := range row.Blockers {
-		add(live, "In the way: %s", b)
+		add(live, "Blocked by: %s", b)
 	}
 	add(live && row.RetryAt.After(row.UpdatedAt), "The next attempt is due %s.", chatops.Time(row.RetryAt))
-	add(row.AddonsWanted > row.AddonsDone, "Its add-ons are being brought anew: %s.", strings.Join(row.Addons, ", "))
+	add(row.AddonsWanted > row.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(row.Addons, ", "))
 	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
 	add(row.HoldWhy != "", "It is held until %s: %s.", chatops.Time(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
 	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", chatops.Time(row.DestroyAt), row.Ends.Reason())
@@ -110,7 +110,7 @@ func ends(e lifecycle.Ends) []End {
 		{"label_removed", e.LabelRemoved, "its label was removed, and the grace is over"},
 		{"run_finished", e.RunFinished, "its workflow run finished, and the grace is over"},
 		{"claim", e.Claim, "its claim ends"},
-		{"hold", e.Hold, "somebody holds it: nothing but the maximum ends it before"},
+		{"hold", e.Hold, "a hold: only the maximum can end it before"},
 		{"maximum", e.Max, "the profile's maximum: nothing extends it past this"},
 	} {
 		if !end.At.IsZero() {
@@ -127,9 +127,9 @@ func nexts(p policy.Principal, row store.Row) []string {
 	command := func(verb, args string) string {
 		return strings.TrimRight(fmt.Sprintf(": ocpctl %s %s %s", verb, row.Name, args), " ")
 	}
-	hold := "Hold it, so that nothing but the profile's maximum ends it before"
+	hold := "Hold it, so that only the profile's maximum can end it before"
 	if row.PR != nil {
-		hold = "Hold it, whatever becomes of its pull request"
+		hold = "Hold it, even if its pull request is closed"
 	}
 	var next []string
 	for _, one := range []struct {
@@ -142,9 +142,9 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max), "Extend it, at most until " + chatops.Time(row.Ends.Max) + command("extend", "4h")},
 		{policy.ActHold, present, hold + command("hold", "8h --reason …")},
 		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost), "Scale its workers" + command("scale-workers", "--replicas 2")},
-		{policy.ActRefresh, present && unrefreshable(row) == "", "Have its add-ons brought anew" + command("refresh", "")},
+		{policy.ActRefresh, present && unrefreshable(row) == "", "Refresh its add-ons" + command("refresh", "")},
 		{policy.ActShare, present, "Share it with another team or person" + command("share", "--team …")},
-		{policy.ActTransfer, present, "Give it to another team" + command("transfer", "--team …")},
+		{policy.ActTransfer, present, "Transfer it to another team" + command("transfer", "--team …")},
 		{policy.ActDestroy, present, "Take it down" + command("destroy", "")},
 		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward" + command("retry", "--reason …")},
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown" + command("abandon", "--reason …")},

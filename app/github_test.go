@@ -42,14 +42,14 @@ func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
 	require.Equal(t, []string{"maya"}, row.Spec.Approvers, "who is called there")
 	h.comment(1, "will", "/ocp approve")
 	require.True(t, h.only().NeedsApproval)
-	require.Contains(t, h.replies()[0], "the word of a platform admin of team platform counts; yours is requester")
+	require.Contains(t, h.replies()[0], "Only a platform admin of team platform can approve this; yours is requester")
 	h.comment(2, "rita", "/ocp approve")
 	require.Contains(t, h.replies()[1], "only read permission")
 	h.comment(3, "maya", "/ocp approve")
 	require.False(t, h.only().NeedsApproval)
 	require.Contains(t, h.replies()[2], "@maya approved `"+row.Name+"` at `6dcb09b`")
 	h.comment(4, "maya", "/ocp approve")
-	require.Contains(t, h.replies()[3], "nothing of this pull request waits for approval")
+	require.Contains(t, h.replies()[3], "nothing in this pull request waits for approval")
 }
 
 // A process that dies behind the vote leaves its answer too: the comment is processed again and is not told that it came late.
@@ -69,7 +69,7 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 	h.github.permission["paul"] = "write"
 	h.labeled("will", label)
 	h.comment(1, "will", "/ocp approve")
-	require.Contains(t, h.replies()[0], "it needs 2 others")
+	require.Contains(t, h.replies()[0], "it needs the approval of 2 others")
 	h.comment(2, "maya", "/ocp approve "+profile)
 	require.Contains(t, h.replies()[1], "1 of 2 votes")
 	h.comment(3, "paul", "/ocp approve")

@@ -20,7 +20,7 @@ func TestAClusterThatWasGivenAwayIsNotTheRepositorysAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	for id, command := range []string{"/ocp destroy", "/ocp extend 1h"} {
 		h.comment(int64(id+1), "will", command)
-		require.Contains(t, h.replies()[id], "is team security's, and this repository's is team platform")
+		require.Contains(t, h.replies()[id], "belongs to team security, and this repository to team platform")
 	}
 	require.Equal(t, lifecycle.Present, h.only().Wish)
 	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL)

@@ -98,12 +98,12 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made.ID, row.ID)
 	require.NotEmpty(t, job)
-	require.Contains(t, app.Destroying(row), "demo is gone: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	require.Contains(t, app.Destroying(row), "demo is destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	require.Equal(t, before, h.query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
 	_, err = h.service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
-	require.ErrorContains(t, err, "demo is gone")
+	require.ErrorContains(t, err, "demo is destroyed")
 }
 
 func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
 	h.comment(1, "will", "/ocp create")
 	row := h.only()
 	h.release(row)
-	since := "`" + row.Name + "` is gone: nothing has been left of it since "
+	since := "`" + row.Name + "` is destroyed: nothing has been left of it since "
 	for i, c := range []struct{ line, want string }{
 		{"/ocp status", "`" + row.Name + "`"},
 		{"/ocp status " + profile, "`" + row.Name + "`"},

@@ -23,8 +23,8 @@ func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	h.sync(e)
 	require.Equal(t, []string{"remove_label " + label}, h.effects(), "once, with the refusal")
 	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "takes write")
-	require.Contains(t, h.replies()[0], "The label was taken off. Set it again")
+	require.Contains(t, h.replies()[0], "write is needed")
+	require.Contains(t, h.replies()[0], "The label was removed. Add it again")
 
 	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
 	h.labeled("toni", label)
@@ -137,8 +137,8 @@ func TestALabelSaysHowLong(t *testing.T) {
 	require.Empty(t, h.replies(), "nobody is known to have set the other now")
 	h.labeled("will", label, "ocp-ttl/bogus")
 	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "says no lifetime")
-	require.Contains(t, h.replies()[0], "It is taken off.")
+	require.Contains(t, h.replies()[0], "is not a valid lifetime")
+	require.Contains(t, h.replies()[0], "The label was removed.")
 	require.Equal(t, []string{"remove_label ocp-ttl/bogus"}, h.effects())
 
 	h.labeled("will", label, "ocp-ttl/4")

@@ -82,7 +82,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	said := d.Origin(deed, p)
 	said.Afford = d.Afford(p, row, "extended", &warned)
 	before, _, capped, err := d.store.Extend(ctx, row.ID, by, said)
-	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be extended.", row.Name))
+	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be extended.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
@@ -126,7 +126,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	said := d.Origin(deed, p)
 	said.Afford = d.Afford(p, row, "held so long", &warned)
 	_, _, _, err = d.store.Hold(ctx, row.ID, until, said)
-	held, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile; it cannot be held.", row.Name))
+	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be held.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}

@@ -140,7 +140,7 @@ func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h.sync(seen)
 	require.Empty(t, h.clusters())
 	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "GitHub never told who set it")
+	require.Contains(t, h.replies()[0], "GitHub did not say who added it")
 	require.Equal(t, []string{"remove_label " + label}, h.effects())
 }
 
@@ -160,7 +160,7 @@ func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	h.sync(h.event("synchronize", "maya", true, wrong))
 	require.Len(t, h.replies(), 1, "one setting is answered once")
 	require.Contains(t, h.replies()[0], "Did you mean `ocp/aws-minimal-test`?")
-	require.Contains(t, h.replies()[0], "It is taken off.")
+	require.Contains(t, h.replies()[0], "The label was removed.")
 	require.Equal(t, []string{"remove_label " + wrong}, h.effects())
 	h.labeled("will", wrong)
 	require.Len(t, h.replies(), 2, "set again it is answered again")
@@ -176,7 +176,7 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 	}{
 		"the file refuses forks":   {"forks: deny\n", func(*policy.Settings) {}, true, "fork"},
 		"the server refuses forks": {"forks: approve\n", func(s *policy.Settings) { s.Forks = profiles.ForksDeny }, true, "fork"},
-		"the server wants admins":  {"", func(s *policy.Settings) { s.Permission = "admin" }, false, "takes admin"},
+		"the server wants admins":  {"", func(s *policy.Settings) { s.Permission = "admin" }, false, "admin is needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := fixtureWith(t, servicetest.Catalogue(t, nil), c.set)

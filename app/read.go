@@ -21,7 +21,7 @@ type Details struct {
 	Log           []string // newest job's last lines
 }
 
-// JobDetails is a job with the last lines of its log.
+// JobDetails is a job with shows the last lines of its log.
 type JobDetails struct {
 	Job store.Job
 	Log []string
@@ -110,7 +110,7 @@ func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilte
 	return jobs, next, nil
 }
 
-// Job returns a job and the last lines of its log. The job of another team's cluster is not found.
+// Job returns a job and shows the last lines of its log. The job of another team's cluster is not found.
 func (d *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
 	job, _, err := d.job(ctx, p, id)
 	if err != nil {

@@ -165,8 +165,8 @@ func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 			changed := rows.Changed()
 			came := outcome(changed, h.replies()[before:])
 			if told := strings.Join(append(h.replies()[before:], note), "\n"); came == "no" {
-				require.Regexp(t, "takes write|takes a role in that team|takes the role|who signs in|the word of a platform admin|for platform admins alone", told, "it says what it takes")
-				require.Regexp(t, "Ask |ask ", told, "and what to do")
+				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|for platform admins alone", told, "it says what it takes")
+				require.Regexp(t, "Ask |ask |Comment ", told, "and what to do")
 			}
 			got = append(got, came)
 			rows.Restore(changed)
@@ -190,8 +190,8 @@ func outcome(changed, replies []string) string {
 		return "-"
 	case strings.Contains(said, "does nothing here"):
 		return "void"
-	case strings.Contains(said, "cannot be done as it stands"), strings.Contains(said, "takes a role in that team"), strings.Contains(said, " counts; "),
-		strings.Contains(said, " takes the role "), strings.Contains(said, "a person who signs in"):
+	case strings.Contains(said, "cannot be done, and nothing was changed"), strings.Contains(said, "you need a role in"), strings.Contains(said, " can approve this; "),
+		strings.Contains(said, " you need the role "), strings.Contains(said, " is needed; "), strings.Contains(said, "you have to sign in"):
 		return "no"
 	}
 	return "told"

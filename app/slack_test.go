@@ -87,9 +87,9 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	for _, c := range []struct{ user, approve, approvals, status string }{
 		{"UNOBODY", "`/ocp link` ties this account to you", "`/ocp link`", "`/ocp link`"},
 		{"UFINANCE", "ask a platform admin for a role", "`/ocp link`", "`/ocp link`"},
-		{"UPAY", "There is no approval " + a.ID + " that you may see", "Nothing that you may see waits", "no cluster that you may see"},
-		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "Nothing that you may see waits", "no cluster that you may see"},
-		{"UMATE", "Here the word of a platform admin of team platform counts; yours is requester", "yours is requester", a.ClusterName},
+		{"UPAY", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
+		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
+		{"UMATE", "Only a platform admin of team platform can approve this; yours is requester", "yours is requester", a.ClusterName},
 		{"UAUDIT", "yours is auditor", a.ID, a.ClusterName},
 	} {
 		for _, verb := range []string{"approve ", "refuse "} {
@@ -103,12 +103,12 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.Empty(t, h.approval(a.ID).Votes)
 	require.Contains(t, h.slackAs(slash.Command{ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
 	require.Contains(t, h.slack("UBOSS", "approvals"), "`/ocp approve "+a.ID+"`")
-	require.Contains(t, h.slack("UBOSS", "approve "+a.ClusterName+" go ahead"), "You approved `"+a.ClusterName+"` at `6dcb09b`. It begins now")
+	require.Contains(t, h.slack("UBOSS", "approve "+a.ClusterName+" go ahead"), "You approved `"+a.ClusterName+"` at `6dcb09b`. It starts now")
 	require.False(t, h.only().NeedsApproval)
 	votes := h.approval(a.ID).Votes
 	require.Len(t, votes, 1)
 	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Door, votes[0].Reason})
-	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "nothing waits for a word any more")
+	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "no longer pending")
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "Nothing of `"+a.ClusterName+"` waits for a word")
 	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "There is no approval apr_nothing")
 }
@@ -116,7 +116,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
 	h := inSlack(t, profiles.ApprovalTerms{})
 	a := h.waits()
-	require.Contains(t, h.slack("UADMIN", "refuse "+a.ID), "Say why")
+	require.Contains(t, h.slack("UADMIN", "refuse "+a.ID), "Add a reason")
 	require.True(t, h.only().NeedsApproval)
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.Cluster+" not this week"), "You refused `"+a.ClusterName+"`")
 	require.Equal(t, lifecycle.Absent, h.only().Wish)
@@ -139,8 +139,8 @@ func TestACommandWorkedTwiceVotesOnceAndAnswersOnce(t *testing.T) {
 		e.ID, e.Text = "again-"+text, text
 		require.Equal(t, h.slackAs(e), h.slackAs(e), text)
 	}
-	require.Contains(t, h.slack("UMATE", "approve "+a.ID), "You voted already")
-	require.Contains(t, h.slack("UBOSS", "approve "+a.ID), "It begins now")
+	require.Contains(t, h.slack("UMATE", "approve "+a.ID), "You have already voted")
+	require.Contains(t, h.slack("UBOSS", "approve "+a.ID), "It starts now")
 }
 
 func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
@@ -161,7 +161,7 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	said := h.replies()
 	_, err = h.service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
-	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You asked for it yourself", "on GitHub, and it is one person")
+	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You requested this yourself", "on GitHub, and it is one person")
 
 	h.query(`UPDATE accounts SET seen_at = seen_at - interval '8 days' WHERE account = 'slack:T1/ULINK' RETURNING account`)
 	require.Contains(t, h.slack("ULINK", "approvals"), "`/ocp link`", "whoever does not sign in any more acts from nowhere")
@@ -179,9 +179,9 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {
 		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+profile+"`)", ref)
 	}
-	require.Contains(t, h.slack("UANY", "approvals"), "Nothing that you may see waits")
+	require.Contains(t, h.slack("UANY", "approvals"), "No approval that you may see is pending")
 	require.Contains(t, h.slackAs(slash.Command{ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
-	require.Contains(t, h.slack("UANY", "help"), "What one can type here")
-	require.Contains(t, h.slack("UANY", "create"), "not done from Slack")
+	require.Contains(t, h.slack("UANY", "help"), "**Commands**")
+	require.Contains(t, h.slack("UANY", "create"), "not available in Slack")
 }

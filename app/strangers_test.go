@@ -80,7 +80,7 @@ func TestAnAnswerHoldsNothingThatOthersWroteButText(t *testing.T) {
 	h.comment(2, "will", `/ocp destroy --reason "@acme/everyone <img src=x> [look](https://elsewhere.example) &#64;acme/all"`)
 	h.comment(3, "maya", "/ocp hold 3h")
 	said := h.lastReply()
-	require.Contains(t, said, "is already going")
+	require.Contains(t, said, "is already being destroyed")
 	for _, markup := range []string{"@acme", "@will", " <img", " [look]", " &#64;"} {
 		require.NotContains(t, said, markup)
 	}
@@ -109,7 +109,7 @@ func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	_, err = h.service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Door: "web"})
 	require.NoError(t, err)
 	h.comment(2, "will", "/ocp share --with @rita")
-	require.Contains(t, h.lastReply(), "is shown to principal `github:rita` now")
+	require.Contains(t, h.lastReply(), "is shared with principal `github:rita` now")
 	require.NotContains(t, h.lastReply(), "acme.example")
 	require.Equal(t, []string{"saml:rita@acme.example"}, h.query(`SELECT grantee FROM shares`))
 }
@@ -123,7 +123,7 @@ func TestAClusterOfARepositoryThatLeftTheTableComesToItsEndAndIsNotMovedOut(t *t
 	}
 	ends := h.only().Ends.TTL
 	says(2, "/ocp extend 4h")
-	require.Contains(t, h.lastReply(), "in nobody's entry of the server's table any more: to extend it takes a role")
+	require.Contains(t, h.lastReply(), "no longer configured: to extend it you need a role")
 	require.Equal(t, ends, h.only().Ends.TTL)
 	says(3, "/ocp destroy")
 	require.Contains(t, h.lastReply(), "is being destroyed")

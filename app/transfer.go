@@ -53,7 +53,7 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if errors.As(err, &full) {
 		return Change{}, full
 	}
-	now, err := d.after(ctx, row, err, row.Name+" went away meanwhile; it cannot be given to another team.")
+	now, err := d.after(ctx, row, err, row.Name+" is being destroyed; it cannot be transferred to another team.")
 	if err != nil {
 		return Change{}, err
 	}

@@ -59,7 +59,7 @@ type Command struct {
 	Name    string // create only, as are Region, Version and Team
 	Region  string
 	Version string
-	Team    string        // share too: the team it is shown to
+	Team    string        // share too: the team to share it with
 	DryRun  bool          // create: say what would become of it, and create nothing
 	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: what to add, hold: how long from now, always above 0
 

@@ -36,12 +36,12 @@ const maxTitle = 200
 // actions are the buttons that do something now. Approve is for the very commit that the check run is on.
 func actions(c lifecycle.Card) []CheckAction {
 	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
-	destroy := CheckAction{"Destroy", "Take it down now", ActionDestroy}
+	destroy := CheckAction{"Destroy", "Destroy it now", ActionDestroy}
 	switch {
 	case replaced(c):
 		return nil
 	case c.Phase == lifecycle.AwaitingApproval && wanted(c):
-		return []CheckAction{{"Approve", "Agree to exactly this commit", ActionApprove}}
+		return []CheckAction{{"Approve", "Approve exactly this commit", ActionApprove}}
 	case c.Phase == lifecycle.AwaitingApproval:
 		return nil
 	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
@@ -49,7 +49,7 @@ func actions(c lifecycle.Card) []CheckAction {
 	case wanted(c):
 		return []CheckAction{destroy}
 	case c.Phase == lifecycle.DestroyBlocked:
-		return []CheckAction{{"Retry", "Bring its next try forward", ActionRetry}}
+		return []CheckAction{{"Retry", "Try the teardown again now", ActionRetry}}
 	case neverReady(c) && c.Ends.PRClosed.IsZero():
 		return []CheckAction{{"Retry", "Ask for a new cluster", ActionRetry}}
 	}
@@ -116,7 +116,7 @@ func steps(c lifecycle.Card) string {
 func LeftCheck(card lifecycle.Card, head string) CheckRun {
 	return CheckRun{
 		Title: card.Name + " is shown on a newer commit", Status: completed, Conclusion: "neutral",
-		Summary: fmt.Sprintf("The pull request moved on, so the cluster %s is shown at %s. It is the same cluster.\n", Code(card.Name), Code(ShortSHA(head))),
+		Summary: fmt.Sprintf("The pull request has a newer commit, so the cluster %s is shown at %s now. It is the same cluster.\n", Code(card.Name), Code(ShortSHA(head))),
 	}
 }
 
@@ -134,12 +134,12 @@ const (
 func ConfigCheck(path string, problems []Annotation) CheckRun {
 	if len(problems) == 0 {
 		return CheckRun{Title: cut(oneLine(path), maxTitle) + " is fine", Status: completed, Conclusion: "success",
-			Summary: Code(path) + " can be read. It counts once it is on the base branch; the server's own limits come before it.\n"}
+			Summary: Code(path) + " is valid. It takes effect once it is on the base branch, within the limits of the server's settings.\n"}
 	}
 	run := CheckRun{Title: fmt.Sprintf("%s has %s", cut(oneLine(path), maxTitle), problemsIn(len(problems))), Status: completed, Conclusion: "failure"}
-	words := "%s cannot be read as it stands. On the base branch it would refuse every new cluster of this repository; status, extend and destroy would go on.\n\n"
+	words := "%s is not valid. On the base branch it would block every new cluster of this repository; `/ocp status`, `extend` and `destroy` would still work.\n\n"
 	if !slices.ContainsFunc(problems, func(p Annotation) bool { return p.Level != "warning" && p.Level != "notice" }) {
-		run.Conclusion, words = "neutral", "%s can be read. On the base branch it would refuse nothing, but by the catalogue of now some of it has no effect.\n\n"
+		run.Conclusion, words = "neutral", "%s is valid, but parts of it have no effect with the present catalogue.\n\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, words, Code(path))
@@ -171,6 +171,6 @@ func problemsIn(n int) string {
 
 // ConfigGone writes the check run of a pull request that takes the repository's file away.
 func ConfigGone(path string) CheckRun {
-	return CheckRun{Title: cut(oneLine(path), maxTitle) + " is taken away", Status: completed, Conclusion: "neutral",
-		Summary: fmt.Sprintf("Without %s on the base branch the server's own settings count for this repository: every profile that it may use, their lifetimes and graces.\n", Code(path))}
+	return CheckRun{Title: cut(oneLine(path), maxTitle) + " is deleted", Status: completed, Conclusion: "neutral",
+		Summary: fmt.Sprintf("Without %s on the base branch, the server's settings apply to this repository: all profiles that it may use, with their lifetimes and grace periods.\n", Code(path))}
 }

@@ -55,7 +55,7 @@ func TestOnlyTheRequesterIsCalledAndOnlyWhereTheFileWantsIt(t *testing.T) {
 	when := []string{"ready", "failed", "expiring"}
 	for name, want := range map[string]string{
 		"ready": "@maya, your cluster is ready.", "expiring": "@maya, your cluster ends soon.", "create-failed": "@maya, your cluster could not be created.",
-		"destroy-blocked": "@maya, your cluster cannot be taken down yet.", "installing": "", "pending": "", "verifying": "", "destroyed": "",
+		"destroy-blocked": "@maya, your cluster cannot be destroyed yet.", "installing": "", "pending": "", "verifying": "", "destroyed": "",
 	} {
 		c := lives()[name]
 		body := Comment(c, Detail{Mention: when}, ui)
@@ -93,7 +93,7 @@ func TestWarningsAloneFailNothing(t *testing.T) {
 	doubt := Annotation{Line: 2, Level: "warning", Title: "ttl", Message: "700h, which is cut"}
 	run := ConfigCheck(".github/ocpctl.yaml", []Annotation{doubt})
 	require.Equal(t, []string{"completed", "neutral"}, []string{run.Status, run.Conclusion})
-	require.Contains(t, run.Summary, "can be read")
+	require.Contains(t, run.Summary, "is valid")
 	require.Equal(t, "warning", run.Annotations[0].Level)
 	wrong := doubt
 	wrong.Level = ""

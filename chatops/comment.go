@@ -48,7 +48,7 @@ func call(c lifecycle.Card, d Detail) string {
 	case c.Status == lifecycle.Failed && neverReady(c):
 		when, words = "failed", "your cluster could not be created."
 	case c.Status == lifecycle.Failed:
-		when, words = "failed", "your cluster cannot be taken down yet."
+		when, words = "failed", "your cluster cannot be destroyed yet."
 	}
 	person, onGitHub := strings.CutPrefix(c.RequestedBy, "github:")
 	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(d.Mention, when) {
@@ -96,9 +96,9 @@ func awaited(c lifecycle.Card) string {
 	if !waitsForApproval(c) {
 		return ""
 	}
-	return fmt.Sprintf("**Awaited:** the word of someone who may approve for team %s, or of a platform admin, in a comment: %s, or %s with a reason. "+
-		"It counts for the commit that was asked about before the comment was written; %s names one. A push asks anew. "+
-		"The button Approve of the check counts for the commit that the check is on.",
+	return fmt.Sprintf("**Needs approval** by someone who may approve for team %s, or by a platform admin. They comment %s, or %s with a reason. "+
+		"An approval counts for the commit that was shown when the comment was written; %s names one. A push needs a new approval. "+
+		"The check's Approve button counts for the check's commit.",
 		plain(c.Team), Code(Prefix+" approve"), Code(Prefix+" refuse"), Code(Prefix+" approve <commit>"))
 }
 
@@ -122,11 +122,11 @@ func ETA(c lifecycle.Card) string {
 	soon, late := c.Progress.ETA, c.Progress.Late
 	switch {
 	case !soon.IsZero() && late.After(soon):
-		return fmt.Sprintf("done at about %s UTC, nine of ten by %s, as the last ones went", clock(soon), clock(late))
+		return fmt.Sprintf("ready at about %s UTC; nine of ten recent ones were ready by %s", clock(soon), clock(late))
 	case !soon.IsZero():
-		return fmt.Sprintf("done at about %s UTC, as the last ones went", clock(soon))
+		return fmt.Sprintf("ready at about %s UTC, judging by recent ones", clock(soon))
 	case !late.IsZero():
-		return fmt.Sprintf("it takes longer than half of the last ones; nine of ten were done by %s UTC", clock(late))
+		return fmt.Sprintf("it takes longer than usual; nine of ten recent ones were ready by %s UTC", clock(late))
 	}
 	return ""
 }
@@ -157,10 +157,10 @@ func because(c lifecycle.Card) string {
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
 	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
-		lines = append(lines, "**It goes because:** "+plain(sentence(c.WishWhy)))
+		lines = append(lines, "**Why it ends:** "+plain(sentence(c.WishWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
-		lines = append(lines, "**The last try:** "+plain(sentence(c.FailMessage)))
+		lines = append(lines, "**Last try:** "+plain(sentence(c.FailMessage)))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -178,8 +178,8 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nFor its kubeconfig type %s here, click on [its page](%s), or run %s. A program asks with a token in `$TOKEN`. "+
-			"Who read it, and when, is written down.\n\n```sh\n%s\n```\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
+		fmt.Fprintf(&b, "\nTo get its kubeconfig, comment %s, use [its page](%s), or run %s. Programs use a token in `$TOKEN`. "+
+			"Every download is recorded in the audit trail.\n\n```sh\n%s\n```\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
 	}
 	return b.String()
 }
@@ -197,7 +197,7 @@ func proof(c lifecycle.Card) string {
 	if len(names) > 1 {
 		all = fmt.Sprintf("the %d identities", len(names))
 	}
-	return fmt.Sprintf("**Proof:** two clean passes of our own count, taken apart and after the destroyer had ended, found nothing left of %s ever recorded for it (%s).",
+	return fmt.Sprintf("**Proof:** ocpctl counted twice after the installer had finished, and found nothing left of %s recorded for it (%s).",
 		all, list(names[:min(len(names), 5)]))
 }
 
@@ -217,9 +217,9 @@ func failure(c lifecycle.Card, links Links) string {
 func turn(c lifecycle.Card, links Links) string {
 	whose, next := Turn(c)
 	command := Prefix + " create " + c.Profile
-	text := fmt.Sprintf("**Whose turn:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(next), plain(command), Code(command)))
+	text := fmt.Sprintf("**Who can fix it:** %s.\n\n**Next:** %s", plain(whose), strings.ReplaceAll(plain(next), plain(command), Code(command)))
 	if page := Runbook(c); page != "" && links.UI != "" {
-		text += fmt.Sprintf(" [The runbook](%s%s) tells how.", strings.TrimRight(links.UI, "/"), page)
+		text += fmt.Sprintf(" [The runbook](%s%s) explains how.", strings.TrimRight(links.UI, "/"), page)
 	}
 	return text + logBundle(c, next, links)
 }
@@ -320,7 +320,7 @@ func crew(c lifecycle.Card) string {
 		parts = append(parts, fmt.Sprintf("%d", *there))
 	}
 	if c.WorkersBase != nil && there != nil && *there != *c.WorkersBase {
-		parts = append(parts, fmt.Sprintf("its profile gives %d", *c.WorkersBase))
+		parts = append(parts, fmt.Sprintf("its profile has %d", *c.WorkersBase))
 	}
 	if c.WorkersWanted != nil {
 		parts = append(parts, fmt.Sprintf("%d asked for", *c.WorkersWanted))
@@ -333,7 +333,7 @@ func crew(c lifecycle.Card) string {
 func costs(c lifecycle.Card) string {
 	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 	if c.Status == lifecycle.Destroyed && len(c.Identities) == 0 {
-		return "nothing, for nothing of it was made; " + hourly
+		return "nothing, because nothing was created; " + hourly
 	}
 	if c.Status == lifecycle.Destroyed {
 		return fmt.Sprintf("about %s in all, %s", policy.Dollars(c.Meter.Spent(c.ReleasedAt)), hourly)
@@ -348,7 +348,7 @@ func costs(c lifecycle.Card) string {
 	if !wanted(c) {
 		return hourly + "; " + so
 	}
-	return fmt.Sprintf("%s; %s; about %s if it lives to its end", hourly, so, policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
+	return fmt.Sprintf("%s; %s; about %s if it runs until its end", hourly, so, policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
 }
 
 // typing lists what makes sense to type now.
@@ -356,7 +356,7 @@ func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
 	case replaced(c):
-		return "A cluster for the newer commit takes its place, and has a comment of its own."
+		return "A cluster for the newer commit replaces it, and has its own comment."
 	case c.Phase == lifecycle.DestroyBlocked:
 		commands = []string{"retry", "logs", "status", "help"}
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():
@@ -379,7 +379,7 @@ func typing(c lifecycle.Card) string {
 	}
 	text := "You can type: " + list(commands)
 	if wanted(c) {
-		text += fmt.Sprintf(". Where a pull request has several clusters, add %s for this one", Code(c.Profile))
+		text += fmt.Sprintf(". If the pull request has several clusters, add %s for this one", Code(c.Profile))
 	}
 	return text
 }

@@ -29,7 +29,7 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	case ended(card) && !created(card) && card.WishWhy != "":
 		words = card.Name + " ended before it was ready: " + card.WishWhy
 	case ended(card):
-		words = card.Name + " has ended; its comment says when nothing is left of it"
+		words = card.Name + " has ended; its comment says when everything is removed"
 	}
 	d.Description = cut(oneLine(words), maxDescription)
 	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {

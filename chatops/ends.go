@@ -26,9 +26,9 @@ func end(c lifecycle.Card) string {
 	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
 	switch {
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
-		return text + fmt.Sprintf(", held until then: %s. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return text + fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
-		return text + fmt.Sprintf(", held until then: %s. It is the most its profile gives. Without the hold it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return text + fmt.Sprintf(", held until then: %s. That is its profile's maximum. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
 		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
@@ -36,9 +36,9 @@ func end(c lifecycle.Card) string {
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
 		return text + ", because " + plain(c.Ends.Reason())
 	case at.Equal(c.Ends.Max):
-		return text + fmt.Sprintf(", %s after it was asked for: the most its profile gives", policy.Span(at.Sub(c.AcceptedAt)))
+		return text + fmt.Sprintf(", %s after it was requested, its profile's maximum", policy.Span(at.Sub(c.AcceptedAt)))
 	}
-	return text + fmt.Sprintf(", %s after it was asked for. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+	return text + fmt.Sprintf(", %s after it was requested. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
 }
 
 func ending(c lifecycle.Card) time.Time {
@@ -71,13 +71,13 @@ func replaced(c lifecycle.Card) bool { return strings.HasSuffix(c.WishWhy, lifec
 func again(c lifecycle.Card) string {
 	switch why := c.Ends.PRWhy; {
 	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
-		return fmt.Sprintf("For a new one reopen the pull request, and set %s if it is not set.", Code(LabelPrefix+c.Profile))
+		return fmt.Sprintf("For a new cluster, reopen the pull request and set the label %s.", Code(LabelPrefix+c.Profile))
 	case strings.HasPrefix(why, lifecycle.BecauseMerged):
-		return "The pull request was merged: a new one takes another pull request."
+		return "The pull request was merged. For a new cluster, open another pull request."
 	case strings.HasPrefix(why, lifecycle.BecauseDraft):
-		return fmt.Sprintf("For a new one mark the pull request ready for review, and set %s if it is not set.", Code(LabelPrefix+c.Profile))
+		return fmt.Sprintf("For a new cluster, mark the pull request as ready for review and set the label %s.", Code(LabelPrefix+c.Profile))
 	}
-	return fmt.Sprintf("For a new one type %s.", Code(Prefix+" create "+c.Profile))
+	return fmt.Sprintf("For a new cluster, comment %s.", Code(Prefix+" create "+c.Profile))
 }
 
 // extendable says that a later end is there to be had, and would count.

@@ -14,9 +14,9 @@ type face struct {
 }
 
 var faces = map[lifecycle.Phase]face{
-	lifecycle.Queued:           {"⚪", "is waiting to begin", "It begins as soon as a runner is free."},
-	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer has approved it."},
-	lifecycle.AwaitingCapacity: {"⚪", "is waiting for room", "It begins as soon as the cloud account has room; waiting spends no try."},
+	lifecycle.Queued:           {"⚪", "is waiting to begin", "It starts as soon as a runner is free."},
+	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer approves it."},
+	lifecycle.AwaitingCapacity: {"⚪", "is waiting for room", "It starts as soon as the cloud account has room. Waiting does not count as a try."},
 
 	lifecycle.Preflight:   {"🔵", "is being created", ""},
 	lifecycle.Claiming:    {"🔵", "is being created", ""},
@@ -27,20 +27,20 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Cleaning:    {"🟠", "is being cleaned up for another try", ""},
 
 	lifecycle.PhaseReady: {"🟢", "is ready", ""},
-	lifecycle.Degraded:   {"🟠", "is up, but not well", ""},
+	lifecycle.Degraded:   {"🟠", "is ready, but degraded", ""},
 	lifecycle.ScaledDown: {"🟢", "is ready, with fewer workers", ""},
-	lifecycle.Expiring:   {"🟡", "is ready, and ends soon", ""},
+	lifecycle.Expiring:   {"🟡", "is ready and ends soon", ""},
 
-	lifecycle.Stopping:       {"🟠", "is being taken down", "Nothing is deleted beside a running install, so that one ends first."},
-	lifecycle.Restoring:      {"🟠", "is being taken down", ""},
-	lifecycle.DestroyingRuns: {"🟠", "is being taken down", ""},
-	lifecycle.Verifying:      {"🟠", "is being taken down", "It counts as gone after two clean passes, taken apart."},
+	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
+	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},
+	lifecycle.DestroyingRuns: {"🟠", "is being destroyed", ""},
+	lifecycle.Verifying:      {"🟠", "is being destroyed", "It counts as destroyed after two counts in a row find nothing left."},
 
 	lifecycle.Released: {"⚫", "is gone", ""},
 
-	lifecycle.CreateFailed:   {"🔴", "could not be created", "What it made is being removed; that needs nobody."},
-	lifecycle.DestroyBlocked: {"🔴", "cannot be taken down yet", "Teardown goes on and never gives up, but somebody has to help."},
-	lifecycle.Abandoned:      {"🔴", "was given up by an admin", "Nobody is called for it any more. It keeps its name and its cost, and tries go on, until a count of zero."},
+	lifecycle.CreateFailed:   {"🔴", "could not be created", "What was created is being removed. You need not do anything."},
+	lifecycle.DestroyBlocked: {"🔴", "cannot be destroyed yet", "The teardown is tried again until it succeeds, but somebody has to remove what blocks it."},
+	lifecycle.Abandoned:      {"🔴", "was abandoned by an admin", "Nobody is alerted about it any more. It keeps its name and its cost, and the teardown is tried again until nothing is left."},
 }
 
 // faceOf never comes back empty: a phase without a face shows its own name. While it moves, the phase is in the headline.
@@ -50,17 +50,17 @@ func faceOf(c lifecycle.Card) face {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
 	if c.Phase == lifecycle.Released && neverReady(c) {
-		f.head = "could not be created, and is gone"
+		f.head = "could not be created and is destroyed"
 	}
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
-		f.head, f.doing = "is waiting for its turn", "It begins as soon as its quota has room and those before it had their turn."
+		f.head, f.doing = "is waiting for its turn", "It starts as soon as its quota has room and the clusters before it have started."
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy
 		if at := ending(c); at.Before(by) {
 			by = at
 		}
-		f.doing = fmt.Sprintf("Nothing runs before a person whose word counts has approved it; if nobody does, it ends at %s.", moment(by, life(c)))
+		f.doing = fmt.Sprintf("Nothing runs before somebody with the right to do so approves it. Without an approval it ends at %s.", moment(by, life(c)))
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)

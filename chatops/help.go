@@ -9,26 +9,26 @@ import (
 // one that is taken unasked first.
 func Help(profiles ...string) string {
 	var b strings.Builder
-	b.WriteString("**What one can type here**, at the start of a line:\n\n")
+	b.WriteString("**Commands**, each at the start of a line:\n\n")
 	for _, e := range table {
 		if e.first {
 			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
 		}
 	}
 	if len(profiles) > 0 {
-		fmt.Fprintf(&b, "\nProfiles: %s. The first is taken when none is named.\n", list(profiles))
+		fmt.Fprintf(&b, "\nProfiles: %s. Without a profile, the first one is used.\n", list(profiles))
 	}
-	fmt.Fprintf(&b, "\nA label `%s<profile>` does the same as `%s create <profile>`. Removing it, or closing the pull request, ends the cluster after a grace.\n", LabelPrefix, Prefix)
-	b.WriteString("\n<details>\n<summary>Everything one can type</summary>\n\n")
+	fmt.Fprintf(&b, "\nThe label `%s<profile>` does the same as `%s create <profile>`. If you remove it or close the pull request, the cluster ends after a grace period.\n", LabelPrefix, Prefix)
+	b.WriteString("\n<details>\n<summary>All commands and options</summary>\n\n")
 	for _, e := range table {
 		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.words, Code(e.example))
 		for _, o := range e.options {
 			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.words)
 		}
 	}
-	fmt.Fprintf(&b, "\nOf a command without a profile the pull request's only cluster is meant. A word with spaces is quoted, as in a shell. "+
-		"A comment holds at most %d commands, a line each; code, quotes, lists and edited comments are not read.\n", MaxCommands)
-	fmt.Fprintf(&b, "\nLabels: `%s8` gives this pull request's clusters eight hours, `%s` holds them until the maximum.\n", TTLLabelPrefix, KeepLabel)
+	fmt.Fprintf(&b, "\nA command without a profile means the pull request's only cluster. Quote a value that contains spaces. "+
+		"A comment may contain up to %d commands, one on each line. Commands in code, quotes, lists and edited comments are ignored.\n", MaxCommands)
+	fmt.Fprintf(&b, "\nLabels: `%s8` gives the clusters of this pull request eight hours, `%s` keeps them until their maximum.\n", TTLLabelPrefix, KeepLabel)
 	b.WriteString("\n</details>\n")
 	return fit(b.String())
 }

@@ -46,7 +46,7 @@ func Labels(profiles []LabelledProfile) []Label {
 	for _, h := range ttlHours {
 		all = append(all, Label{TTLLabelPrefix + strconv.Itoa(h), colorTTL, fmt.Sprintf("This pull request's clusters live for %d hours, within their profiles' maximum", h)})
 	}
-	return append(all, Label{KeepLabel, colorKeep, "This pull request's clusters are held until the maximum, for who has the role to hold them"})
+	return append(all, Label{KeepLabel, colorKeep, "Keeps this pull request's clusters until their maximum; needs the role to hold clusters"})
 }
 
 // ParseTTLLabel reads how long a label like ocp-ttl/8 says that clusters live; ok is false for every other label, and for

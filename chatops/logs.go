@@ -9,9 +9,9 @@ import (
 // LogReply answers logs: the last lines of the newest job's log in a fold, as many as there is room for, and where the rest is.
 func LogReply(actor string, card lifecycle.Card, log []string, links Links) string {
 	if len(log) == 0 {
-		return fmt.Sprintf("%s, the newest job of %s has written nothing yet. %s\n", mention(actor), Code(card.Name), page(card, links))
+		return fmt.Sprintf("%s, the newest job of %s has no log yet. %s\n", mention(actor), Code(card.Name), page(card, links))
 	}
-	words := fmt.Sprintf("%s, here is the end of the newest log of %s. %s\n", mention(actor), Code(card.Name), page(card, links))
+	words := fmt.Sprintf("%s, here are the last lines of the newest log of %s. %s\n", mention(actor), Code(card.Name), page(card, links))
 	begin := fmt.Sprintf("\n<details>\n<summary>%d lines</summary>\n\n", len(log))
 	return words + begin + tail(log, MaxLogLines, maxBody-maxRead-len(words)-len(begin)-len(foldEnd)) + foldEnd
 }

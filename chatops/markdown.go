@@ -81,7 +81,7 @@ func link(address string) string {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return Code("an address that cannot be read")
+		return Code("an invalid address")
 	}
 	return Code(u.Redacted())
 }
@@ -113,7 +113,7 @@ func fitInto(body string, most int) string {
 	if end := strings.LastIndexByte(body, '\n'); end > 0 {
 		body = body[:end]
 	}
-	return body + "\n\n… cut here, there was more than a comment can hold.\n"
+	return body + "\n\n… The rest is too long for a comment.\n"
 }
 
 // bar draws a percentage as twenty cells.

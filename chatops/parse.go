@@ -35,10 +35,10 @@ func Parse(body string) []Parsed {
 		switch {
 		case !ours && near == "":
 		case len(out) == MaxCommands:
-			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment holds at most %d commands; from %s on they were left out. Send the rest in another comment.",
+			return append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("A comment may contain up to %d commands; those from %s on were ignored. Send them in another comment.",
 				MaxCommands, Code(line))})
 		case len(line) > maxLine:
-			out = append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("This command has %d bytes, and up to %d are read, so nothing was done. %s tells what one can type.",
+			out = append(out, Parsed{Line: cut(line, maxCode), Reply: fmt.Sprintf("This command has %d bytes and may have up to %d, so nothing was done. %s lists the commands.",
 				len(line), maxLine, Code(Prefix+" help"))})
 		case ours:
 			out = append(out, parseLine(strings.ToValidUTF8(line, "\uFFFD")))
@@ -62,14 +62,14 @@ func nearly(first, rest string) string {
 				hint = fmt.Sprintf(" Did you mean %s?", Code(Prefix+" "+verb))
 			}
 		}
-		return fmt.Sprintf("Here the word is %s; %s is the command line's.%s %s tells what one can type.", Code(Prefix), Code("ocpctl"), hint, Code(Prefix+" help"))
+		return fmt.Sprintf("In comments the command is %s; %s is its name on the command line.%s %s lists the commands.", Code(Prefix), Code("ocpctl"), hint, Code(Prefix+" help"))
 	}
 	if label := strings.TrimPrefix(low, "/"); rest == "" && labelled.MatchString(label) {
-		how := fmt.Sprintf("Set it on the pull request, or type %s.", Code(Prefix+" create "+strings.TrimPrefix(label, LabelPrefix)))
+		how := fmt.Sprintf("Add the label to the pull request, or comment %s.", Code(Prefix+" create "+strings.TrimPrefix(label, LabelPrefix)))
 		if label == KeepLabel || strings.HasPrefix(label, TTLLabelPrefix) {
-			how = "Set it on the pull request."
+			how = "Add the label to the pull request."
 		}
-		return fmt.Sprintf("%s is a label, so a comment with it does nothing. %s", Code(label), how)
+		return fmt.Sprintf("%s is a label, not a command, so nothing was done. %s", Code(label), how)
 	}
 	for _, between := range []string{"-", ":", "_", ".", ","} {
 		if verb, cut := strings.CutPrefix(low, Prefix+between); cut {
@@ -92,7 +92,7 @@ var labelled = regexp.MustCompile(`^(?:ocp/[a-z][a-z0-9-]*|ocp-ttl/[0-9]+)$`)
 func parseLine(line string) Parsed {
 	words, problem := split(line, len(Prefix))
 	if problem != "" {
-		return Parsed{Line: line, Reply: "This was not understood, so nothing was done. " + problem}
+		return Parsed{Line: line, Reply: "Nothing was done. " + problem}
 	}
 	if len(words) == 0 {
 		return Parsed{Line: line, Command: &Command{Verb: VerbHelp, Line: line}}
@@ -174,7 +174,7 @@ func (r *reading) word(text string) {
 		return
 	}
 	if !r.profile || r.command.Profile != "" || text == "" {
-		r.wrong("%s is one word too many.", Code(text))
+		r.wrong("Unexpected argument %s.", Code(text))
 		return
 	}
 	r.command.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
@@ -236,7 +236,7 @@ func (r *reading) flag(name, value string) {
 	case r.seen[o.name]:
 		r.wrong("%s is given twice.", Code(o.name))
 	case o.example == "" && value != "":
-		r.wrong("%s takes no value, so %s is one word too many.", Code(o.name), Code(value))
+		r.wrong("%s takes no value, so Unexpected argument %s.", Code(o.name), Code(value))
 	case value == "" && o.example != "":
 		r.wrong("%s needs a value, for example %s.", Code(o.name), Code(o.name+" "+o.example))
 	default:
@@ -252,9 +252,9 @@ func (e entry) noOption(name string) string {
 	if near, ok := Closest(name, e.optionNames()); ok {
 		return fmt.Sprintf("%s is not an option. Did you mean %s?", Code(name), Code(near))
 	}
-	whose := fmt.Sprintf("%s is not an option here; %s has none.", Code(name), Code(Prefix+" "+string(e.verb)))
+	whose := fmt.Sprintf("%s is not an option; %s has none.", Code(name), Code(Prefix+" "+string(e.verb)))
 	if len(e.options) > 0 {
-		whose = fmt.Sprintf("%s is not an option. There are: %s.", Code(name), list(e.optionNames()))
+		whose = fmt.Sprintf("%s is not an option. The options are: %s.", Code(name), list(e.optionNames()))
 	}
 	for _, other := range table {
 		if _, has := other.option(name); has && strings.HasPrefix(name, "--") {
@@ -275,15 +275,15 @@ func (r *reading) complete() {
 	}
 	switch {
 	case r.takes == aSpan && !r.seen[""]:
-		r.wrong("It needs to know how long: %s", spanWords)
+		r.wrong("Say how long: %s", spanWords)
 	case r.takes == aCount && !r.seen[""] && !r.seen["--replicas"]:
-		r.wrong("It needs the number of workers, for example %s.", Code(r.example))
+		r.wrong("Give the number of workers, for example %s.", Code(r.example))
 	case r.takes == aCount && r.seen[""] && r.seen["--replicas"]:
 		r.wrong("The number of workers is given twice.")
 	case r.takes == aReason && c.Reason == "":
-		r.wrong("Say why, behind it: whoever asked is told.")
+		r.wrong("Add a reason: the person who asked is told.")
 	case r.takes == aGrantee && (c.Team == "") == (c.With == ""):
-		r.wrong("It needs to know with whom: %s or %s, one of them.", Code("--team platform"), Code("--with github:maya"))
+		r.wrong("Say with whom: either %s or %s.", Code("--team platform"), Code("--with github:maya"))
 	}
 }
 
@@ -298,7 +298,7 @@ func (r *reading) reason() {
 	}
 	for i, text := range r.text {
 		if i > 0 || text == "" {
-			r.wrong("%s is one word too many.", Code(text))
+			r.wrong("Unexpected argument %s.", Code(text))
 			return
 		}
 		c.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
@@ -322,13 +322,13 @@ func unknownVerb(word string) string {
 	if near := suggestion(word, verbs()); near != "" {
 		hint = near
 	}
-	return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
+	return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
 }
 
 func notUnderstood(e entry, problems []string) string {
-	intro := fmt.Sprintf("`%s %s` was not understood, so nothing was done.", Prefix, e.verb)
+	intro := fmt.Sprintf("Nothing was done, because `%s %s` could not be understood.", Prefix, e.verb)
 	if len(problems) > MaxCommands {
 		problems = append(problems[:MaxCommands:MaxCommands], "And so on.")
 	}
-	return fmt.Sprintf("%s\n\n- %s\n\nThe form is %s; %s tells more.", intro, strings.Join(problems, "\n- "), Code(e.usage()), Code(Prefix+" help"))
+	return fmt.Sprintf("%s\n\n- %s\n\nUsage: %s. For more, see %s.", intro, strings.Join(problems, "\n- "), Code(e.usage()), Code(Prefix+" help"))
 }

@@ -15,13 +15,13 @@ func Expected(f lifecycle.Forecast) string {
 	if f.Place > 0 {
 		place := fmt.Sprintf("It would be number %d in line", f.Place)
 		if f.StartsAt.IsZero() {
-			words = append(words, place+"; when its turn comes is not known.")
+			words = append(words, place+"; when it could start is not known.")
 		} else {
-			words = append(words, place+" and may begin at about "+f.StartsAt.UTC().Format("2006-01-02 15:04 UTC")+".")
+			words = append(words, place+" and could start at about "+f.StartsAt.UTC().Format("2006-01-02 15:04 UTC")+".")
 		}
 	}
 	if f.ReadyP50 > 0 {
-		words = append(words, fmt.Sprintf("Half of the earlier ones of its profile were ready within %s of their start, nine of ten within %s.",
+		words = append(words, fmt.Sprintf("Half of the recent clusters of its profile were ready %s after their start, nine of ten after %s.",
 			policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))))
 	}
 	return strings.Join(words, " ")
@@ -40,12 +40,12 @@ func rounded(d time.Duration) time.Duration {
 func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
 	var b strings.Builder
 	g := v.Grant
-	fmt.Fprintf(&b, "%s, this was a dry run, so nothing was created. %s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
+	fmt.Fprintf(&b, "%s, this was a dry run: nothing was created. %s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
 		mention(actor), Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil
-		fmt.Fprintf(&b, "\nNothing would run before it is approved. %s\n\n%s", plain(why.Words()), reasons(v.Asks()))
+		fmt.Fprintf(&b, "\nIt would need an approval before it starts. %s\n\n%s", plain(why.Words()), reasons(v.Asks()))
 	}
 	if full := v.Full(); len(full) > 0 {
 		fmt.Fprintf(&b, "\nIt would wait for its turn:\n\n%s", reasons(full))

@@ -15,7 +15,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 		Name: "demo", Profile: "aws-standard", Version: "4.20.3", Region: "us-east-1", TTL: 8 * time.Hour, HourlyCents: 149, PriceCents: 1192,
 	}}
 	words := Preview("will", v, lifecycle.Forecast{StartsAt: time.Now()})
-	require.Equal(t, "@will, this was a dry run, so nothing was created. `demo` would be accepted: profile `aws-standard`, version `4.20.3` in `us-east-1`, "+
+	require.Equal(t, "@will, this was a dry run: nothing was created. `demo` would be accepted: profile `aws-standard`, version `4.20.3` in `us-east-1`, "+
 		"for 8h, about $1.49 an hour and $11.92 until its end, by list prices.\n", words)
 
 	v.Approval = &policy.Approval{Count: 1, By: policy.PlatformAdmin, For: 24 * time.Hour, Why: []string{"It is big."}}
@@ -27,12 +27,12 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	v.Waits = []policy.Limit{{Quota: "team"}}
 	words = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
 	for _, want := range []string{
-		"Nothing would run before it is approved. One platform admin", "- **size**: It is big.", "It would wait for its turn:\n\n- **quota**: The team has 3 of 3.",
-		"It would be number 2 in line; when its turn comes is not known.",
-		"Half of the earlier ones of its profile were ready within 38m of their start, nine of ten within 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
+		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait for its turn:\n\n- **quota**: The team has 3 of 3.",
+		"It would be number 2 in line; when it could start is not known.",
+		"Half of the recent clusters of its profile were ready 38m after their start, nine of ten after 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {
 		require.Contains(t, words, want)
 	}
 	require.Contains(t, Expected(lifecycle.Forecast{Place: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
-		"It would be number 1 in line and may begin at about 2025-03-01 13:30 UTC.")
+		"It would be number 1 in line and could start at about 2025-03-01 13:30 UTC.")
 }

@@ -22,20 +22,20 @@ func Refusal(actor string, v policy.Verdict) string { return refusal(actor, "thi
 
 // LabelRefusal answers a label whose wish policy refused: beside the reasons it says what became of the label.
 func LabelRefusal(actor, label string, v policy.Verdict) string {
-	return refusal(actor, "what the label "+Code(label)+" asks for", "\nThe label was taken off. Set it again once that is put right.\n", v)
+	return refusal(actor, "what the label "+Code(label)+" asks for", "\nThe label was removed. Add it again when this is fixed.\n", v)
 }
 
 func refusal(actor, what, after string, v policy.Verdict) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s cannot be done as it stands, so nothing was changed:\n\n", mention(actor), what)
+	fmt.Fprintf(&b, "%s, %s cannot be done, and nothing was changed:\n\n", mention(actor), what)
 	b.WriteString(reasons(v.Refusals()))
 	if asks := v.Asks(); len(asks) > 0 {
-		b.WriteString("\nWhen that is put right, a person has to approve it:\n\n" + reasons(asks))
+		b.WriteString("\nWhen this is fixed, it also needs an approval:\n\n" + reasons(asks))
 	}
 	if full := v.Full(); len(full) > 0 {
-		b.WriteString("\nWhen that is put right, it waits for its turn:\n\n" + reasons(full))
+		b.WriteString("\nWhen this is fixed, it has to wait for its turn:\n\n" + reasons(full))
 	}
-	fmt.Fprintf(&b, "%s\n%s tells what one can type.\n", after, Code(Prefix+" help"))
+	fmt.Fprintf(&b, "%s\n%s lists the commands.\n", after, Code(Prefix+" help"))
 	return fit(b.String())
 }
 
@@ -83,7 +83,7 @@ func reasons(checks []policy.Check) string {
 // StatusReply answers status and list. It is posted once, so unlike the comment it may say how long from now.
 func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Time) string {
 	if len(cards) == 0 {
-		return fmt.Sprintf("%s, there is no cluster here. %s makes one.\n", mention(actor), Code(Prefix+" create"))
+		return fmt.Sprintf("%s, this pull request has no cluster. %s creates one.\n", mention(actor), Code(Prefix+" create"))
 	}
 	var b strings.Builder
 	how := "here is the cluster"
@@ -99,7 +99,7 @@ func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Tim
 
 // Exists answers create where the pull request has the profile's cluster already.
 func Exists(actor string, card lifecycle.Card, links Links, now time.Time) string {
-	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of a profile. %s moves its end, %s takes it down.\n\n%s",
+	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of each profile. %s extends it, %s destroys it.\n\n%s",
 		mention(actor), Code(Prefix+" extend 4h "+card.Profile), Code(Prefix+" destroy "+card.Profile), statusLine(card, links, now))
 }
 
@@ -160,7 +160,7 @@ func UnknownLabel(label string, known []string) string {
 	if near, ok := Closest(word, known); ok {
 		hint = fmt.Sprintf(" Did you mean %s?", Code(LabelPrefix+near))
 	}
-	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s There are: %s.\n", Code(label), hint, list(labels))
+	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s The profiles are: %s.\n", Code(label), hint, list(labels))
 }
 
 // ShortSHA is a commit as people know it.

@@ -30,26 +30,26 @@ type slackEntry struct {
 	refMissing string // says what would be accepted
 }
 
-const anApproval = "which one: an approval's id, or a cluster's name or id. `/ocp approvals` lists what waits."
+const anApproval = "which one: the id of an approval, or the name or id of a cluster. `/ocp approvals` lists them."
 
 // slackTable is what is done from Slack. Every other word of the command table is answered with where that is done.
 var slackTable = []slackEntry{
-	{verb: VerbApprovals, words: "what waits for a person's word, as far as you may see it"},
-	{verb: VerbApprove, args: "<approval or cluster> [reason]", words: "agrees to exactly what was asked", ref: true, refMust: true, why: true, refMissing: anApproval},
-	{verb: VerbRefuse, args: "<approval or cluster> <reason>", words: "refuses it: what was asked for does not begin", ref: true, refMust: true, why: true, whyMust: true, refMissing: anApproval},
-	{verb: VerbStatus, args: "[cluster]", words: "how the clusters are that you may see, or one of them", ref: true},
-	{verb: VerbLink, words: "tells ocpctl who you are here, once: what you may do there you may do here"},
+	{verb: VerbApprovals, words: "lists the approvals that you may see"},
+	{verb: VerbApprove, args: "<approval or cluster> [reason]", words: "approves exactly what was requested", ref: true, refMust: true, why: true, refMissing: anApproval},
+	{verb: VerbRefuse, args: "<approval or cluster> <reason>", words: "refuses it: the cluster is not created", ref: true, refMust: true, why: true, whyMust: true, refMissing: anApproval},
+	{verb: VerbStatus, args: "[cluster]", words: "shows the clusters that you may see, or one of them", ref: true},
+	{verb: VerbLink, words: "links this account to you, so that you have your own permissions here"},
 	{verb: VerbHelp, words: "this list"},
 }
 
 // slackElsewhere are words whose answer on a pull request leads to another comment.
 var slackElsewhere = map[Verb]string{
 	VerbList:       "`/ocp status` lists your clusters here.",
-	VerbRetry:      "The cluster's page brings a teardown's next try forward, and so does `ocpctl retry CLUSTER`.",
+	VerbRetry:      "The cluster's page and `ocpctl retry CLUSTER` try a blocked teardown again.",
 	VerbHold:       "The cluster's page holds it, and so does `ocpctl hold CLUSTER 8h`.",
 	VerbLogs:       "The cluster's page shows its log, and so does `ocpctl logs CLUSTER -f`.",
 	VerbKubeconfig: "The cluster's page hands it out, and so does `ocpctl kubeconfig CLUSTER -f kubeconfig`; it is never posted here.",
-	VerbRefresh:    "`ocpctl refresh CLUSTER` brings its add-ons anew.",
+	VerbRefresh:    "`ocpctl refresh CLUSTER` applies its add-ons again.",
 	VerbScale:      "The cluster's page scales its workers, and so does `ocpctl scale-workers CLUSTER --replicas 3`.",
 	VerbShare:      "The cluster's page shows it to others, and so does `ocpctl share CLUSTER --team TEAM`.",
 }
@@ -86,17 +86,17 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	var problem string
 	switch {
 	case len(words) > 0:
-		problem = Code(words[0]) + " is one word too many."
+		problem = Code(words[0]) + " is unexpected."
 	case e.refMust && out.Ref == "":
 		problem = "Say " + e.refMissing
 	case e.whyMust && out.Why == "":
-		problem = "Say why, behind it: whoever asked is told."
+		problem = "Add a reason: the person who asked is told."
 	case len(out.Why) > maxWhy:
 		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Why), maxWhy)
 	default:
 		return &out, ""
 	}
-	return nil, fmt.Sprintf("%s was not understood, so nothing was done. %s The form is %s.", Code(Prefix+" "+string(e.verb)), problem, Code(e.usage()))
+	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.", Code(Prefix+" "+string(e.verb)), problem, Code(e.usage()))
 }
 
 // slackTyped is what a person typed: Slack sends the three signs of its markup as entities.
@@ -124,15 +124,15 @@ func slackUnknown(word string) string {
 	switch {
 	case led:
 	case known:
-		words = fmt.Sprintf("A comment %s on the pull request does it, and so do the pages and `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
+		words = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
 	default:
 		hint := "There are: " + list(slackVerbs()) + "."
 		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
 			hint = near
 		}
-		return fmt.Sprintf("%s is not a command. %s %s tells what one can type.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
+		return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
 	}
-	return fmt.Sprintf("%s is not done from Slack. %s", Code(Prefix+" "+string(verb)), words)
+	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), words)
 }
 
 // SlackGot acknowledges a slash command at once, before anything was done for it. Only a command that is understood is called so;
@@ -140,7 +140,7 @@ func slackUnknown(word string) string {
 func SlackGot(text string) string {
 	c, _ := ParseSlack(text)
 	if c == nil {
-		return "This command was not understood, so nothing was done. The answer that follows says why."
+		return "Nothing was done. The next message says why."
 	}
 	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref, " ")
 	if c.Why != "" {
@@ -152,7 +152,7 @@ func SlackGot(text string) string {
 // SlackHelp lists what one can type in Slack.
 func SlackHelp() string {
 	var b strings.Builder
-	b.WriteString("**What one can type here**\n\n")
+	b.WriteString("**Commands**\n\n")
 	for _, e := range slackTable {
 		fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
 	}
@@ -175,10 +175,10 @@ type Waiting struct {
 // SlackWaiting lists what waits for a word. more: there is more than is listed.
 func SlackWaiting(all []Waiting, more bool, links Links) string {
 	if len(all) == 0 {
-		return "Nothing that you may see waits for a word.\n"
+		return "No approval that you may see is pending.\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**What waits for a word**\n\n")
+	fmt.Fprintf(&b, "**Waiting for approval**\n\n")
 	for _, a := range all {
 		fmt.Fprintf(&b, "- %s: %s of team %s, asked for by %s. %s", Code(a.ID), a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 		if a.Needs > 1 {
@@ -223,11 +223,11 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	case !approved && a.Password:
 		words += " It is not shown."
 	case !approved:
-		words += " It does not begin, and whoever asked is told."
+		words += " It is not created, and the person who asked is told."
 	case a.Password:
 		words += " Whoever asked may look at it once."
 	default:
-		words += " It begins now, or once it is its turn."
+		words += " It starts now, or when it is its turn."
 	}
 	return words
 }

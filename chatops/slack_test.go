@@ -33,16 +33,16 @@ func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
 
 func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 	for text, want := range map[string][]string{
-		"approve":     {"`/ocp approvals` lists what waits", "`/ocp approve <approval or cluster> [reason]`"},
-		"refuse":      {"an approval's id, or a cluster's name or id"},
-		"refuse shop": {"Say why", "`/ocp refuse <approval or cluster> <reason>`"},
+		"approve":     {"`/ocp approvals` lists them", "`/ocp approve <approval or cluster> [reason]`"},
+		"refuse":      {"the id of an approval, or the name or id of a cluster"},
+		"refuse shop": {"Add a reason", "`/ocp refuse <approval or cluster> <reason>`"},
 		"refuse shop " + strings.Repeat("x", 501): {"501 bytes", "up to 500"},
-		"status a b":  {"`b` is one word too many"},
-		"link me":     {"`me` is one word too many"},
+		"status a b":  {"`b` is unexpected"},
+		"link me":     {"`me` is unexpected"},
 		"aprove shop": {"Did you mean `/ocp approve`?"},
 		"lunch":       {"Did you mean `launch`? The command for that is `/ocp create`."},
 		"xyzzy":       {"There are: `approvals`, `approve`, `refuse`"},
-		"create":      {"not done from Slack", "A comment `/ocp create` on the pull request"},
+		"create":      {"not available in Slack", "Comment `/ocp create` on the pull request"},
 		"list":        {"`/ocp status` lists your clusters here"},
 		"logs shop":   {"`ocpctl logs CLUSTER -f`"},
 		"retry":       {"`ocpctl retry CLUSTER`"},
@@ -52,7 +52,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		for _, words := range want {
 			require.Contains(t, reply, words, text)
 		}
-		require.Contains(t, SlackGot(text), "not understood", text)
+		require.Contains(t, SlackGot(text), "Nothing was done", text)
 		require.NotContains(t, SlackGot(text), "Got it", text)
 		require.NotContains(t, SlackGot(text), reply, "the answer that follows says it, once")
 	}
@@ -63,7 +63,7 @@ func TestEveryWordOfTheCommandTableHasAnAnswerInSlack(t *testing.T) {
 		c, reply := ParseSlack(string(e.verb) + " x because")
 		if c == nil {
 			require.NotContains(t, reply, "is not a command", e.verb)
-			require.NotContains(t, strings.ReplaceAll(reply, "A comment `/ocp "+string(e.verb), ""), "; `/ocp", "nothing in Slack leads to a comment without saying so")
+			require.NotContains(t, strings.ReplaceAll(reply, "Comment `/ocp "+string(e.verb), ""), "; `/ocp", "nothing in Slack leads to a comment without saying so")
 		}
 	}
 	for _, e := range slackTable {
@@ -83,7 +83,7 @@ func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 		require.Contains(t, got, words)
 	}
 	require.NotContains(t, got, "approve apr_2", "nobody is offered what would be refused")
-	require.Contains(t, SlackWaiting(nil, false, Links{}), "Nothing that you may see")
+	require.Contains(t, SlackWaiting(nil, false, Links{}), "No approval that you may see")
 }
 
 func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
@@ -93,8 +93,8 @@ func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
 		want           string
 	}{
 		{Waiting{Cluster: "shop", Votes: 1, Needs: 2}, true, false, "You approved `shop`. It has 1 of the 2 votes it needs."},
-		{Waiting{Cluster: "shop", Head: "6dcb09b5b578"}, true, true, "You approved `shop` at `6dcb09b`. It begins now"},
-		{Waiting{Cluster: "shop"}, false, true, "You refused `shop`. It does not begin"},
+		{Waiting{Cluster: "shop", Head: "6dcb09b5b578"}, true, true, "You approved `shop` at `6dcb09b`. It starts now"},
+		{Waiting{Cluster: "shop"}, false, true, "You refused `shop`. It is not created"},
 		{Waiting{Cluster: "shop", Password: true}, true, true, "You approved the kubeadmin password of `shop`. Whoever asked may look at it once."},
 		{Waiting{Cluster: "shop", Password: true}, false, true, "It is not shown."},
 	} {

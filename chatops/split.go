@@ -96,7 +96,7 @@ func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
 			b.WriteRune(r)
 		}
 	}
-	return fmt.Sprintf("The quote that begins at character %d is never closed: %s. Close it, or write %s for a mark that quotes nothing.",
+	return fmt.Sprintf("The quote that starts at character %d is not closed: %s. Close it, or write %s for a literal quote.",
 		open+1, Code(cut(string(s.line[open:]), 30)), Code("\\"+string(s.line[open])))
 }
 

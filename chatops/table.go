@@ -44,49 +44,49 @@ var reasonOption = option{"--reason", "m", `"the demo is over"`, "why, for the a
 
 var table = []entry{
 	{verb: VerbCreate, first: true, profile: true, example: "/ocp create aws-standard --ttl 8h", also: "new start launch make up provision",
-		words: "a cluster for this pull request", options: []option{
+		words: "creates a cluster for this pull request", options: []option{
 			{"--name", "n", "demo", "its name: lower-case letters, digits, dashes, at most 21", func(c *Command, v string) string { c.Name = v; return "" }},
 			{"--ttl", "t", "8h", "how long it lives: 4h, 90m, 2d, or a number of hours", setTTL},
-			{"--region", "r", "us-east-2", "where it lives, of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
-			{"--version", "v", "4.20.3", "its OpenShift version, of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
-			{"--team", "", "platform", "whose it is, when not the repository's team's", func(c *Command, v string) string { c.Team = v; return "" }},
-			{"--dry-run", "", "", "say what would become of it, at what price and when, and create nothing", func(c *Command, _ string) string { c.DryRun = true; return "" }},
+			{"--region", "r", "us-east-2", "its region, one of the profile's list", func(c *Command, v string) string { c.Region = v; return "" }},
+			{"--version", "v", "4.20.3", "its OpenShift version, one of the profile's list", func(c *Command, v string) string { c.Version = v; return "" }},
+			{"--team", "", "platform", "the team that it belongs to, if not the repository's", func(c *Command, v string) string { c.Team = v; return "" }},
+			{"--dry-run", "", "", "shows what would happen, at what price and when, and creates nothing", func(c *Command, _ string) string { c.DryRun = true; return "" }},
 		}},
 	{verb: VerbStatus, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
-		words: "how the clusters of this pull request are"},
+		words: "shows the clusters of this pull request"},
 	{verb: VerbExtend, first: true, profile: true, takes: aSpan, example: "/ocp extend 4h", also: "prolong longer renew ttl",
-		words: "adds to its end, up to the profile's maximum"},
+		words: "extends it, up to the profile's maximum"},
 	{verb: VerbDestroy, first: true, profile: true, example: "/ocp destroy aws-standard", also: "delete remove rm kill down teardown stop",
-		words: "takes it down now, without waiting for its end", options: []option{reasonOption}},
+		words: "destroys it now, without waiting for its end", options: []option{reasonOption}},
 	{verb: VerbKubeconfig, profile: true, example: "/ocp kubeconfig", also: "login credentials access config",
-		words: "a link to its kubeconfig: it asks who you are, works once and soon ends; nothing secret is posted here"},
+		words: "gives you a link to its kubeconfig that works once, after you sign in; nothing secret is posted here"},
 	{verb: VerbLogs, profile: true, example: "/ocp logs --lines 100", also: "log tail output",
-		words: "the last lines of its log", options: []option{
-			{"--lines", "n", "100", fmt.Sprintf("how many: 1 to %d, else %d", MaxLogLines, LogLines), setLines},
+		words: "shows the last lines of its log", options: []option{
+			{"--lines", "n", "100", fmt.Sprintf("how many lines: 1 to %d, by default %d", MaxLogLines, LogLines), setLines},
 		}},
 	{verb: VerbList, example: "/ocp list", also: "ls all clusters",
-		words: "the same as status, all of them"},
+		words: "shows all clusters of this pull request"},
 	{verb: VerbScale, profile: true, takes: aCount, example: "/ocp scale 4", also: "workers resize",
-		words: "gives it another number of workers, within its profile's bounds", options: []option{
+		words: "changes the number of its workers, within the profile's bounds", options: []option{
 			{"--replicas", "r", "4", "the same number", setReplicas},
 		}},
 	{verb: VerbRefresh, profile: true, example: "/ocp refresh", also: "reapply addons add-ons configure",
-		words: "brings its add-ons anew, as it was accepted with them"},
+		words: "applies its add-ons again"},
 	{verb: VerbHold, profile: true, takes: aSpan, example: `/ocp hold 8h --reason "a demo on Friday"`, also: "keep pin freeze",
-		words: "keeps it that long from now, whatever becomes of the pull request, up to the profile's maximum", options: []option{reasonOption}},
+		words: "keeps it that long, even if the pull request is closed, up to the profile's maximum", options: []option{reasonOption}},
 	{verb: VerbRetry, profile: true, example: "/ocp retry", also: "again rerun restart",
-		words: "brings the next try of a blocked teardown forward, or asks again for a cluster that failed or went"},
+		words: "tries a blocked teardown again, or creates a cluster again that failed or is gone"},
 	{verb: VerbShare, profile: true, takes: aGrantee, example: "/ocp share --team platform", also: "grant invite",
-		words: "shows it to another team, or to one person or workload", options: []option{
-			{"--team", "", "platform", "the team it is shown to", func(c *Command, v string) string { c.Team = v; return "" }},
-			{"--with", "", "github:maya", "the person or workload it is shown to", func(c *Command, v string) string { c.With = v; return "" }},
+		words: "shares it with another team, person or workload", options: []option{
+			{"--team", "", "platform", "the team to share it with", func(c *Command, v string) string { c.Team = v; return "" }},
+			{"--with", "", "github:maya", "the person or workload to share it with", func(c *Command, v string) string { c.With = v; return "" }},
 		}},
 	{verb: VerbApprove, profile: true, takes: aCommit, example: "/ocp approve 6dcb09b5b578", also: "allow accept agree lgtm yes",
-		words: "approves what waits for approval here, at the commit that is named, or else at the one that was asked about"},
+		words: "approves the clusters that wait for approval here, at the named commit or else the one that was shown"},
 	{verb: VerbRefuse, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
-		words: "refuses what waits for approval here, and says why", options: []option{reasonOption}},
+		words: "refuses the clusters that wait for approval here, with a reason", options: []option{reasonOption}},
 	{verb: VerbLink, example: "/ocp link", also: "signin connect account",
-		words: "tells ocpctl who you are here, once: what you may do there you may do here"},
+		words: "links this account to you, so that you have your own permissions here"},
 	{verb: VerbHelp, first: true, example: "/ocp help", also: "? usage commands --help -h",
 		words: "this list"},
 }
@@ -111,7 +111,7 @@ func setReason(c *Command, value string) (problem string) {
 func setLines(c *Command, value string) (problem string) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > MaxLogLines {
-		return fmt.Sprintf("%s is no number of lines from 1 to %d.", Code(value), MaxLogLines)
+		return fmt.Sprintf("%s is not a number of lines from 1 to %d.", Code(value), MaxLogLines)
 	}
 	c.Lines = n
 	return ""
@@ -120,7 +120,7 @@ func setLines(c *Command, value string) (problem string) {
 func setReplicas(c *Command, value string) (problem string) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > maxReplicas {
-		return fmt.Sprintf("%s is no number of workers from 0 to %d.", Code(value), maxReplicas)
+		return fmt.Sprintf("%s is not a number of workers from 0 to %d.", Code(value), maxReplicas)
 	}
 	c.Replicas = n
 	return ""

@@ -9,11 +9,11 @@ import (
 
 // owners say whose turn it is after a failure, by what the runner says whose problem it was.
 var owners = map[string]string{
-	"user":      "yours",
-	"quota":     "the cloud account's owners': its limits are theirs to raise",
-	"cloud":     "nobody's: it is the cloud's own trouble, and waiting helps",
-	"installer": "the platform team's: the installer or this release is at fault",
-	"ocpctl":    "the platform team's",
+	"user":      "you",
+	"quota":     "the owners of the cloud account: its limits have to be raised",
+	"cloud":     "nobody: the cloud has a problem, and waiting helps",
+	"installer": "the platform team: the installer or this release is at fault",
+	"ocpctl":    "the platform team",
 }
 
 // Turn says in plain words whose turn it is while something is wrong, and what to do; both are empty while nothing is.
@@ -21,26 +21,26 @@ var owners = map[string]string{
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
 	if replaced(c) {
-		again = "Nothing: a cluster for the newer commit takes its place."
+		again = "Nothing: a cluster for the newer commit replaces it."
 	}
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:
-		return "the platform team's", "Put right what the reason names; the next try begins by itself."
+		return "the platform team", "Fix what the reason names. The next try starts by itself."
 	case c.Phase == lifecycle.DestroyBlocked:
-		return "the platform team's", "Free what is listed, by hand or by lifting what protects it; the next try sees it by itself."
+		return "the platform team", "Remove what is listed, or its protection. The next try starts by itself."
 	case c.Phase == lifecycle.Abandoned:
-		return "nobody's: an admin gave up waiting for it", "Whoever frees what is listed ends it: tries go on, and a count of zero releases it."
+		return "nobody: an admin abandoned it", "Remove what is listed. The teardown is tried again until nothing is left."
 	case !neverReady(c):
 		return "", ""
 	case c.FailReason == string(lifecycle.Lost) && c.FailNext == "":
-		return "nobody's: a runner was lost, which happens", again
+		return "nobody: a runner was lost, which can happen", again
 	}
 	whose, next = owners[c.FailWhose], strings.TrimSpace(c.FailNext)
 	if whose == "" {
-		whose = "yours to ask again; the platform team's if it repeats"
+		whose = "you: ask again; if it repeats, the platform team"
 	}
 	if next == "" {
-		next = again + " The log on the cluster's page tells more."
+		next = again + " The log on the cluster's page has the details."
 	}
 	return whose, sentence(next)
 }

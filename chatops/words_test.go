@@ -73,7 +73,7 @@ func going(p lifecycle.Phase, why string) lifecycle.Card {
 
 // lives is a card for each thing that can be seen.
 func lives() map[string]lifecycle.Card {
-	installing := at(card(), lifecycle.Creating, lifecycle.Installing, "the installer is building the cluster")
+	installing := at(card(), lifecycle.Creating, lifecycle.Installing, "the installer is creating the cluster")
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
@@ -91,7 +91,7 @@ func lives() map[string]lifecycle.Card {
 	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = start.Add(2*time.Hour), start.Add(30*time.Hour), "a demo on Friday"
 	kept := ready()
 	kept.Ends.Hold, kept.HoldWhy = kept.Ends.Max, "the label ocp/keep"
-	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt made is removed and counted before the next one")
+	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt created is removed first")
 	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	closed := ready()
 	closed.Ends.PRClosed = start.Add(2 * time.Hour)
@@ -99,9 +99,9 @@ func lives() map[string]lifecycle.Card {
 	unlabelled.Ends.LabelRemoved = start.Add(2 * time.Hour)
 	expiring := at(ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, start.Add(71*time.Hour)
-	verifying := going(lifecycle.Verifying, "counting by ourselves what is left in the cloud")
+	verifying := going(lifecycle.Verifying, "counting what is left in the cloud")
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
-	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts apart found nothing left of 1 name")
+	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts in a row found nothing left of 1 name")
 	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
 	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
 	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
@@ -111,15 +111,15 @@ func lives() map[string]lifecycle.Card {
 	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
 	lost := failed
 	lost.FailReason, lost.FailMessage = "lost", "the runner was not heard of for 15 minutes"
-	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts apart found nothing left of 2 names")
+	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
-	asked := at(card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts apart found nothing left of the one name it was recorded under")
+	asked := at(card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
 	asked.Wish, asked.WishWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
 	asked.ReleasedAt, asked.Identities = start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := going("", "")
-	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns did not reach zero; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
+	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
-	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin gave up on it; it stays counted until a count of zero")
+	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it stays in all counts until nothing is left")
 	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
 		c := at(card(), lifecycle.Creating, p, why)
 		c.Progress.Percent = percent
@@ -165,9 +165,9 @@ func TestAClusterThatAPushReplacedOffersNothing(t *testing.T) {
 		require.Empty(t, check.Actions, name)
 		for _, words := range []string{Comment(c, Detail{}, ui), check.Summary} {
 			require.NotContains(t, words, Prefix+" ", name)
-			require.NotContains(t, words, "For a new one", name)
+			require.NotContains(t, words, "For a new cluster", name)
 		}
-		require.Contains(t, Comment(c, Detail{}, ui), "A cluster for the newer commit takes its place", name)
+		require.Contains(t, Comment(c, Detail{}, ui), "A cluster for the newer commit replaces it", name)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestAClusterDestroyedWhileItWasCreatedDidNotFail(t *testing.T) {
 	require.Empty(t, check.Actions)
 	for _, words := range []string{Comment(c, Detail{Mention: []string{"failed"}}, ui), check.Summary, DeploymentOf(c, ui).Description} {
 		require.Contains(t, words, "maya asked for it")
-		for _, never := range []string{"Whose turn", "stopped", "went wrong", "told to stop", "runbook", "could not be created"} {
+		for _, never := range []string{"Who can fix it", "stopped", "went wrong", "told to stop", "runbook", "could not be created"} {
 			require.NotContains(t, words, never)
 		}
 	}
@@ -225,7 +225,7 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 	for _, part := range []string{
 		"<https://console-openshift-console.apps.pr41-shop.labs.example.com>", "<https://api.pr41-shop.labs.example.com:6443>",
 		"curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig\n",
-		"$0.75 an hour", "$18.00 if it lives to its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24h after it was asked for", "extended to 2025-01-04 12:00 UTC",
+		"$0.75 an hour", "$18.00 if it runs until its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24h after it was requested", "extended to 2025-01-04 12:00 UTC",
 		"`/ocp kubeconfig`, `/ocp logs`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by try 1 of 2.",
 	} {
 		require.Contains(t, body, part)
@@ -290,9 +290,9 @@ func TestALineMovesWithItsPlace(t *testing.T) {
 func TestTheEstimateCountsWholeHours(t *testing.T) {
 	c := ready()
 	c.UpdatedAt = start.Add(3*time.Hour + 59*time.Minute)
-	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 until 2025-01-01 15:00 UTC; about $18.00 if it lives to its end")
+	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 until 2025-01-01 15:00 UTC; about $18.00 if it runs until its end")
 	c.Meter = price.Meter{Ran: price.Between(75, start, start.Add(90*time.Minute)), Since: start.Add(90 * time.Minute), Rate: 150, ToCome: 150}
-	require.Contains(t, Comment(c, Detail{}, ui), "about $4.13 until 2025-01-01 15:30 UTC; about $34.88 if it lives to its end", "it was scaled")
+	require.Contains(t, Comment(c, Detail{}, ui), "about $4.13 until 2025-01-01 15:30 UTC; about $34.88 if it runs until its end", "it was scaled")
 	c = lives()["destroyed"]
 	require.Contains(t, Comment(c, Detail{}, ui), "about $3.00 in all")
 }
@@ -300,7 +300,7 @@ func TestTheEstimateCountsWholeHours(t *testing.T) {
 func TestShortLivesShowSeconds(t *testing.T) {
 	c := ready()
 	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Second), Max: start.Add(72 * time.Second)}
-	require.Contains(t, Comment(c, Detail{}, ui), "at 12:00:24 UTC** (2025-01-01T12:00:24Z), 24s after it was asked for")
+	require.Contains(t, Comment(c, Detail{}, ui), "at 12:00:24 UTC** (2025-01-01T12:00:24Z), 24s after it was requested")
 }
 
 func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
@@ -449,11 +449,11 @@ func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
 func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne(t *testing.T) {
 	gone := lives()["destroyed"]
 	for why, want := range map[string]string{
-		"": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
-		lifecycle.BecauseClosed + ", seen by the sweep": "For a new one reopen the pull request, and set `ocp/aws-minimal-test` if it is not set.",
-		lifecycle.BecauseMerged:                         "The pull request was merged: a new one takes another pull request.",
-		lifecycle.BecauseDraft:                          "For a new one mark the pull request ready for review, and set `ocp/aws-minimal-test` if it is not set.",
-		"the App was suspended on acme/shop":            "For a new one type `/ocp create aws-minimal-test`.",
+		"": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
+		lifecycle.BecauseClosed + ", seen by the sweep": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
+		lifecycle.BecauseMerged:                         "The pull request was merged. For a new cluster, open another pull request.",
+		lifecycle.BecauseDraft:                          "For a new cluster, mark the pull request as ready for review and set the label `ocp/aws-minimal-test`.",
+		"the App was suspended on acme/shop":            "For a new cluster, comment `/ocp create aws-minimal-test`.",
 	} {
 		gone.Ends.PRWhy = why
 		require.Contains(t, Comment(gone, Detail{}, ui), want)
@@ -463,7 +463,7 @@ func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne
 func TestWhatWasNeverMadeCostNothing(t *testing.T) {
 	refused := lives()["destroyed"]
 	refused.Identities, refused.Meter = nil, price.Meter{}
-	require.Contains(t, Comment(refused, Detail{}, ui), "| Price | nothing, for nothing of it was made; about $0.75 an hour by list price |")
+	require.Contains(t, Comment(refused, Detail{}, ui), "| Price | nothing, because nothing was created; about $0.75 an hour by list price |")
 	require.NotContains(t, StatusReply("maya", []lifecycle.Card{refused}, ui, start.Add(90*time.Minute)), "About $")
 }
 
@@ -471,5 +471,5 @@ func TestAnApprovalIsAwaitedNoLongerThanTheClusterItself(t *testing.T) {
 	c := lives()["awaiting-approval"]
 	c.Ends = ready().Ends
 	c.ApproveBy, c.Ends.PRClosed = start.Add(24*time.Hour), start.Add(time.Hour)
-	require.Contains(t, Comment(c, Detail{}, ui), "if nobody does, it ends at 2025-01-01 13:00 UTC.")
+	require.Contains(t, Comment(c, Detail{}, ui), "Without an approval it ends at 2025-01-01 13:00 UTC.")
 }

@@ -125,7 +125,7 @@ func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 		"fine":       {"ttl: 4h\n", "success", "is fine", ""},
 		"of no use":  {"version: 1\nwarning!\n", "neutral", "has a problem", "warning"},
 		"wrong":      {"version: 1\nfailure!\n", "failure", "has a problem", "failure"},
-		"taken away": {"", "neutral", "is taken away", ""},
+		"deleted": {"", "neutral", "is deleted", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,7 +64,7 @@ func (c *Controller) tidy(ctx context.Context) error {
 	}
 	var failed []error
 	for _, attempt := range closed {
-		// A runner that still lives was told to stop an hour ago, and could be forgotten never.
+		// A runner that still lives was told to stop an hour ago, and could otherwise never be forgotten.
 		if err := errors.Join(c.Dispatcher.Kill(ctx, attempt), c.Dispatcher.Forget(ctx, attempt)); err != nil {
 			failed = append(failed, fmt.Errorf("tidy up: %w", err))
 		}

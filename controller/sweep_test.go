@@ -44,7 +44,7 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 	require.Len(t, lines, 1)
 	require.Equal(t, "overdue", lines[0]["kind"])
 	require.Equal(t, row.ID, lines[0]["cluster"])
-	require.Equal(t, "shop should have ended (the pull request was closed) and is still PENDING", lines[0]["why"])
+	require.Equal(t, "shop should have ended (the pull request was closed) but is still PENDING", lines[0]["why"])
 
 	h.reconcile(row.ID) // somebody looked
 	h.work(store.SweepArgs{})
@@ -58,7 +58,7 @@ func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 	row, _ := h.installing("shop")
 	_, err := h.store.Pool().Exec(h.ctx, `
 		UPDATE clusters SET wish = 'absent', wish_why = 'done', teardown = 'DESTROY', status = 'FAILED', phase = 'destroy_blocked',
-			why = '3 teardowns did not reach zero', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
+			why = '3 teardowns left something behind', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	h.work(store.SweepArgs{})
 	open, err := h.store.Findings(h.ctx, store.FindingFilter{})

@@ -72,6 +72,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.File(t.Context(), standin.Installation, standin.Repo, "README.md", standin.Branch)
 		return err
 	},
+	"Removes": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Removes(t.Context(), standin.Installation, standin.Repo, 41, "README.md")
+		return err
+	},
 	"HookDeliveries": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.HookDeliveries(t.Context(), time.Now().Add(-time.Hour))
 		return err

@@ -20,18 +20,18 @@ func (m *mind) chooseUnwanted() {
 	m.cancelScale()
 	m.cancelConfigure()
 	if last == nil {
-		m.release("%s; no attempt was ever begun, so there is nothing to remove", n.WishWhy)
+		m.release("%s; nothing was ever created, so there is nothing to remove", n.WishWhy)
 		return
 	}
 	if m.proved(*last) {
-		m.release("%s; two counts apart found nothing left of %s", n.WishWhy, names(len(m.f.Identities)))
+		m.release("%s; two counts in a row found nothing left of %s", n.WishWhy, names(len(m.f.Identities)))
 		return
 	}
 	if n.Status != Failed && n.Status != Destroying {
 		m.say(Destroying, Restoring, "%s", n.WishWhy)
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the %s is stopped, now what was made is removed", n.WishWhy, last.Kind.words())
+		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.WishWhy, last.Kind.words())
 	}
 	if m.due() {
 		m.open(Destroy, n.Teardown)
@@ -61,7 +61,7 @@ func (m *mind) chooseWanted() {
 		}
 	default: // a recorded attempt failed: remove what it made before the next one
 		if n.Status != Failed && n.Phase != Cleaning {
-			m.say(Creating, Cleaning, "what the last attempt made is removed and counted before the next one")
+			m.say(Creating, Cleaning, "what the last attempt created is removed first")
 		}
 		if m.due() {
 			m.open(Destroy, JobCreate)
@@ -79,7 +79,7 @@ func (m *mind) mayCreate() bool {
 // else: the teardown goes on.
 func (m *mind) quieten() {
 	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
-		m.say(Failed, Abandoned, "an admin gave up on it; it stays counted until a count of zero")
+		m.say(Failed, Abandoned, "an admin abandoned it; it stays in all counts until nothing is left")
 	}
 }
 
@@ -105,7 +105,7 @@ func (m *mind) showReady() {
 		m.say(Ready, Expiring, ends+"%s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
 	case near:
 	case n.Phase == Expiring:
-		m.say(Ready, usual, "its end was put off") // without the time: it stays said when the end moves once more
+		m.say(Ready, usual, "its end was postponed") // without the time: it stays said when the end moves once more
 	case n.Phase == PhaseReady && usual == ScaledDown:
 		m.say(Ready, ScaledDown, "it runs with %d of its profile's %s", n.workers(), workers(*n.WorkersBase))
 	case n.Phase == ScaledDown && usual == PhaseReady:

@@ -118,7 +118,7 @@ func (e Ends) first() (time.Time, string) {
 	case !e.Hold.After(at):
 		return at, why
 	case e.Hold.Before(e.Max):
-		return e.Hold, why + ", put off by a hold"
+		return e.Hold, why + ", postponed by a hold"
 	}
 	return e.Max, longest
 }

@@ -18,7 +18,7 @@ func (m *mind) configure() {
 	case len(n.Addons) == 0:
 		m.dropConfigure("NoAddons", "it was accepted without any")
 	default:
-		m.say(n.Status, n.Phase, "bringing its add-ons anew: %s", strings.Join(n.Addons, ", "))
+		m.say(n.Status, n.Phase, "applying its add-ons again: %s", strings.Join(n.Addons, ", "))
 		m.open(Configure, JobConfigure)
 	}
 }
@@ -35,7 +35,7 @@ func (m *mind) settleConfigure(a Attempt) {
 		m.addonsBrought(a)
 	case n.AddonsWanted > a.AddonsWanted:
 		n.AddonFailures = 0
-		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are wanted anew")
+		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are to be applied again")
 	case ours:
 		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(JobConfigure, JobRetrying, reasonOf(a), a.Message)
@@ -52,10 +52,10 @@ func (m *mind) addonsBrought(a Attempt) {
 	n := m.next()
 	n.AddonsDone, n.AddonFailures = a.AddonsWanted, 0
 	if n.addonsOwed() {
-		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are wanted anew")
+		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are to be applied again")
 		return
 	}
-	m.say(n.Status, n.Phase, "its add-ons are there: %s", strings.Join(n.Addons, ", "))
+	m.say(n.Status, n.Phase, "its add-ons are installed: %s", strings.Join(n.Addons, ", "))
 	m.job(JobConfigure, JobSucceeded, "", "")
 }
 
@@ -68,14 +68,14 @@ func (m *mind) oweAddons(a Attempt) {
 	n.AddonsWanted, n.AddonFailures = n.AddonsWanted+1, 1
 	n.RetryAt = m.f.Now.Add(m.l.backoff(1))
 	m.job(JobConfigure, JobRetrying, "AddonsMissing", m.unbrought(a))
-	m.say(Ready, PhaseReady, "installed; %s, the others are tried again", m.unbrought(a))
+	m.say(Ready, PhaseReady, "installed; %s, and the others are tried again", m.unbrought(a))
 }
 
 // dropConfigure gives up what was asked for: the cluster keeps what it has, and another wish tries again.
 func (m *mind) dropConfigure(code, format string, args ...any) {
 	n, why := m.next(), fmt.Sprintf(format, args...)
 	m.job(JobConfigure, JobFailed, code, why)
-	m.say(n.Status, n.Phase, "its add-ons were given up: %s. A refresh tries them again", strings.TrimRight(why, "."))
+	m.say(n.Status, n.Phase, "its add-ons could not be applied: %s. A refresh tries again", strings.TrimRight(why, "."))
 	n.forgetAddons()
 }
 
@@ -103,7 +103,7 @@ func (m *mind) unbrought(a Attempt) string {
 	case a.Outcome != Succeeded && a.Message != "":
 		return a.Message
 	case a.AddonsSeen == nil:
-		return "nobody told which of its add-ons are there"
+		return "it is not known which of its add-ons are installed"
 	}
-	return fmt.Sprintf("of its %d add-ons %d are there", len(m.next().Addons), *a.AddonsSeen)
+	return fmt.Sprintf("%[2]d of its %[1]d add-ons are installed", len(m.next().Addons), *a.AddonsSeen)
 }

@@ -27,10 +27,10 @@ func TestAddonsAreBroughtAnewAndTheClusterStaysReady(t *testing.T) {
 	shown := len(w.path)
 	w.refresh()
 	w.reconcile(false)
-	require.Equal(t, []any{Ready, PhaseReady, "bringing its add-ons anew: cert-manager, pr-namespace"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "applying its add-ons again: cert-manager, pr-namespace"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRunning}}, w.jobs)
 	w.settledAddons()
-	require.Equal(t, []any{1, 1, "its add-ons are there: cert-manager, pr-namespace"}, []any{w.row.AddonsWanted, w.row.AddonsDone, w.row.Why})
+	require.Equal(t, []any{1, 1, "its add-ons are installed: cert-manager, pr-namespace"}, []any{w.row.AddonsWanted, w.row.AddonsDone, w.row.Why})
 	require.Equal(t, JobSucceeded, w.jobs[1].status)
 	require.Len(t, w.path, shown)
 	tried := len(w.attempts)
@@ -64,12 +64,12 @@ func TestAddonsThatFailAreTriedThreeTimesAndGivenUpUntilSomebodyWantsThemAgain(t
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
-	require.Equal(t, []any{Ready, PhaseReady, "its add-ons were given up: cert-manager never came up. A refresh tries them again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "its add-ons could not be applied: cert-manager never came up. A refresh tries again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 	require.Equal(t, JobFailed, w.jobs[1].status)
 	require.False(t, w.row.addonsOwed())
 	w.refresh()
 	w.settledAddons()
-	require.Equal(t, "its add-ons are there: cert-manager, pr-namespace", w.row.Why)
+	require.Equal(t, "its add-ons are installed: cert-manager, pr-namespace", w.row.Why)
 	require.Equal(t, publicJob{JobConfigure, JobSucceeded}, w.jobs[2])
 }
 
@@ -87,16 +87,16 @@ func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
 	w.reach(t, PhaseReady)
 	w.refresh()
 	w.reconcile(false)
-	require.Equal(t, "its add-ons were given up: it was accepted without any. A refresh tries them again", w.row.Why)
+	require.Equal(t, "its add-ons could not be applied: it was accepted without any. A refresh tries again", w.row.Why)
 	require.Len(t, w.attempts, 1)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 }
 
 func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
-	for name, seen := range map[string]*int{"of its 2 add-ons 1 are there": number(1), "nobody told which of its add-ons are there": nil} {
+	for name, seen := range map[string]*int{"1 of its 2 add-ons are installed": number(1), "it is not known which of its add-ons are installed": nil} {
 		w := kindWorld()
 		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})
-		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + ", the others are tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + ", and the others are tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 		require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRetrying}}, w.jobs)
 		require.Equal(t, []any{1, 1, w.now.Add(limits.RetryBase)}, []any{w.row.AddonsWanted, w.row.AddonFailures, w.row.RetryAt})
 		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "not yet", Retryable: true})

@@ -22,7 +22,7 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
 		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},
 		"a hold before the first end":  {Ends{TTL: at(4), Max: at(12), Hold: at(3)}, at(4), "the end of its time to live"},
-		"a hold after the first end":   {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), Hold: at(6)}, at(6), "the pull request was closed, put off by a hold"},
+		"a hold after the first end":   {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), Hold: at(6)}, at(6), "the pull request was closed, postponed by a hold"},
 		"a hold up to the maximum":     {Ends{TTL: at(4), Max: at(12), Hold: at(12)}, at(12), "the profile's maximum lifetime"},
 		"a hold past the maximum":      {Ends{TTL: at(4), Max: at(12), Hold: at(20)}, at(12), "the profile's maximum lifetime"},
 		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "the end of its time to live"},
@@ -169,7 +169,7 @@ func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
 	row.Status, row.Phase, row.Wish, row.WishWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
 	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
-	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner is gone without a result"}
+	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner ended without a result"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
 	require.Equal(t, []string{"vpc of infra-1"}, d.Next.Blockers)
 	require.Equal(t, 4, d.Next.DestroyFailures)

@@ -56,10 +56,10 @@ var variable = []struct {
 	{regexp.MustCompile(`^teardown \d+`), "teardown ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
-	{regexp.MustCompile(`still there: [^.;]*|no two clean counts of every recorded name came with it`), "‹message›"},
+	{regexp.MustCompile(`still there: [^.;]*|the counts of what is left were not complete`), "‹message›"},
 	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|the end of its time to live|the pull request was closed|` +
 		`its label was removed|its workflow run finished|its claim ended|the profile's maximum lifetime|nobody approved it by ‹time›`), "‹why it ends›"},
-	{regexp.MustCompile(`‹why it ends›, put off by a hold`), "‹why it ends›"},
+	{regexp.MustCompile(`‹why it ends›, postponed by a hold`), "‹why it ends›"},
 	{regexp.MustCompile(`\d+ of its profile's \d+ workers?`), "‹k› of its profile's ‹n› workers"},
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
 	{regexp.MustCompile(`its turn: .*`), "its turn: ‹which quota is full›"},

@@ -18,9 +18,9 @@ func (m *mind) scale() {
 	wanted := *n.WorkersWanted
 	switch {
 	case n.WorkersLeast == nil || n.WorkersMost == nil:
-		m.dropScale("NotScalable", "its profile gives no bounds to scale within")
+		m.dropScale("NotScalable", "its profile does not allow scaling")
 	case wanted < *n.WorkersLeast || wanted > *n.WorkersMost:
-		m.dropScale("OutOfBounds", "its profile gives at least %d and at most %d workers", *n.WorkersLeast, *n.WorkersMost)
+		m.dropScale("OutOfBounds", "its profile allows %d to %d workers", *n.WorkersLeast, *n.WorkersMost)
 	default:
 		m.say(n.Status, n.Phase, "scaling from %d to %s", n.workers(), workers(wanted))
 		m.open(Scale, JobScale)
@@ -41,7 +41,7 @@ func (m *mind) settleScale(a Attempt) {
 	case n.WorkersWanted == nil || !m.wanted():
 	case *n.WorkersWanted != a.WorkersWanted:
 		n.ScaleFailures = 0
-		m.job(JobScale, JobRetrying, "Changed", "another number of workers is wanted now")
+		m.job(JobScale, JobRetrying, "Changed", "another number of workers was requested")
 	case reached:
 		m.say(n.Status, n.Phase, "it has %s now", workers(a.WorkersWanted))
 		m.job(JobScale, JobSucceeded, "", "")
@@ -62,7 +62,7 @@ func (m *mind) settleScale(a Attempt) {
 func (m *mind) dropScale(code, format string, args ...any) {
 	n := m.next()
 	m.job(JobScale, JobFailed, code, fmt.Sprintf(format, args...))
-	m.say(n.Status, n.Phase, "scaling to %s was given up: %s", workers(*n.WorkersWanted), fmt.Sprintf(format, args...))
+	m.say(n.Status, n.Phase, "scaling to %s failed: %s", workers(*n.WorkersWanted), fmt.Sprintf(format, args...))
 	n.forgetScale()
 }
 

@@ -59,7 +59,7 @@ func TestAScalingThatFailsIsTriedThreeTimesAndForgotten(t *testing.T) {
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
-	require.Equal(t, []any{PhaseReady, 4, "scaling to 5 workers was given up: one never came up"}, []any{w.row.Phase, *w.row.Workers, w.row.Why})
+	require.Equal(t, []any{PhaseReady, 4, "scaling to 5 workers failed: one never came up"}, []any{w.row.Phase, *w.row.Workers, w.row.Why})
 	require.Nil(t, w.row.WorkersWanted)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 	tried := len(w.attempts)
@@ -118,14 +118,14 @@ func TestAnEndIsNearWhateverIsScaled(t *testing.T) {
 	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
 	w.extend()
 	w.reach(t, ScaledDown)
-	require.Equal(t, "its end was put off", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why)
 }
 
 func TestWorkersOutOfItsBoundsAreRefusedInTheJob(t *testing.T) {
 	w := scalable(t)
 	w.rescale(9)
 	w.reconcile(false)
-	require.Equal(t, "scaling to 9 workers was given up: its profile gives at least 1 and at most 5 workers", w.row.Why)
+	require.Equal(t, "scaling to 9 workers failed: its profile allows 1 to 5 workers", w.row.Why)
 	require.Len(t, w.attempts, 1)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 }
@@ -135,7 +135,7 @@ func TestAClusterNobodyApprovesInTimeEndsThen(t *testing.T) {
 	w.row.NeedsApproval, w.row.ApproveBy = true, epoch.Add(2*time.Hour)
 	w.reach(t, Released)
 	require.Equal(t, epoch.Add(2*time.Hour), w.now)
-	require.Equal(t, "nobody approved it by 10:00 UTC on 1 January; no attempt was ever begun, so there is nothing to remove", w.row.Why)
+	require.Equal(t, "nobody approved it by 10:00 UTC on 1 January; nothing was ever created, so there is nothing to remove", w.row.Why)
 }
 
 func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheRoom(t *testing.T) {
@@ -164,7 +164,7 @@ func TestAHoldPutsTheEndOffAndSaysSo(t *testing.T) {
 	w.hold(12 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
 	w.reach(t, Expiring)
-	require.Equal(t, "it ends at 20:00 UTC on 1 January (the pull request was closed, put off by a hold)", w.row.Why)
+	require.Equal(t, "it ends at 20:00 UTC on 1 January (the pull request was closed, postponed by a hold)", w.row.Why)
 	w.reach(t, Restoring)
-	require.Equal(t, []any{epoch.Add(12 * time.Hour), "the pull request was closed, put off by a hold"}, []any{w.now, w.row.WishWhy})
+	require.Equal(t, []any{epoch.Add(12 * time.Hour), "the pull request was closed, postponed by a hold"}, []any{w.now, w.row.WishWhy})
 }

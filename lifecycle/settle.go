@@ -85,10 +85,10 @@ func (m *mind) again(a Attempt) {
 // retryWords shows what a retry begins with: cleaning when something may exist, otherwise the queue.
 func (m *mind) retryWords(a Attempt, try int) {
 	if a.Recorded {
-		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it made is removed and counted before the next one", try, m.next().MaxTries, a.Message)
+		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it created is removed first", try, m.next().MaxTries, a.Message)
 		return
 	}
-	m.say(Pending, Queued, "try %d of %d made nothing (%s); the next one follows", try, m.next().MaxTries, a.Message)
+	m.say(Pending, Queued, "try %d of %d created nothing (%s); the next one follows", try, m.next().MaxTries, a.Message)
 }
 
 func (m *mind) settleDestroy(a Attempt) {
@@ -114,17 +114,17 @@ func (m *mind) settleDestroy(a Attempt) {
 	case len(n.Blockers) > 0:
 		what = "still there: " + strings.Join(named(n.Blockers), ", ")
 	case what == "":
-		what = "no two clean counts of every recorded name came with it"
+		what = "the counts of what is left were not complete"
 	}
 	if len(n.Blockers) == 0 && a.Next != "" {
 		what = strings.TrimRight(what, ".") + ". " + strings.ToUpper(a.Next[:1]) + strings.TrimRight(a.Next[1:], ".")
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
-		m.say(Failed, DestroyBlocked, "%d teardowns did not reach zero; %s. The next try is at %s and there is no last one",
+		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next try is at %s; it is tried until nothing is left",
 			n.DestroyFailures, what, n.RetryAt.UTC().Format("15:04:05 MST on 2 January"))
 		return
 	}
-	m.say(n.Status, n.Phase, "teardown %d did not reach zero; %s. It is tried again", n.DestroyFailures, what)
+	m.say(n.Status, n.Phase, "teardown %d left something behind; %s. It is tried again", n.DestroyFailures, what)
 }
 
 // named are blockers without the words on who can free them and how.

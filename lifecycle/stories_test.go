@@ -58,7 +58,7 @@ func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 		Preflight, Claiming, Rendering, Recording, Installing, Configuring, PhaseReady, Expiring,
 		Restoring, DestroyingRuns, Verifying, Released,
 	}, w.path)
-	require.Equal(t, "the pull request was closed; two counts apart found nothing left of the one name it was recorded under", w.row.Why)
+	require.Equal(t, "the pull request was closed; two counts in a row found nothing left of the one name it was recorded under", w.row.Why)
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobJanitorDestroy, JobSucceeded}}, w.jobs)
 	require.Len(t, w.attempts, 2)
 }
@@ -70,7 +70,7 @@ func TestAReopenedPullRequestKeepsItsCluster(t *testing.T) {
 	w.reach(t, Expiring)
 	w.setEnd(prClosed, time.Time{})
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end was put off", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why)
 	require.Equal(t, Present, w.row.Wish)
 }
 
@@ -163,7 +163,7 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 	w.destroy()
 	w.reach(t, DestroyBlocked)
 	require.Equal(t, []string{"vpc of infra-1"}, w.row.Blockers)
-	require.Contains(t, w.row.Why, "3 teardowns did not reach zero; still there: vpc of infra-1. The next try is at ")
+	require.Contains(t, w.row.Why, "3 teardowns left something behind; still there: vpc of infra-1. The next try is at ")
 	tried := len(w.attempts)
 	w.stayUnreleased(t)
 	require.Greater(t, len(w.attempts), tried+5, "it goes on trying")
@@ -204,7 +204,7 @@ func TestAClusterNobodyApprovedEndsWithoutEverStarting(t *testing.T) {
 	w.row.NeedsApproval = true
 	w.reach(t, Released)
 	require.Equal(t, w.row.Ends.TTL, w.now)
-	require.Equal(t, "the end of its time to live; no attempt was ever begun, so there is nothing to remove", w.row.Why)
+	require.Equal(t, "the end of its time to live; nothing was ever created, so there is nothing to remove", w.row.Why)
 	require.Empty(t, w.attempts)
 }
 
@@ -225,7 +225,7 @@ func TestAnExtensionTakesTheWarningBack(t *testing.T) {
 	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
 	w.extend()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end was put off", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why)
 	w.reach(t, Released)
 	require.WithinDuration(t, epoch.Add(12*time.Hour), w.now, 30*time.Minute)
 }

@@ -43,17 +43,17 @@ func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster str
 	owner, recorded := byName[g.Identity], g.Identity != ""
 	switch {
 	case owner == nil && byID[g.Cluster] == nil:
-		return "no cluster of this control plane is known for it", ""
+		return "it belongs to no known cluster", ""
 	case owner == nil && byID[g.Cluster].Phase != Released && recorded:
-		return "tagged with a living cluster that never recorded this name, so its teardown would not find it", g.Cluster
+		return "tagged with a live cluster that never recorded this name, so its teardown would not find it", g.Cluster
 	case owner == nil:
 		owner = byID[g.Cluster]
 	}
 	if owner.Phase == Released && g.FirstSeen.After(owner.ReleasedAt) {
-		return "it appeared after its cluster was released", owner.ID
+		return "it appeared after its cluster was destroyed", owner.ID
 	}
 	if owner.Phase == Released {
-		return "its cluster was released with a count of zero, and yet it is there", owner.ID
+		return "its cluster was destroyed with a count of zero, but it exists", owner.ID
 	}
 	return "", ""
 }
@@ -65,14 +65,14 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	}
 	end, going := c.Ends.DestroyAt(), c.Wish == Absent && (c.Status == Destroying || c.Status == Failed)
 	if !going && now.Sub(end) >= l.EndMargin {
-		say(Overdue, end, nil, "%s should have ended (%s) and is still %s", c.Name, c.Ends.Reason(), c.Status)
+		say(Overdue, end, nil, "%s should have ended (%s) but is still %s", c.Name, c.Ends.Reason(), c.Status)
 	}
 	moving := c.Status == Creating || c.Status == Destroying
 	switch {
 	case now.Sub(c.WakeAt) >= l.WakeMargin: // a row without a wake-up time sleeps since for ever
-		say(Stuck, c.WakeAt, nil, "nobody looked at %s when it was time", c.Name)
+		say(Stuck, c.WakeAt, nil, "%s was not looked at when it was due", c.Name)
 	case moving && now.Sub(c.MovedAt) >= l.StillFor:
-		say(Stuck, c.MovedAt, nil, "%s does not move on from %s", c.Name, c.Phase)
+		say(Stuck, c.MovedAt, nil, "%s is stuck in phase %s", c.Name, c.Phase)
 	}
 	if f, blocked := c.BlockedTeardown(); blocked {
 		found = append(found, f)

@@ -42,13 +42,13 @@ func TestASweepFindsWhatNoLivingClusterAnswersFor(t *testing.T) {
 		"another control plane's":              {seen(func(g *Group) { g.Installation, g.Cluster, g.Identity = "there", "q", "infra-q" }), "", ""},
 		"an unknown name seen once":            {seen(func(g *Group) { g.Cluster, g.Identity, g.Sights = "q", "infra-q", 1 }), "", ""},
 		"an unknown name not yet old enough":   {seen(func(g *Group) { g.Cluster, g.Identity, g.FirstSeen = "q", "infra-q", epoch }), "", ""},
-		"an unknown name":                      {seen(func(g *Group) { g.Cluster, g.Identity = "q", "infra-q" }), "no cluster of this control plane is known for it", ""},
-		"nothing to tell an owner by":          {seen(func(g *Group) { g.Cluster, g.Identity = "", "" }), "no cluster of this control plane is known for it", ""},
-		"a name its living cluster never knew": {seen(func(g *Group) { g.Identity = "infra-q" }), "tagged with a living cluster that never recorded this name, so its teardown would not find it", "a"},
+		"an unknown name":                      {seen(func(g *Group) { g.Cluster, g.Identity = "q", "infra-q" }), "it belongs to no known cluster", ""},
+		"nothing to tell an owner by":          {seen(func(g *Group) { g.Cluster, g.Identity = "", "" }), "it belongs to no known cluster", ""},
+		"a name its living cluster never knew": {seen(func(g *Group) { g.Identity = "infra-q" }), "tagged with a live cluster that never recorded this name, so its teardown would not find it", "a"},
 		"a released cluster's": {seen(func(g *Group) { g.Cluster, g.Identity, g.FirstSeen = "z", "infra-z", epoch.Add(-48*time.Hour) }),
-			"its cluster was released with a count of zero, and yet it is there", "z"},
-		"a released cluster's, come later":         {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-z" }), "it appeared after its cluster was released", "z"},
-		"a released cluster's tag on another name": {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-q" }), "it appeared after its cluster was released", "z"},
+			"its cluster was destroyed with a count of zero, but it exists", "z"},
+		"a released cluster's, come later":         {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-z" }), "it appeared after its cluster was destroyed", "z"},
+		"a released cluster's tag on another name": {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-q" }), "it appeared after its cluster was destroyed", "z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := Sweep(Seen{At: epoch, Groups: []Group{c.group}}, k, sweepLimits)
@@ -100,8 +100,8 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 
 func TestABlockedFindingCarriesWhatIsLeft(t *testing.T) {
 	c := sound("a")
-	c.Wish, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns did not reach zero", []string{"vpc-1"}
+	c.Wish, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
 	require.Equal(t,
-		[]Finding{{Blocked, "a", "", c.MovedAt, "3 teardowns did not reach zero", []string{"vpc-1"}}},
+		[]Finding{{Blocked, "a", "", c.MovedAt, "3 teardowns left something behind", []string{"vpc-1"}}},
 		Sweep(Seen{At: epoch}, Known{Now: epoch, Clusters: []KnownCluster{c}}, sweepLimits))
 }

@@ -8,7 +8,7 @@ func (m *mind) watch(a Attempt) {
 		return
 	}
 	if m.gone(a) {
-		m.close(a, Lost, "the runner is gone without a result")
+		m.close(a, Lost, "the runner ended without a result")
 		return
 	}
 	m.next().Progress = a.Progress
@@ -33,7 +33,7 @@ func (m *mind) needless(a Attempt) string {
 	case !m.wanted():
 		return n.WishWhy
 	case a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted):
-		return "another number of workers is wanted now"
+		return "another number of workers was requested"
 	}
 	return ""
 }
@@ -106,16 +106,16 @@ func PhaseWords(kind Kind, phase Phase) string {
 }
 
 var createWords = map[Phase]string{
-	Preflight:   "looking at the account, the zone and the name before anything is made",
-	Claiming:    "recording the names of what will live outside the installer",
+	Preflight:   "checking the account, the DNS zone and the name before anything is created",
+	Claiming:    "recording the names of what is created outside the installer",
 	Rendering:   "writing the install directory; nothing exists in the cloud yet",
-	Recording:   "keeping the cluster's identity safe before the first resource is made",
-	Installing:  "the installer is building the cluster",
-	Configuring: "the cluster is up; its addresses and credentials are being stored",
+	Recording:   "storing the cluster's identity before the first resource is created",
+	Installing:  "the installer is creating the cluster",
+	Configuring: "the cluster is up; storing its addresses and credentials",
 }
 
 var destroyWords = map[Phase]string{
-	Restoring:      "fetching the cluster's own records to tear it down with",
+	Restoring:      "fetching the installer state for the teardown",
 	DestroyingRuns: "the installer is removing the cluster's resources",
-	Verifying:      "counting by ourselves what is left in the cloud",
+	Verifying:      "counting what is left in the cloud",
 }

@@ -31,10 +31,10 @@ func (j judging) checkBudget() Check {
 	checks := []Check{all}
 	if b.WarnPercent > 0 && !over { // above the whole there is nothing more to warn of
 		from := b.MonthlyCents * int64(b.WarnPercent) / 100
-		warned := part("warning", fmt.Sprintf("It stays below %s, from where on a person has to agree.", Dollars(from)), from-1)
+		warned := part("warning", fmt.Sprintf("It stays below %s, above which an approval is needed.", Dollars(from)), from-1)
 		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
 			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
-			warned.Words = fmt.Sprintf("%s, and from %d %% on a person has to agree.", figures, b.WarnPercent)
+			warned.Words = fmt.Sprintf("%s, and above %d %% an approval is needed.", figures, b.WarnPercent)
 		}
 		warned.Approval = j.budgetApproval(warned)
 		checks = append(checks, warned)

@@ -114,7 +114,7 @@ func checkGitHub(r Request, act string) Check {
 		has = fmt.Sprintf("only %s permission", r.Permission)
 	}
 	check.Result = Fail
-	check.Words = fmt.Sprintf("%s has %s on %s; to %s takes %s.", who(r), has, repo, act, enough[0])
+	check.Words = fmt.Sprintf("%s has %s on %s; to %s, %s is needed.", who(r), has, repo, act, enough[0])
 	check.Next = fmt.Sprintf("Ask someone with %s permission on %s, or ask its maintainers for it.", enough[0], repo)
 	return check
 }

@@ -29,14 +29,14 @@ func (j judging) checkFork() Check {
 	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
 	switch {
 	case r.PR == nil:
-		check.Words = "The wish comes from no pull request."
+		check.Words = "The request does not come from a pull request."
 	case r.PR.Fork && j.deniesForks():
 		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
 		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code."
 		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
 	case r.PR.Fork:
 		check = j.agreed(check, "a fork", "a branch of "+r.PR.Repo)
-		check.Words = "This pull request comes from a fork, and nothing runs for a fork's code before a person agreed to it."
+		check.Words = "This pull request comes from a fork, and nothing runs for a fork's code before somebody has approved it."
 	}
 	return check
 }
@@ -53,13 +53,13 @@ var contributors = []string{"", "CONTRIBUTOR", "COLLABORATOR", "MEMBER", "OWNER"
 // checkFirst asks a person before anything runs for somebody's first contribution, from wherever it comes.
 func (j judging) checkFirst() Check {
 	pr := j.r.PR
-	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Words: fmt.Sprintf("%s is no newcomer to %s.", orDefault(pr.Author, "The author"), pr.Repo)}
+	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Words: fmt.Sprintf("%s has contributed to %s before.", orDefault(pr.Author, "The author"), pr.Repo)}
 	if pr.Association == "" {
 		check.Words = "GitHub did not say whether the author is new here."
 	}
 	if !slices.Contains(contributors, pr.Association) {
 		check = j.agreed(check, pr.Association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER")
-		check.Words = fmt.Sprintf("%s has contributed nothing to %s yet, so a person has to agree first.", orDefault(pr.Author, "The author"), pr.Repo)
+		check.Words = fmt.Sprintf("%s has not contributed to %s yet, so an approval is needed.", orDefault(pr.Author, "The author"), pr.Repo)
 	}
 	return check
 }
@@ -72,9 +72,9 @@ func (r Request) byAuthor() bool {
 // agreed makes a check ask for the word of somebody who may create for the team.
 func (j judging) agreed(check Check, asked, accept string) Check {
 	check.Result, check.Asked, check.Accept = Ask, asked, accept
-	check.Next = "Someone of the team looks at the newest commit and comments /ocp approve. A push before that asks anew."
+	check.Next = "Someone of the team looks at the newest commit and comments /ocp approve. A push before that needs a new approval."
 	if j.own.Team != "" {
-		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that asks anew.", j.own.Team)
+		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that needs a new approval.", j.own.Team)
 	}
 	// Whoever set the label did not write the code, so their word on it counts. The author's own does not.
 	check.Approval = &Approval{Count: 1, Self: !j.r.byAuthor(), By: Requester}

@@ -22,7 +22,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		{"", "deny", Fail, "open the pull request from there"},
 		{"approve", "", Ask, "comments /ocp approve"},
 		{"approve", "none", Ask, "Someone of team shop"},
-		{"approve", "approve", Ask, "A push before that asks anew"},
+		{"approve", "approve", Ask, "A push before that needs a new approval"},
 		{"approve", "deny", Fail, "open the pull request from there"},
 		{"deny", "", Fail, "open the pull request from there"},
 		{"deny", "approve", Fail, "open the pull request from there"},
@@ -60,7 +60,7 @@ func TestANewcomersPullRequestTakesAPersonsWord(t *testing.T) {
 		require.Equal(t, result == Ask, v.Approval != nil, association)
 		if result == Ask {
 			require.Equal(t, []any{association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER"}, []any{check.Asked, check.Accept})
-			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{"rita has contributed nothing to acme/shop yet, so a person has to agree first."}}, v.Approval)
+			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{"rita has not contributed to acme/shop yet, so an approval is needed."}}, v.Approval)
 			require.NotEmpty(t, check.Next)
 		}
 	}

@@ -19,10 +19,10 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	switch {
 	case left == 0:
 		check.Result, check.Accept = Fail, "no extension"
-		check.Words = fmt.Sprintf("It ends %s at the latest, the maximum of its profile, and that is its end already.", moment(e.Max))
+		check.Words = fmt.Sprintf("It already ends at its profile's maximum, %s.", moment(e.Max))
 		check.Next = "Create a new cluster for longer."
 	case d <= 0:
-		check.Result, check.Words = Fail, fmt.Sprintf("An extension adds time, and this is no later than its end, %s.", moment(e.TTL))
+		check.Result, check.Words = Fail, fmt.Sprintf("This is not later than its present end, %s.", moment(e.TTL))
 		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", moment(e.Max))
 	case capped:
 		check.Result = Warn
@@ -45,7 +45,7 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", moment(e.Max))
 	case !until.After(e.DestroyAt()):
 		check.Result, check.Words = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
-		check.Next = "There is nothing to do; the hold counts should an earlier end appear."
+		check.Next = "Nothing to do. The hold takes effect if an earlier end is set."
 	default:
 		check.Words = fmt.Sprintf("Nothing ends it before %s.", moment(until))
 	}
@@ -57,7 +57,7 @@ func earlier(e lifecycle.Ends, check Check) Check {
 	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
 		check.Words += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
 		if check.Result == Pass {
-			check.Result, check.Next = Warn, "Hold it, or take away what ends it first."
+			check.Result, check.Next = Warn, "Hold it, or remove the earlier end."
 		}
 	}
 	return check

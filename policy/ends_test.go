@@ -25,9 +25,9 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 	}{
 		"as asked":           {lives(), 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4h later.", noon.Add(4 * time.Hour)},
 		"cut short":          {lives(), 72 * time.Hour, Warn, "It ends 2025-01-17 12:00 UTC, 48h later and not 72h: that is the maximum of its profile.", noon.Add(48 * time.Hour)},
-		"nothing left":       {atMax, time.Hour, Fail, "It ends 2025-01-17 12:00 UTC at the latest, the maximum of its profile, and that is its end already.", noon.Add(48 * time.Hour)},
-		"no time":            {lives(), 0, Fail, "An extension adds time, and this is no later than its end, 2025-01-15 12:00 UTC.", noon},
-		"neither":            {atMax, -time.Hour, Fail, "It ends 2025-01-17 12:00 UTC at the latest, the maximum of its profile, and that is its end already.", noon.Add(48 * time.Hour)},
+		"nothing left":       {atMax, time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
+		"no time":            {lives(), 0, Fail, "This is not later than its present end, 2025-01-15 12:00 UTC.", noon},
+		"neither":            {atMax, -time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
 		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,14 +82,14 @@ func (j judging) checkOwnership() Check {
 	}
 	check.Result, check.Accept = Fail, "1 to 256 letters, digits, spaces and _ . : / = + - @ each"
 	list := strings.Join(missing, ", ")
-	check.Words = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; here is no usable %s.", list)
+	check.Words = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; a valid %s is missing.", list)
 	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
 	if teams := j.teams(); own.Team == "" && declared && len(teams) > 0 {
 		check.Accept = strings.Join(teams, ", ")
 		check.Next = fmt.Sprintf("Name a team: %s. Cost center and environment are the first of its lists where none is named.", check.Accept)
 	}
 	if r.PR != nil {
-		check.Words = fmt.Sprintf("The table's entry for %s gives no usable %s.", r.PR.Repo, list)
+		check.Words = fmt.Sprintf("The configuration's entry for %s has no valid %s.", r.PR.Repo, list)
 		check.Next = fmt.Sprintf("Ask a platform admin to complete the entry for %s.", r.PR.Repo)
 	}
 	return check

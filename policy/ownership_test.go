@@ -63,7 +63,7 @@ func TestWhoseItMayNotBe(t *testing.T) {
 		"an environment off it":      {func(r *Request) { r.Team, r.Environment = "shop", "prod" }, "environment", `Environment "prod" is not on`, "Choose one of: test, dev."},
 		"said as if by the table":    {func(r *Request) { r.Ownership = Ownership{"shop", "maya", "cc-7", "test"} }, "cost-center", `Cost center "cc-7"`, "Choose one of"},
 		"a repository of nobody":     {func(r *Request) { repo(r, Ownership{}); r.Team = "shop" }, "ownership", "acme/shop is not in", "add acme/shop"},
-		"no team at all":             {func(*Request) {}, "ownership", "here is no usable team.", "Name a team: shop."},
+		"no team at all":             {func(*Request) {}, "ownership", "a valid team is missing.", "Name a team: shop."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := asks(maya)

@@ -139,7 +139,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"a permission nobody asked for": {func(r *Request) { r.Permission = "" }, "permission", "maya has no permission", "write permission"},
 		"a fork, where none may":        {func(r *Request) { r.PR.Fork, r.File = true, &profiles.RepositoryFile{Forks: "deny"} }, "fork", "comes from a fork", "Push the branch to acme/shop itself"},
 		"a repository out of the table": {func(r *Request) { r.Ownership = Ownership{} }, "ownership", "acme/shop is not in", "add acme/shop"},
-		"an entry with a hole":          {func(r *Request) { r.Ownership.CostCenter = "" }, "ownership", "no usable cost center", "complete the entry"},
+		"an entry with a hole":          {func(r *Request) { r.Ownership.CostCenter = "" }, "ownership", "no valid cost center", "complete the entry"},
 		"somebody else's team":          {func(r *Request) { r.Team = "billing" }, "team", "not known to belong", "shop, platform"},
 		"a region off the list":         {func(r *Request) { r.Region = "us-est-2" }, "region", "not on the list", "Did you mean us-east-2?"},
 		"a version off the list":        {func(r *Request) { r.Version = "4.20.2" }, "version", "not on the list", "4.20.1, 4.20.3"},
@@ -275,8 +275,8 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	r.Permission = "read"
 	v := May(r, "destroy")
 	require.False(t, v.Allowed)
-	require.Contains(t, v.Checks[0].Words, "to destroy a cluster takes write")
-	for act, words := range map[string]string{"kubeconfig": "to have a cluster's kubeconfig takes write", "logs": "to read a cluster's log", "approve": "to approve what is asked for"} {
+	require.Contains(t, v.Checks[0].Words, "to destroy a cluster, write is needed")
+	for act, words := range map[string]string{"kubeconfig": "to have a cluster's kubeconfig, write is needed", "logs": "to read a cluster's log", "approve": "to approve what is asked for"} {
 		require.Contains(t, checkGitHub(Request{Permission: "read"}, deed(act)).Words, words)
 	}
 }
@@ -292,7 +292,7 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 		require.Equal(t, c.enough, r.MayFor(r.Ownership.Team), c)
 		require.Equal(t, c.enough, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, c)
 	}
-	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, deed("destroy")).Words, "takes maintain")
+	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, deed("destroy")).Words, "maintain is needed")
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {

@@ -133,7 +133,7 @@ func (j judging) checkCount(b bound, l Limit) Check {
 		return check
 	}
 	if j.profile.WhenFull == profiles.WhenFullWait {
-		check.Result, check.Next = Wait, "There is nothing to do: its turn comes by itself when there is room."
+		check.Result, check.Next = Wait, "Nothing to do: it starts by itself when there is room."
 		return check
 	}
 	check.Result = Fail

@@ -40,5 +40,5 @@ func (j judging) in() In {
 // checkRules asks the catalogue's rules, with a check for each that filled something in, holds, or could not be evaluated.
 func (j judging) checkRules() Check {
 	checks := append(j.filled[:len(j.filled):len(j.filled)], j.terms.Rules.Judge(j.in())...)
-	return whole("rules", "No rule stands against it.", checks)
+	return whole("rules", "No rule refuses it.", checks)
 }

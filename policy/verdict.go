@@ -39,7 +39,7 @@ func (v Verdict) Words() string {
 	}
 	words := "Accepted."
 	if v.Approval != nil {
-		words = "Accepted, and begins once it is approved. " + v.Approval.Words()
+		words = "Accepted. It starts when it is approved. " + v.Approval.Words()
 	}
 	if len(v.Waits) > 0 {
 		words += " It waits for its turn: " + said(v.Full())

@@ -189,10 +189,10 @@ func TestAScalingThatIsToldToStopStops(t *testing.T) {
 	w.hear = func(what string, _ int, _ []byte) {
 		if what == "report" && w.did("installer: oc scale") {
 			w.mu.Lock()
-			w.stop = "another number of workers is wanted now"
+			w.stop = "another number of workers was requested"
 			w.mu.Unlock()
 		}
 	}
 	require.NoError(t, w.run(t.Context()))
-	require.Equal(t, []string{"stopped", "StopAsked", "another number of workers is wanted now"}, []string{w.result().Outcome, w.result().Reason, w.result().Message})
+	require.Equal(t, []string{"stopped", "StopAsked", "another number of workers was requested"}, []string{w.result().Outcome, w.result().Reason, w.result().Message})
 }

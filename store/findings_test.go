@@ -49,7 +49,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	clock.pass(5 * time.Minute)
 	stuck.Since = clock.now()
 	require.Equal(t, []lifecycle.Finding{{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.now(), Why: "nobody looked", Evidence: []string{}}},
-		save(byRow, stuck, blocked), "what was put right and came back is told again")
+		save(byRow, stuck, blocked), "what is fixed and came back is told again")
 	found, err = s.Findings(t.Context(), store.FindingFilter{})
 	require.NoError(t, err)
 	require.Equal(t, begun, found[0].FirstSeenAt)

@@ -97,5 +97,5 @@ func TestAJobThatUsedUpItsTriesIsAFindingUntilOneLikeItSucceeds(t *testing.T) {
 	require.NoError(t, err)
 	found, err = s.WorkFindings(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, found, "River forgets what completed; what was put right stays so")
+	require.Empty(t, found, "River forgets what completed; what is fixed stays so")
 }

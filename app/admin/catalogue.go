@@ -156,7 +156,7 @@ func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	return s, nil
 }
 
-var errUnsound = errors.New("what the files hold now is not sound, so it is not in force; a platform admin sees why")
+var errUnsound = errors.New("the files have errors, so the previous catalogue stays in force; platform admins can see the errors")
 
 func (d *Service) catalogueState() CatalogueState {
 	s := CatalogueState{Catalogue: d.catalogue(), Embedded: d.keeper == nil, Status: catalogue.Status{LoadedAt: d.since}}

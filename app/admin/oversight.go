@@ -49,7 +49,7 @@ func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 		return store.AuditProof{}, err
 	}
 	if teamsFor(p, policy.ActAudit) != nil {
-		return store.AuditProof{}, app.Fail(app.Denied, "The chain runs through all teams' lines, and yours are some. Ask an auditor of every team.")
+		return store.AuditProof{}, app.Fail(app.Denied, "The audit trail covers all teams, and you may see only some. Ask an auditor of every team.")
 	}
 	proof, err := d.store.VerifyAudit(ctx)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 // EnsureLabels has a repository given all labels of ours, with their colours and descriptions: a platform admin's act. It
 // returns the change's id, for Labels; the worker asks GitHub.
 func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, deed app.Deed) (effect string, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "have labels made in a repository"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "create labels in a repository"); err != nil {
 		return "", err
 	}
 	if deed, err = app.CheckReason(deed, false); err != nil {
 		return "", err
 	}
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
-		return "", &app.Error{Kind: app.Invalid, Message: "That is no repository's name.", Fields: []app.Field{
+		return "", &app.Error{Kind: app.Invalid, Message: "This is not the name of a repository.", Fields: []app.Field{
 			{Name: "repository", Detail: fmt.Sprintf("%.100q", repo), Accept: []string{"owner/name, as on GitHub"}},
 		}}
 	}
 	if d.core.OwnershipOf(repo).Team == "" {
-		return "", app.Fail(app.NotFound, "No entry of the server's table of repositories holds for %q. Name one as owner/name that does.", repo)
+		return "", app.Fail(app.NotFound, "The server's configuration has no entry for the repository %q. Name a repository that has one, as owner/name.", repo)
 	}
 	installation, err := d.installedOn(ctx, repo)
 	if err != nil {
@@ -46,12 +46,12 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 
 // Labels is how the making of a repository's labels stands.
 func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "look how the making of labels stands"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, "see the state of a label change"); err != nil {
 		return store.EffectState{}, err
 	}
 	state, err := d.store.EffectState(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
-		return store.EffectState{}, app.Fail(app.NotFound, "No making of labels is known by %q. What was done is forgotten after a while; ask for the labels again, which changes nothing that is right.", id)
+		return store.EffectState{}, app.Fail(app.NotFound, "There is no label change with the id %q. Finished ones are deleted after a while. Request the labels again; labels that are right are not changed.", id)
 	}
 	if err != nil {
 		return store.EffectState{}, fmt.Errorf("look how labels stand: %w", err)

@@ -24,7 +24,7 @@ func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
 	require.Equal(t, Status("DESTROYED"), again.Status)
 
 	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Auditor), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "takes the role requester or platform admin there; yours is auditor")
+	require.Contains(t, p.Detail, "you need the role requester or platform admin there; yours is auditor")
 	require.Contains(t, p.Detail, "Ask someone of team platform")
 }
 
@@ -80,7 +80,7 @@ func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
 	h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), nil, http.StatusBadRequest)
 	h.does(http.MethodPost, path+"/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
 	p := h.refused(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusConflict)
-	require.Contains(t, p.Detail, "already going")
+	require.Contains(t, p.Detail, "already being destroyed")
 }
 
 func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 	var c Change
 	h.does(http.MethodPost, path+"/hold", h.as(oidc.Requester), Hold{Hours: 48, Reason: "a bug to look at"}, http.StatusOK, &c)
 	require.Equal(t, c.Cluster.HoldUntil, c.Cluster.DestroyAt)
-	require.Contains(t, c.Cluster.EndReason, "put off by a hold")
+	require.Contains(t, c.Cluster.EndReason, "postponed by a hold")
 	h.does(http.MethodPost, path+"/hold", h.as(oidc.Requester), Hold{Until: now().Add(10_000 * time.Hour), Reason: "for ever"}, http.StatusOK, &c)
 	require.True(t, c.Capped)
 	require.Equal(t, c.Cluster.MaxDestroyAt, c.Cluster.DestroyAt)

@@ -27,12 +27,12 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID
 	p := h.refused(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "once it is READY")
+	require.Contains(t, p.Detail, "only while the cluster is READY")
 	h.ready(made.ClusterID) // by a runner that knows no add-ons
 	var c ClusterDetail
 	h.get(path, &c)
 	require.Equal(t, []any{READY, []string{"pr-namespace"}, true}, []any{c.Status, c.Addons, c.Refreshing})
-	require.Contains(t, c.Why, "nobody told which of its add-ons are there, the others are tried again")
+	require.Contains(t, c.Why, "it is not known which of its add-ons are installed, and the others are tried again")
 
 	var first, again Accepted
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &first)
@@ -59,7 +59,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	h.step(made.ClusterID)
 	c = ClusterDetail{}
 	h.get(path, &c)
-	require.Equal(t, []any{READY, false, "its add-ons are there: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
+	require.Equal(t, []any{READY, false, "its add-ons are installed: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
 	require.Equal(t, AttemptKind("configure"), c.Attempts[1].Kind)
 	told := map[string]string{}
 	for _, q := range c.Conditions {
@@ -73,5 +73,5 @@ func TestWhatHasNoAddonsCannotBeRefreshed(t *testing.T) {
 	made := h.make(oidc.Requester, "shop")
 	h.ready(made.ClusterID)
 	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/refresh", h.as(oidc.Requester), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "shop was accepted without add-ons, and what a cluster was accepted with never changes.")
+	require.Contains(t, p.Detail, "shop was created without add-ons, and the add-ons of a cluster cannot be changed.")
 }

@@ -1868,7 +1868,7 @@ type ServerInterface interface {
 	// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
 	// (POST /api/v1/clusters/{id}/break-glass)
 	BreakGlass(w http.ResponseWriter, r *http.Request, id ID)
-	// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	// (POST /api/v1/clusters/{id}/destroy)
 	DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams)
 	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
@@ -1922,7 +1922,7 @@ type ServerInterface interface {
 	// GetTimeline What happened to it and why, oldest first.
 	// (GET /api/v1/clusters/{id}/timeline)
 	GetTimeline(w http.ResponseWriter, r *http.Request, id ID)
-	// TransferCluster Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	// (POST /api/v1/clusters/{id}/transfer)
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
 	// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
@@ -1943,7 +1943,7 @@ type ServerInterface interface {
 	// ListJobs Jobs of clusters you may see, newest first.
 	// (GET /api/v1/jobs)
 	ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams)
-	// GetJob A job with the last lines of its log.
+	// GetJob A job with shows the last lines of its log.
 	// (GET /api/v1/jobs/{id})
 	GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams)
 	// RedeemLink Use a one-time link. It answers with what the link is for.

@@ -21,7 +21,7 @@ func (h *fixture) asked(who oidc.Claims, name string) Accepted {
 func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
-	require.Contains(t, made.Words, "begins once it is approved")
+	require.Contains(t, made.Words, "starts when it is approved")
 	var c Cluster
 	h.get("/api/v1/clusters/big-one", &c)
 	require.True(t, c.NeedsApproval)
@@ -37,7 +37,7 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	require.Contains(t, theirs.Detail, "that you may see")
 	h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(will), nil, http.StatusNotFound)
 	p := h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Requester), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "the word of a platform admin")
+	require.Contains(t, p.Detail, "Only a platform admin")
 
 	var page ApprovalPage
 	for query, want := range map[string]int{"": 1, "?state=pending": 1, "?state=approved": 0, "?cluster=big-one": 1, "?limit=1": 1} {
@@ -56,7 +56,7 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	require.Equal(t, ApprovalState("approved"), a.State)
 	require.Equal(t, []any{h.id(oidc.Admin), true, "once", "api"}, []any{a.Votes[0].Principal, a.Votes[0].Approves, a.Votes[0].Reason, a.Votes[0].Door})
 	p = h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(boss), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "nothing waits for a word")
+	require.Contains(t, p.Detail, "no longer pending")
 	c = Cluster{}
 	h.get("/api/v1/clusters/big-one", &c)
 	require.False(t, c.NeedsApproval)
@@ -67,12 +67,12 @@ func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
 	made := h.asked(oidc.Requester, "huge-one")
 	path := "/api/v1/approvals/" + made.ApprovalID + "/approve"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "needs 2 others")
+	require.Contains(t, p.Detail, "needs the approval of 2 others")
 	var a Approval
 	h.does(http.MethodPost, path, h.as(both), nil, http.StatusOK, &a)
 	require.Equal(t, ApprovalState("pending"), a.State)
 	p = h.refused(http.MethodPost, path, h.as(both), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "voted already")
+	require.Contains(t, p.Detail, "already voted")
 	h.does(http.MethodPost, path, h.as(oidc.Admin), nil, http.StatusOK, &a)
 	require.Equal(t, ApprovalState("approved"), a.State)
 }

@@ -128,7 +128,7 @@ func TestWithoutAGoodTokenNothingIsShown(t *testing.T) {
 	roleless := oidc.Requester
 	roleless.Role = ""
 	p := h.refused(http.MethodGet, "/api/v1/clusters", h.as(roleless), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "have no role here")
+	require.Contains(t, p.Detail, "have no role")
 }
 
 func TestEveryOperationAsksForAToken(t *testing.T) {

@@ -33,7 +33,7 @@ func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
 	require.Equal(t, Status("PENDING"), made.Status)
 	require.Equal(t, "/api/v1/clusters/"+made.ClusterID, answer.Header.Get("Location"))
 	require.Equal(t, "http://ocpctl.test/clusters/"+made.ClusterID, made.URL)
-	require.Contains(t, made.Words, "cut for show")
+	require.Contains(t, made.Words, "abbreviated")
 	require.Empty(t, answer.Header.Get("Idempotency-Replayed"))
 
 	var c ClusterDetail
@@ -216,7 +216,7 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	require.Equal(t, []any{"team-a-smoke-01", "aws-minimal-test", 3, int64(24 * 3600), "team-a"}, []any{v.Name, v.Profile, v.Nodes, v.TTLSeconds, v.Team})
 	require.Positive(t, v.TotalCents)
 	require.Len(t, v.Catalogue, 12)
-	require.Contains(t, v.Words, "cut for show")
+	require.Contains(t, v.Words, "abbreviated")
 
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "big-one"}, http.StatusOK, &v)
 	require.Equal(t, 1, v.NeedsApproval.Count)

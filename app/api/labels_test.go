@@ -51,7 +51,7 @@ func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
 		"no key":                   {LabelsRequest{Repository: "acme/shop"}, "", http.StatusBadRequest, "Idempotency-Key"},
 		"no repository":            {LabelsRequest{}, "a", http.StatusUnprocessableEntity, "repository"},
 		"no name":                  {LabelsRequest{Repository: "acme/shop/../else"}, "b", http.StatusUnprocessableEntity, "owner/name"},
-		"not in the table":         {LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "table of repositories"},
+		"not in the table":         {LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "server's configuration has no entry for the repository"},
 		"the App is not installed": {LabelsRequest{Repository: "acme/else"}, "d", http.StatusNotFound, "Install it there first"},
 		"a key of another's":       {LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Take a new key"},
 	} {
@@ -66,5 +66,5 @@ func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
 		})
 	}
 	p := h.refused(http.MethodGet, labelsPath+"/eff_none", h.as(oidc.Admin), nil, http.StatusNotFound)
-	require.Contains(t, p.Detail, "ask for the labels again")
+	require.Contains(t, p.Detail, "Request the labels again")
 }

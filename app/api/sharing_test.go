@@ -33,7 +33,7 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/jobs", h.as(will), nil, http.StatusOK, &jobs)
 	require.Len(t, jobs.Items, 1)
 	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "is shown to you, and not for use. Ask someone of team")
+	require.Contains(t, p.Detail, "is shared with you to see it, not to use it. Ask someone of team")
 	for _, deed := range []string{"/destroy", "/retry", "/kubeconfig-links"} {
 		h.refused(http.MethodPost, path+deed, h.as(will), Reason{Reason: "x"}, http.StatusForbidden)
 	}
@@ -160,7 +160,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	var got Redeemed
 	for _, account := range []string{"", "github:will"} {
 		p := h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(oidc.Requester), Redeem{Account: account}, http.StatusUnprocessableEntity)
-		require.Contains(t, p.Detail, "if somebody sent it to you, leave it")
+		require.Contains(t, p.Detail, "If somebody sent it to you, do not")
 		require.Equal(t, []string{"github:maya"}, p.Errors[0].Accepted)
 	}
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), nil, http.StatusUnprocessableEntity)
@@ -174,7 +174,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), Redeem{Account: "github:maya"}, http.StatusConflict)
 
 	p := h.refused(http.MethodDelete, "/api/v1/me/accounts?account=github:maya", h.as(will), nil, http.StatusNotFound)
-	require.Contains(t, p.Detail, "of yours")
+	require.Contains(t, p.Detail, "is not linked to you")
 	me = Me{}
 	h.does(http.MethodDelete, "/api/v1/me/accounts?account=github:maya", h.as(oidc.Requester), nil, http.StatusOK, &me)
 	require.Empty(t, me.Accounts)

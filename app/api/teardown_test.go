@@ -94,5 +94,5 @@ func TestNothingBegunIsAProofOfItsOwn(t *testing.T) {
 	var c ClusterDetail
 	h.get("/api/v1/clusters/"+row.ID, &c)
 	require.Equal(t, []any{Status("DESTROYED"), true, 0, 0}, []any{c.Status, c.NothingBegun, len(c.Proof), len(c.Attempts)})
-	require.Contains(t, c.Why, "no attempt was ever begun, so there is nothing to remove")
+	require.Contains(t, c.Why, "nothing was ever created, so there is nothing to remove")
 }

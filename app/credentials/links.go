@@ -59,8 +59,8 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	}
 	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.core.Origin(deed, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, "The kubeadmin password of %s cannot be asked for now: somebody else's request waits, or none is kept. "+
-			"The list of approvals shows what waits.", row.Name)
+		return app.Approval{}, app.Fail(app.Conflict, "The kubeadmin password of %s cannot be requested now: another request is pending, or no password is stored. "+
+			"The list of approvals shows pending requests.", row.Name)
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("ask for the password: %w", err)
@@ -79,8 +79,8 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	}
 	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.Origin(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, "No approval of yours to look at the kubeadmin password of %s counts. Ask for one with break-glass, and wait "+
-			"until another platform admin approved it.", row.Name)
+		return Link{}, app.Fail(app.Conflict, "You have no valid approval for the kubeadmin password of %s. Ask for one with break-glass, and wait "+
+			"until another platform admin approves it.", row.Name)
 	}
 	return link, err
 }
@@ -110,7 +110,7 @@ type Redeemed struct {
 
 // noLink is told of every link that does not work, whatever the reason; the audit trail knows it.
 func noLink() error {
-	return app.Fail(app.NotFound, "This link does not work, or not any more: it works once, for a while, and for the one it was made for. Ask for a new one.")
+	return app.Fail(app.NotFound, "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one.")
 }
 
 // LinkFor says what a link is for without using it, for a page that asks whether to.
@@ -138,9 +138,9 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case link.Kind != store.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link makes %s yours: whoever writes there acts as you here. Nothing was done. "+
-		"If you asked for it yourself, as that account, say so; if somebody sent it to you, leave it.", link.Account),
-		Fields: []app.Field{{Name: "account", Detail: "it has to say whose link this is", Accept: []string{link.Account}}}}
+	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link ties the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
+		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", link.Account),
+		Fields: []app.Field{{Name: "account", Detail: "it has to name the account that the link is for", Accept: []string{link.Account}}}}
 }
 
 // Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.
@@ -202,7 +202,7 @@ func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	}
 	err := d.store.Unlink(ctx, account, owner, d.core.Origin(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return app.Fail(app.NotFound, "There is no account %s of yours. Those that are stand beside your name.", account)
+		return app.Fail(app.NotFound, "The account %s is not linked to you. Your own page lists your linked accounts.", account)
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)

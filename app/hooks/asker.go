@@ -59,9 +59,25 @@ func (a Asker) PullRequest(ctx context.Context, installation int64, repo string,
 	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
 }
 
+// missingFiles is the key of what one delivery found missing. GitHub counts each answer that there is no file, and one delivery is
+// worked by one goroutine, which asks for the same file several times.
+type missingFiles struct{}
+
+// forOneDelivery remembers which files are missing until the delivery is worked.
+func forOneDelivery(ctx context.Context) context.Context {
+	return context.WithValue(ctx, missingFiles{}, map[string]bool{})
+}
+
 // RepositoryFile implements app.GitHub. What did not change since it was asked last costs nothing of GitHub's limit: the client
 // remembers it.
 func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error) {
+	if missing, ok := ctx.Value(missingFiles{}).(map[string]bool); ok {
+		key := about(installation, repo, ref)
+		if missing[key] {
+			return nil, false, nil
+		}
+		defer func() { missing[key] = err == nil && !found }()
+	}
 	file, err := a.client.File(ctx, installation, repo, profiles.RepositoryFilePath, ref)
 	switch {
 	case errors.Is(err, github.ErrNotFound):

@@ -108,6 +108,7 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	if err != nil {
 		return fmt.Errorf("load delivery %d: %w", row, err)
 	}
+	ctx = forOneDelivery(ctx)
 	if endsOnly(delivery) {
 		ctx = github.ToEnd(ctx)
 	}

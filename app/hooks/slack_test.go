@@ -58,7 +58,7 @@ func TestACommandIsStoredWithoutItsSecretsAndAcknowledged(t *testing.T) {
 func TestACommandThatIsNotUnderstoodIsToldSoAtOnce(t *testing.T) {
 	f := newFront(t)
 	_, answer := f.slack(typed("1.2", "U1", "aprove"))
-	require.Contains(t, answer["text"], "not understood")
+	require.Contains(t, answer["text"], "Nothing was done")
 	_, answer = f.slack(typed("1.3", "U1", "<!channel> *x*"))
 	require.NotContains(t, answer["text"], "<!channel>")
 }
@@ -134,7 +134,7 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	said := `SELECT cause || ' ' || workspace || ' ' || channel || ' ' || person || ': ' || body FROM replies ORDER BY id`
 	replies := i.query(said)
 	require.Len(t, replies, 3)
-	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: **What one can type here**")
+	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: **Commands**")
 	require.Contains(t, replies[1], "is not a command")
 	require.Contains(t, replies[2], "`/ocp link`")
 	require.Equal(t, "help", i.notes()[0])

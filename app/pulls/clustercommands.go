@@ -38,14 +38,14 @@ func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, "@%s, a kubeconfig is handed to a person who signs in, and it is not known who you are at ocpctl. "+
-			"Type `/ocp link`, open the link it gives and sign in; then ask again. The cluster's page hands it out too.", c.event.Author)
+		return "", "", app.Fail(app.Denied, "@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
+			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author)
 	}
 	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.deed(c.Line))
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, open %s and sign in: it hands out the kubeconfig of `%s` once, until %s, to you and to nobody else.",
+	return fmt.Sprintf("@%s, open %s and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.",
 		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
 }
 
@@ -58,7 +58,7 @@ func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s` gets %d workers (job `%s`). Its comment tells when it has them.", c.event.Author, row.Name, c.Replicas, job),
+	return fmt.Sprintf("@%s, `%s` is being scaled to %d workers (job `%s`). Its comment says when it is done.", c.event.Author, row.Name, c.Replicas, job),
 		"scaling " + row.Name, nil
 }
 
@@ -79,7 +79,7 @@ func (d *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	words := fmt.Sprintf("@%s, the hold of `%s` is noted. %s", c.event.Author, row.Name, change.Words)
+	words := fmt.Sprintf("@%s, `%s` is held. %s", c.event.Author, row.Name, change.Words)
 	return chatops.Said(words, c.event.Author), "held " + row.Name, nil
 }
 
@@ -103,7 +103,7 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 		}
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s` is shown to %s %s now. Its page shows with whom it is shared, and takes it back.",
+	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.",
 		c.event.Author, row.Name, share.Kind, chatops.Code(named)), "shared " + row.Name, nil
 }
 
@@ -153,7 +153,7 @@ func (d *Service) retryByComment(ctx context.Context, c command) (reply, note st
 func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
 
 func well(c command, row store.Row) error {
-	return app.Fail(app.Conflict, "@%s, there is nothing to try again: `/ocp status %s` tells how `%s` is. `/ocp destroy %s` and then `/ocp create %s` make a new one.",
+	return app.Fail(app.Conflict, "@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
 		c.event.Author, row.Profile, row.Name, row.Profile, row.Profile)
 }
 
@@ -167,7 +167,7 @@ func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 		if err := mayChange(c.request, row, policy.ActRetry); err != nil {
 			return "", "", err
 		}
-		answer := c.reply(fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment tells how it goes.", c.event.Author, row.Name))
+		answer := c.reply(fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name))
 		_, err := d.core.RetryTeardownBy(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how()), func(id string, by store.Deed) error {
 			return d.store.RetryTeardownOnce(ctx, id, by, answer)
 		})
@@ -205,6 +205,6 @@ func (d *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s` gets its add-ons anew: %s (job `%s`). Its comment tells what became of them.", c.event.Author, row.Name, strings.Join(row.Addons, ", "), job),
+	return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.", c.event.Author, row.Name, strings.Join(row.Addons, ", "), job),
 		"refreshing " + row.Name, nil
 }

@@ -58,9 +58,9 @@ func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, 
 	}
 	switch {
 	case app.IsGone(row):
-		return "", "", app.Fail(app.Conflict, "%s It cannot be extended. `/ocp create %s` starts a new one.", goneSince(row), row.Profile)
+		return "", "", app.Fail(app.Conflict, "%s It cannot be extended. `/ocp create %s` creates a new one.", goneSince(row), row.Profile)
 	case row.Wish != lifecycle.Present:
-		return "", "", app.Fail(app.Conflict, "`%s` is already going (%s); it cannot be extended. `/ocp create %s` starts a new one.",
+		return "", "", app.Fail(app.Conflict, "`%s` is already being destroyed (%s) and cannot be extended. `/ocp create %s` creates a new one.",
 			row.Name, chatops.Code(row.WishWhy), row.Profile)
 	}
 	by := d.policy.Scale(c.TTL)
@@ -75,7 +75,7 @@ func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, 
 		return "", "", refused.To(c.event.Author)
 	}
 	if errors.Is(err, store.ErrConflict) {
-		return "", "", app.Fail(app.Conflict, "`%s` went away meanwhile; it cannot be extended.", row.Name)
+		return "", "", app.Fail(app.Conflict, "`%s` is being destroyed; it cannot be extended.", row.Name)
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("extend %s: %w", row.ID, err)
@@ -90,7 +90,7 @@ func extended(actor string, row store.Row, before, after lifecycle.Ends, capped 
 		words = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, row.Name, chatops.Time(after.TTL))
 	}
 	if capped {
-		words += fmt.Sprintf(" That is as far as the profile %s allows; for longer, create a new cluster.", row.Profile)
+		words += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", row.Profile)
 	}
 	switch end := after.DestroyAt(); {
 	case end.Before(after.TTL):
@@ -118,7 +118,7 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 	case app.IsGone(row):
 		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
 	case row.Wish != lifecycle.Present:
-		return fmt.Sprintf("@%s, `%s` is already going: %s. Its comment tells when nothing is left.",
+		return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.",
 			c.event.Author, row.Name, chatops.Code(row.WishWhy)), "already going", nil
 	}
 	why := "@" + c.event.Author + " asked for it " + c.how()
@@ -126,7 +126,7 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 		why = "@" + c.event.Author + ": " + c.Reason
 	}
 	err = d.store.DestroyOnce(ctx, row.ID, d.core.Origin(c.deed(why), c.request.Principal), c.cause, func(job string) store.Reply {
-		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment tells when nothing is left.",
+		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.",
 			c.event.Author, row.Name, job))
 	})
 	if err != nil {
@@ -144,10 +144,10 @@ func mayChange(r policy.Request, row store.Row, act policy.Act) error {
 	case entry == "" && act == policy.ActDestroy, entry != "" && row.Team == entry, row.RequestedBy == p.ID, p.May(act, row.Team):
 		return nil
 	case entry == "":
-		return app.Fail(app.Denied, "@%s, `%s` is team %s's, and this repository is in nobody's entry of the server's table any more: to %s takes a role in that team. "+
+		return app.Fail(app.Denied, "@%s, `%s` belongs to team %s, and this repository is no longer configured: to %s you need a role in that team. "+
 			"Ask someone there, or a platform admin.", p.Name, row.Name, row.Team, app.ActWords[act])
 	}
-	return app.Fail(app.Denied, "@%s, `%s` is team %s's, and this repository's is team %s: to %s takes a role in that team. Ask someone there, or a platform admin.",
+	return app.Fail(app.Denied, "@%s, `%s` belongs to team %s, and this repository to team %s: to %s you need a role in the cluster's team. Ask someone there, or a platform admin.",
 		p.Name, row.Name, row.Team, entry, app.ActWords[act])
 }
 

@@ -37,7 +37,7 @@ func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 		return "only new comments are read; this one was " + e.Action, nil
 	}
 	if e.Bot {
-		return "bots are not listened to", nil
+		return "comments of bots are ignored", nil
 	}
 	lines := chatops.Parse(e.Body)
 	if len(lines) == 0 {
@@ -79,8 +79,8 @@ func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
-	words := fmt.Sprintf("@%s, this could not be done, and it is not tried any more: GitHub, or a part of ocpctl, gave no answer for too long. "+
-		"What was done of it has its answer here. Type the rest again; `/ocp status` tells how things are.", e.Author)
+	words := fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, and it is not tried again. "+
+		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", e.Author)
 	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), words); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (d *Service) move(ctx context.Context, row store.Row, kind store.EndKind, s
 	if set {
 		return d.setEnd(ctx, row, kind, why, e.Actor)
 	}
-	return row.Name + " goes on: no longer so: " + why, d.liftEnd(ctx, row, kind, e.Why, e.Actor)
+	return row.Name + " no longer ends because " + why, d.liftEnd(ctx, row, kind, e.Why, e.Actor)
 }
 
 // setEnd sets a reversible end after the cluster's grace. why says what came about.

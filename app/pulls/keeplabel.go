@@ -41,11 +41,11 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 		if err := d.store.SaveEffect(ctx, unlabel(e.PR, chatops.KeepLabel, cause)); err != nil {
 			return nil, fmt.Errorf("take the label off: %w", err)
 		}
-		words := fmt.Sprintf("@%s, the label `%s` was taken off: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
+		words := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
 		return []string{words}, d.answerLabel(ctx, e.PR, cause, chatops.KeepLabel, words)
 	}
 	if team := request.Ownership.Team; len(live) == 0 && !request.Principal.May(policy.ActHold, team) {
-		return refused(fmt.Sprintf("to hold clusters here takes the role %s of team %s; %s. Ask someone who has it to set the label.",
+		return refused(fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
 			app.RoleWords(policy.RolesFor(policy.ActHold)), chatops.Code(team), app.OwnRole(request.Principal, team)))
 	}
 	var notes []string
@@ -122,7 +122,7 @@ func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.R
 		if err != nil && !errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
 		}
-		notes = append(notes, row.Name+" is held no longer")
+		notes = append(notes, row.Name+" is no longer held")
 	}
 	return notes, nil
 }

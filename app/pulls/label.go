@@ -100,7 +100,7 @@ func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, not
 	if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
 		return nil, fmt.Errorf("take the label off: %w", err)
 	}
-	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" It is taken off.")
+	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" The label was removed.")
 }
 
 // deed says whether the event is somebody's act on this label: they set it, or opened or reopened what had it then. Only a deed
@@ -134,8 +134,8 @@ func (d *Service) unasked(ctx context.Context, e PullRequestEvent, label string)
 	case e.Action != ActionSeen || now.Sub(e.PR.UpdatedAt) < quiet:
 		return nil, nil
 	}
-	words := fmt.Sprintf("The label %s stands here, and there is no cluster for it: GitHub never told who set it, and nobody asks in another's name. "+
-		"It is taken off; set it again to ask for one.", chatops.Code(label))
+	words := fmt.Sprintf("The label %s has no cluster: GitHub did not say who added it, and a cluster needs somebody who asks for it. "+
+		"The label was removed; add it again to get a cluster.", chatops.Code(label))
 	if err := d.answerLabel(ctx, e.PR, "unasked:"+e.at, label, words); err != nil {
 		return nil, err
 	}

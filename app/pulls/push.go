@@ -176,7 +176,7 @@ func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, newest []st
 		case err != nil:
 			return nil, fmt.Errorf("refresh %s: %w", row.ID, err)
 		default:
-			notes = append(notes, fmt.Sprintf("%s gets its add-ons anew: %s (job %s)", row.Name, why, job))
+			notes = append(notes, fmt.Sprintf("%s: its add-ons are applied again: %s (job %s)", row.Name, why, job))
 		}
 	}
 	return notes, nil

@@ -26,7 +26,7 @@ func labelled(labels []string) (ttl time.Duration) {
 func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
 	ttl, ok := chatops.ParseTTLLabel(label)
 	if !ok {
-		words := fmt.Sprintf("The label %s says no lifetime, so it changes nothing. It is `%s<hours>`, with 1 to 8784 hours, for example `%s8`.",
+		words := fmt.Sprintf("The label %s is not a valid lifetime, so nothing was changed. Use `%s<hours>` with 1 to 8784 hours, for example `%s8`.",
 			chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
 		return d.wrongLabel(ctx, e, label, label+" is no lifetime", words)
 	}

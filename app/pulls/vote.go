@@ -29,7 +29,7 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		}
 	}
 	if len(waiting) == 0 {
-		return "", "", app.Fail(app.NotFound, "@%s, nothing of this pull request waits for approval. `/ocp status` shows what it has.", c.event.Author)
+		return "", "", app.Fail(app.NotFound, "@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author)
 	}
 	deed := c.deed(c.Reason)
 	if approves {
@@ -83,10 +83,10 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 	case named && len(c.Commit) == len(head):
 		return waiting, nil
 	case moved:
-		return nil, app.Fail(app.Stale, "@%s, the pull request moved on to %s, which nobody was asked about yet, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
+		return nil, app.Fail(app.Stale, "@%s, the pull request is now at %s, for which no approval was requested yet, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
 	}
 	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
-		return nil, app.Fail(app.Stale, "@%s, `%s` was not known to wait for approval of %s before you wrote that, so nothing was approved.%s",
+		return nil, app.Fail(app.Stale, "@%s, `%s` did not wait for an approval of %s yet when you wrote this, so nothing was approved.%s",
 			c.event.Author, waiting[i].ClusterName, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
 	}
 	return waiting, nil
@@ -150,11 +150,11 @@ func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 func voted(actor string, now store.Approval, approves bool) string {
 	switch {
 	case !approves:
-		return fmt.Sprintf("@%s refused `%s`; it does not begin.", actor, now.ClusterName)
+		return fmt.Sprintf("@%s refused `%s`; it is not created.", actor, now.ClusterName)
 	case now.State == store.ApprovalPending:
 		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
-	return fmt.Sprintf("@%s approved `%s` at `%s`; it begins now, or once it is its turn.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
+	return fmt.Sprintf("@%s approved `%s` at `%s`; it starts now, or when it is its turn.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
 // rebind makes what was approved of another head void: a vote is for exactly what it was given to.

@@ -115,7 +115,7 @@ func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Open <%s> and sign in: it says that the Slack account %s is yours, once, until %s. It is for you alone; hand it to nobody.",
+	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not pass it on.",
 		link.URL.Reveal(), chatops.Code(c.event.subject()), chatops.Time(link.ExpiresAt)), nil
 }
 

@@ -27,7 +27,7 @@ func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
 		{"/extend", url.Values{"hours": {"1"}}, "1h later."},
 		{"/extend", url.Values{"hours": {"soon"}}, `hours: "soon" is no number. Accepted: a whole number, such as 4.`},
 		{"/hold", url.Values{"hours": {"1"}, "reason": {"the board looks at it"}}, "It lives until"},
-		{"/hold", url.Values{"hours": {"1"}}, "Say why, for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
+		{"/hold", url.Values{"hours": {"1"}}, "Add a reason for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
 		{"/unhold", nil, "is no longer held"},
 		{"/scale", url.Values{"replicas": {"3"}}, "shop is being scaled to 3 workers (job job_"},
 		{"/scale", url.Values{"replicas": {"9"}}, "may have 0 to 3 workers"},

@@ -90,7 +90,7 @@ func voted(a store.Approval) string {
 	case a.Kind == store.ApproveKubeadmin:
 		return "Approved. Whoever asked can look at the password once."
 	}
-	return "Approved. It begins now, or once it is its turn."
+	return "Approved. It starts now, or when it is its turn."
 }
 
 func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []app.Approval) ([]approvalView, error) {
@@ -148,15 +148,15 @@ func what(kind store.ApprovalKind) string {
 
 // takes says whose words it takes.
 func takes(a store.Approval) string {
-	who := "the word of a platform admin"
+	who := "a platform admin"
 	if a.ByRole == string(policy.Requester) {
-		who = "the word of a requester of the team or a platform admin"
+		who = "a requester of the team or a platform admin"
 	}
 	switch {
 	case a.Needs > 1:
-		return fmt.Sprintf("%s, %d times, from others than who asked", who, a.Needs)
+		return fmt.Sprintf("approval by %d people, each %s, other than the person who asked", a.Needs, who)
 	case a.Kind == store.ApproveKubeadmin:
-		return who + " other than who asked"
+		return "approval by " + who + " other than the person who asked"
 	}
-	return who
+	return "approval by " + who
 }

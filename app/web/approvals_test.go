@@ -18,13 +18,13 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 	_, page, _ := h.as("will").get("/approvals")
 	for _, want := range []string{
 		"Waiting for a word", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
-		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60h", "about $0.75 an hour, $45.00 until its end, by list prices", "What was asked: <code", "the word of a platform admin", "then it counts as refused",
+		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60h", "about $0.75 an hour, $45.00 until its end, by list prices", "What was asked: <code", "approval by a platform admin", "then it counts as refused",
 		`formaction="/approvals/` + made.Approval + `/approve"`, "None yet.",
 	} {
 		require.Contains(t, page, want)
 	}
 	_, page, _ = h.as("maya").get("/approvals")
-	require.Contains(t, page, "Here the word of a platform admin of team platform counts; yours is requester.")
+	require.Contains(t, page, "Only a platform admin of team platform can approve this; yours is requester.")
 	require.NotContains(t, page, "/approve")
 	_, page, _ = h.as("rob").get("/approvals")
 	require.Contains(t, page, "Nothing waits for anybody's word.", "another team's is none of his")
@@ -47,12 +47,12 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 
 	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
 	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
-	require.Equal(t, "Approved. It begins now, or once it is its turn.", says(page))
+	require.Equal(t, "Approved. It starts now, or when it is its turn.", says(page))
 	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> agreed`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", nil)
-	require.Contains(t, says(page), "Say why, for the audit trail.", "a refusal needs a reason")
+	require.Contains(t, says(page), "Add a reason for the audit trail.", "a refusal needs a reason")
 	require.True(t, h.cluster(no.Row.ID).NeedsApproval)
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", url.Values{"reason": {"not this month"}})
 	require.Equal(t, "Refused. The cluster is never begun.", says(page))
@@ -68,9 +68,9 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 
 func TestTheWordsSayWhoseVotesItTakes(t *testing.T) {
 	for want, a := range map[string]store.Approval{
-		"the word of a platform admin":                                                                 {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
-		"the word of a platform admin other than who asked":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
-		"the word of a requester of the team or a platform admin, 2 times, from others than who asked": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
+		"approval by a platform admin":                                                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
+		"approval by a platform admin other than the person who asked":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
+		"approval by 2 people, each a requester of the team or a platform admin, other than the person who asked": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
 	} {
 		require.Equal(t, want, takes(a))
 	}

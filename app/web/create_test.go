@@ -139,7 +139,7 @@ func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 	b := h.as("maya")
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
 	for _, want := range []string{
-		"It would be accepted", "about $0.75 an hour, $45.00 until its end", "begins once it is approved", "More than two days take a platform admin&#39;s word.",
+		"It would be accepted", "about $0.75 an hour, $45.00 until its end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
 		"needs approval", "Maya has 0 of the 8 clusters", "Judged by catalogue",
 	} {
 		require.Contains(t, page, want)
@@ -167,7 +167,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 		h.make("maya", fmt.Sprintf("shop-%d", i), "platform", 8)
 	}
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}}))
-	require.Contains(t, page, "It would be number 1 in line and may begin at about ")
+	require.Contains(t, page, "It would be number 1 in line and could start at about ")
 }
 
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, row.ID)
 	_, page, _ = b.post("/clusters/shop-old/destroy", url.Values{})
-	require.Contains(t, page, "shop-old is gone: nothing has been left of it since ")
+	require.Contains(t, page, "shop-old is destroyed: nothing has been left of it since ")
 }
 
 func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {

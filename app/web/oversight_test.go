@@ -173,7 +173,7 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 	_, page, _ = will.get("/deliveries/2")
 	require.Contains(t, page, "no &lt;b&gt;JSON&lt;/b&gt;")
 	_, page, _ = will.post("/deliveries/1/replay", nil)
-	require.Contains(t, says(page), "Say why")
+	require.Contains(t, says(page), "Add a reason")
 	_, page, answer := will.post("/deliveries/1/replay", url.Values{"reason": {"the label was lost"}})
 	require.Equal(t, "/deliveries/1", answer.Request.URL.Path)
 	require.Contains(t, says(page), "It is worked again now")

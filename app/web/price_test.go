@@ -164,12 +164,12 @@ func (l *life) agrees(t *testing.T, when string) {
 	require.Equal(t, spent, row.Meter.Spent(now), when)
 
 	page := cost(row, now)
-	require.Equal(t, fmt.Sprintf("about %s so far, %s if it lives to its end", price.Dollars(spent), price.Dollars(total)), page, when)
+	require.Equal(t, fmt.Sprintf("about %s so far, %s if it runs until its end", price.Dollars(spent), price.Dollars(total)), page, when)
 	if row.Status != lifecycle.Pending {
 		card := row.Card
 		require.Contains(t, chatops.StatusReply("maya", []lifecycle.Card{card}, chatops.Links{}, now), "About "+price.Dollars(spent)+" so far.", when)
 		card.UpdatedAt = now
-		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(total)+" if it lives to its end", when)
+		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(total)+" if it runs until its end", when)
 		require.Contains(t, chatops.Comment(card, chatops.Detail{}, chatops.Links{}), "about "+price.Dollars(int64(row.HourlyCents))+" an hour", when)
 	}
 	used, err := l.store.Usage(t.Context(), store.Scope{Person: l.who.ID})

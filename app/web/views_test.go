@@ -88,17 +88,17 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
 	})
-	for _, want := range []string{"no more vCPUs may run", "the cloud account&#39;s owners", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
+	for _, want := range []string{"no more vCPUs may run", "the owners of the cloud account", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
 		require.Contains(t, html, want)
 	}
 	html = show(t, func(r *store.Row) {
 		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
 	})
-	for _, want := range []string{"Still there at the last count", "detach eni-7", "the platform team&#39;s", `href="/runbooks/destroy-blocked"`} {
+	for _, want := range []string{"Still there at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
 		require.Contains(t, html, want)
 	}
-	require.NotContains(t, show(t, func(*store.Row) {}), "Whose turn")
+	require.NotContains(t, show(t, func(*store.Row) {}), "Who can fix it")
 }
 
 func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
@@ -106,10 +106,10 @@ func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
 		r.Status, r.Phase, r.Wish = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
 		r.WishWhy = "the install failed: the control plane never took over"
-		r.Why = r.WishWhy + "; two counts apart found nothing left of it"
+		r.Why = r.WishWhy + "; two counts in a row found nothing left of it"
 	})
 	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
-	require.Contains(t, html, "the install failed; two counts apart found nothing left of it")
+	require.Contains(t, html, "the install failed; two counts in a row found nothing left of it")
 }
 
 func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
@@ -129,7 +129,7 @@ func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 		r.Status, r.Phase = lifecycle.Creating, lifecycle.Installing
 		r.Progress = lifecycle.Progress{Percent: 40, Step: "bootstrap", ETA: noon.Add(10 * time.Minute), Late: noon.Add(25 * time.Minute)}
 	})
-	require.Contains(t, html, "bootstrap · 40 % · done at about 12:10 UTC, nine of ten by 12:25")
+	require.Contains(t, html, "bootstrap · 40 % · ready at about 12:10 UTC; nine of ten recent ones were ready by 12:25")
 }
 
 func TestWhatOthersWroteIsShownAsText(t *testing.T) {

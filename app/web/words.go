@@ -107,7 +107,7 @@ func refused(asked []query) (n int) {
 	return n
 }
 
-// cost is what the cluster cost so far by list prices, or in all, and what it comes to if it lives to its end.
+// cost is what the cluster cost so far by list prices, or in all, and what it comes to if it runs until its end.
 func cost(row store.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
@@ -115,7 +115,7 @@ func cost(row store.Row, now time.Time) string {
 	case row.Wish == lifecycle.Absent:
 		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
 	}
-	return fmt.Sprintf("about %s so far, %s if it lives to its end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
+	return fmt.Sprintf("about %s so far, %s if it runs until its end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
 // site is where people look at what an API address serves: github.com, an enterprise server, or the demo's stand-in.

@@ -51,7 +51,7 @@ func TestASampleRequestBecomesAnInstallConfigWithoutSecrets(t *testing.T) {
 	for _, part := range []string{"name: team-a-smoke-01", "credentialsMode: Manual", "pullSecret: '***'", "RequestSource: webform", "Environment: test", "- us-east-1a"} {
 		require.Contains(t, out, part)
 	}
-	require.Contains(t, said, "cut for show")
+	require.Contains(t, said, "abbreviated")
 	require.NotContains(t, out, "AAAA...", "no machine would let anybody in with it")
 	again, _, err := rendering(t, sample, "--request", "-")
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func (l *life) twoWords(*testing.T) {
 
 	_, err := l.GitHub.Comment(number, "/ocp approve "+a.Head, "maya")
 	require.NoError(l.t, err)
-	l.hears(number, "You asked for it yourself")
+	l.hears(number, "You requested this yourself")
 	_, err = l.GitHub.Comment(number, "/ocp link", "maya")
 	require.NoError(l.t, err)
 	link := regexp.MustCompile(`/links/\S+`)
@@ -73,7 +73,7 @@ func (l *life) twoWords(*testing.T) {
 	status, _, page := maya.visit(at, url.Values{})
 	require.Equal(l.t, http.StatusOK, status, page)
 	_, _, page = maya.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})
-	require.Contains(l.t, page, "You asked for it yourself", "GitHub's maya and the one who signed in are one person now")
+	require.Contains(l.t, page, "You requested this yourself", "GitHub's maya and the one who signed in are one person now")
 
 	_, err = l.GitHub.Comment(number, "/ocp approve "+a.Head, "will")
 	require.NoError(l.t, err)
@@ -101,7 +101,7 @@ func (l *life) aPushMakesAWordVoid(*testing.T) {
 	})
 	_, err := l.GitHub.Comment(number, "/ocp approve "+first.Head, "will")
 	require.NoError(l.t, err)
-	l.hears(number, "Here the word of a platform admin")
+	l.hears(number, "Only a platform admin")
 	vote := func(id string) string { return "/api/v1/approvals/" + id + "/approve" }
 	l.as("requester").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusForbidden)
 

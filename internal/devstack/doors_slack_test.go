@@ -58,7 +58,7 @@ func (l *life) twoWordsInSlack() {
 	will := l.signIn("will")
 	status, _, page := will.visit(at[1], url.Values{})
 	require.Equal(l.t, http.StatusOK, status, page)
-	require.Contains(l.t, l.types("will", slack.Clusters, "approve "+a.ApprovalID+" looks fine"), "It begins now")
+	require.Contains(l.t, l.types("will", slack.Clusters, "approve "+a.ApprovalID+" looks fine"), "It starts now")
 	_, _, page = will.visit("/approvals/"+a.ApprovalID+"/approve", url.Values{})
 	require.NotContains(l.t, page, "Approved.", "he gave his word")
 	l.as("requester").until(name, "ready", isReady)

@@ -135,7 +135,7 @@ func (r rule) check() policy.Check {
 	next := ""
 	switch r.effect {
 	case profiles.EffectWarn:
-		c.Result, next = policy.Warn, "Nothing; change the request if it was not meant so."
+		c.Result, next = policy.Warn, "Nothing to do, unless you meant something else."
 	case profiles.EffectRequireApproval:
 		c.Result, c.Approval, next = policy.Ask, r.approval, "Wait for the approval, or change the request so that the rule does not hold."
 	default:
@@ -148,6 +148,6 @@ func (r rule) check() policy.Check {
 // broken refuses because of a rule that could not be evaluated.
 func (r rule) broken(err error) policy.Check {
 	return policy.Check{Name: r.id, Result: policy.Fail,
-		Words: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), and what cannot be judged is refused.", r.name, r.policy, oneLine(err.Error())),
-		Next:  fmt.Sprintf("Ask a platform admin to put the rule right; it stands at %s.", r.place)}
+		Words: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), so the request is refused.", r.name, r.policy, oneLine(err.Error())),
+		Next:  fmt.Sprintf("Ask a platform admin to fix the rule at %s.", r.place)}
 }

@@ -148,7 +148,7 @@ func TestWhatCannotBeEvaluatedIsRefused(t *testing.T) {
 			require.Equal(t, policy.Fail, checks[0].Result, when)
 			require.Contains(t, checks[0].Words, "Rule r of policy p could not be evaluated (", when)
 			require.Contains(t, checks[0].Words, cause, when)
-			require.Equal(t, "Ask a platform admin to put the rule right; it stands at policies/p.yaml:7.", checks[0].Next)
+			require.Equal(t, "Ask a platform admin to fix the rule at policies/p.yaml:7.", checks[0].Next)
 		}
 		p := one(when, profiles.EffectDefault)
 		p.Rules[0].Set = map[string]string{"region": "us-east-2"}

@@ -2013,14 +2013,14 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlass(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyClusterWithBody Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithBody Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBody(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2161,14 +2161,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/timeline (the `GetTimeline` operationId).
 	GetTimeline(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TransferClusterWithBody Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithBody Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithBody(ctx context.Context, id ID, params *TransferClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TransferCluster Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2223,7 +2223,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetJob A job with the last lines of its log.
+	// GetJob A job with shows the last lines of its log.
 	//
 	// Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 	GetJob(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2703,7 +2703,7 @@ func (c *Client) BreakGlass(ctx context.Context, id ID, body BreakGlassJSONReque
 	return c.Client.Do(req)
 }
 
-// DestroyClusterWithBody Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithBody Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2720,7 +2720,7 @@ func (c *Client) DestroyClusterWithBody(ctx context.Context, id ID, params *Dest
 	return c.Client.Do(req)
 }
 
-// DestroyCluster Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3091,7 +3091,7 @@ func (c *Client) GetTimeline(ctx context.Context, id ID, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// TransferClusterWithBody Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithBody Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3108,7 +3108,7 @@ func (c *Client) TransferClusterWithBody(ctx context.Context, id ID, params *Tra
 	return c.Client.Do(req)
 }
 
-// TransferCluster Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3253,7 +3253,7 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// GetJob A job with the last lines of its log.
+// GetJob A job with shows the last lines of its log.
 //
 // Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 func (c *Client) GetJob(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6321,14 +6321,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithResponse(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*BreakGlassResponse, error)
 
-	// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithBodyWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBodyWithResponse(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DestroyClusterResponse, error)
 
-	// DestroyClusterWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6493,14 +6493,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/timeline (the `GetTimeline` operationId).
 	GetTimelineWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
 
-	// TransferClusterWithBodyWithResponse Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithBodyWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithBodyWithResponse(ctx context.Context, id ID, params *TransferClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TransferClusterResponse, error)
 
-	// TransferClusterWithResponse Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6563,7 +6563,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobsWithResponse(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*ListJobsResponse, error)
 
-	// GetJobWithResponse A job with the last lines of its log.
+	// GetJobWithResponse A job with shows the last lines of its log.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9570,7 +9570,7 @@ func (c *ClientWithResponses) BreakGlassWithResponse(ctx context.Context, id ID,
 	return ParseBreakGlassResponse(rsp)
 }
 
-// DestroyClusterWithBodyWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithBodyWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9583,7 +9583,7 @@ func (c *ClientWithResponses) DestroyClusterWithBodyWithResponse(ctx context.Con
 	return ParseDestroyClusterResponse(rsp)
 }
 
-// DestroyClusterWithResponse Take it down now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9886,7 +9886,7 @@ func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, id ID
 	return ParseGetTimelineResponse(rsp)
 }
 
-// TransferClusterWithBodyWithResponse Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithBodyWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9899,7 +9899,7 @@ func (c *ClientWithResponses) TransferClusterWithBodyWithResponse(ctx context.Co
 	return ParseTransferClusterResponse(rsp)
 }
 
-// TransferClusterWithResponse Give it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10016,7 +10016,7 @@ func (c *ClientWithResponses) ListJobsWithResponse(ctx context.Context, params *
 	return ParseListJobsResponse(rsp)
 }
 
-// GetJobWithResponse A job with the last lines of its log.
+// GetJobWithResponse A job with shows the last lines of its log.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -68,7 +68,7 @@ func endOf(c client.Cluster, now time.Time) string {
 // spent is what a cluster cost so far, or in all, by list prices. Its meter stands still while it waits and when it is gone.
 func spent(c client.Cluster, now time.Time) string { return words.Dollars(meter(c).Spent(now)) }
 
-// total is what it comes to if it lives to its end.
+// total is what it comes to if it runs until its end.
 func total(c client.Cluster, now time.Time) string {
 	return words.Dollars(meter(c).Total(now, c.DestroyAt))
 }
@@ -81,7 +81,7 @@ func meter(c client.Cluster) price.Meter {
 func costs(c client.Cluster, now time.Time) string {
 	line := fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, now))
 	if c.Wish == client.Present {
-		line += fmt.Sprintf(", %s if it lives to its end", total(c, now))
+		line += fmt.Sprintf(", %s if it runs until its end", total(c, now))
 	}
 	return line
 }
@@ -132,7 +132,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	}
 	if c.FailReason != "" || c.FailMessage != "" {
 		f.Paint("what went wrong", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
-		f.Add("whose turn", words.Whose(c.FailWhose))
+		f.Add("who can fix it", words.Whose(c.FailWhose))
 		f.Add("next", c.FailNext)
 	}
 	f.Add("next try", words.When(c.RetryAt, s.Now))

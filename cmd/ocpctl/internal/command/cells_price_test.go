@@ -31,6 +31,6 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 		require.NoError(t, json.Unmarshal(answer, &c))
 		require.Equal(t, price.Dollars(m.Spent(now)), spent(c, now))
 		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" until now, "+
-			price.Dollars(m.Total(now, end))+" if it lives to its end", costs(c, now))
+			price.Dollars(m.Total(now, end))+" if it runs until its end", costs(c, now))
 	})
 }
