@@ -122,10 +122,10 @@ func TestWhoAskedForLabelsIsToldAtOnceWhatGitHubRefuses(t *testing.T) {
 func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, conclusion, title, level string }{
-		"fine":       {"ttl: 4h\n", "success", "is fine", ""},
-		"of no use":  {"version: 1\nwarning!\n", "neutral", "has a problem", "warning"},
-		"wrong":      {"version: 1\nfailure!\n", "failure", "has a problem", "failure"},
-		"deleted": {"", "neutral", "is deleted", ""},
+		"fine":      {"ttl: 4h\n", "success", "is fine", ""},
+		"of no use": {"version: 1\nwarning!\n", "neutral", "has a problem", "warning"},
+		"wrong":     {"version: 1\nfailure!\n", "failure", "has a problem", "failure"},
+		"deleted":   {"", "neutral", "is deleted", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
