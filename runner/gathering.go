@@ -11,15 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// bundles are the archives of logs that lie in the install directory when something failed: the installer's, and packLog's.
-var bundles = []string{packedLog + "*.tar.gz", "log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
+// bundles are the archives of logs that lie in the install directory when something failed: the installer's, packLog's and
+// mustGather's.
+var bundles = []string{packedLog + "*.tar.gz", mustGathered + "*.tar.gz", "log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
 
 // gathering keeps the installer's bundles of logs of an install that failed by itself, and fetches one where machines
-// failed and none is there. Nothing of it fails the attempt: it failed already.
+// failed and none is there. Of a cluster that came up too late its state is collected. Nothing of it fails the attempt: it failed already.
 func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 	found := a.bundles()
 	if machinesFailed(exit, a.heard) && !slices.ContainsFunc(found, isBootstrapBundle) {
 		a.gatherBootstrap(ctx)
+	}
+	if late(exit) && !exit.Stopped {
+		a.mustGather(ctx)
 	}
 	a.keepBundles(ctx)
 }

@@ -1,8 +1,12 @@
 package runner_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,4 +123,50 @@ func TestNothingIsFetchedAfterAStop(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "StopAsked", w.result().Reason)
 	require.False(t, w.did("installer: gather"))
+}
+
+// collected makes oc adm must-gather leave a small tree, with a link that leads out of it.
+const collected = `case "$asked" in *"adm must-gather"*) to=$(echo "$asked" | sed 's/.*--dest-dir=\([^ ]*\).*/\1/'); mkdir -p "$to/image"; echo operators >"$to/image/version"; ln -s /etc/hostname "$to/link"; exit 0;; esac`
+
+func TestTheStateOfAClusterThatCameUpTooLateIsCollected(t *testing.T) {
+	w := newWorld(t, contract.KindCreate)
+	w.on("create", `exit 6`)
+	w.on("wait-for", `exit 6`)
+	w.on("oc", collected)
+	require.NoError(t, w.run(t.Context()))
+	logs := slices.DeleteFunc(w.kept(), func(s contract.Snapshot) bool { return !strings.Contains(s.Key, "/must-gather-") })
+	require.Len(t, logs, 1)
+	require.Regexp(t, `^operate/clusters/clu_1/\d{8}T\d{6}\.\d{3}Z-a3/must-gather-\d{14}\.tar\.gz$`, logs[0].Key)
+	raw, err := storeOf(t, w).Read(t.Context(), "s3://"+w.spec.Bucket+"/"+logs[0].Key)
+	require.NoError(t, err)
+	plain, err := gzip.NewReader(bytes.NewReader(raw))
+	require.NoError(t, err)
+	archive := tar.NewReader(plain)
+	header, err := archive.Next()
+	require.NoError(t, err)
+	require.Equal(t, "must-gather/image/version", header.Name)
+	content, err := io.ReadAll(archive)
+	require.NoError(t, err)
+	require.Equal(t, "operators\n", string(content))
+	_, err = archive.Next()
+	require.ErrorIs(t, err, io.EOF, "a link is left out")
+	require.NoDirExists(t, filepath.Join(w.cfg.WorkDir, "install-1", "must-gather"))
+}
+
+func TestAStateThatCannotBeCollectedFailsNothingMore(t *testing.T) {
+	for name, c := range map[string]struct{ create, oc, words string }{
+		"the cluster does not answer": {`exit 6`, `case "$asked" in *"adm must-gather"*) echo "Unable to connect to the server: EOF" >&2; exit 1;; esac`, "oc adm must-gather ended with 1"},
+		"the bootstrap failed":        {`exit 5`, collected, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, contract.KindCreate)
+			w.on("create", c.create)
+			w.on("wait-for", `exit 6`)
+			w.on("oc", c.oc)
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, "failed", w.result().Outcome)
+			require.Contains(t, w.logText(), c.words)
+			require.False(t, slices.ContainsFunc(w.kept(), func(s contract.Snapshot) bool { return strings.Contains(s.Key, "/must-gather-") }))
+		})
+	}
 }

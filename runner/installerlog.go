@@ -34,10 +34,11 @@ func (a *attempt) writePackedLog(path string) (err error) {
 		plain.Close()
 		os.Remove(plain.Name()) // only the archive is needed
 	}()
-	info, err := plain.Stat()
-	if err != nil {
-		return err
-	}
+	return writeArchive(path, func(archive *tar.Writer) error { return addFile(archive, "openshift_install.log", plain) })
+}
+
+// writeArchive makes a .tar.gz that is there as a whole or not at all.
+func writeArchive(path string, fill func(*tar.Writer) error) (err error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -49,11 +50,22 @@ func (a *attempt) writePackedLog(path string) (err error) {
 	}()
 	compressed := gzip.NewWriter(out)
 	archive := tar.NewWriter(compressed)
-	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "openshift_install.log", Mode: 0o600, Size: info.Size(), ModTime: a.cfg.Now()})
-	if err == nil {
-		_, err = io.Copy(archive, plain)
-	}
+	err = fill(archive)
 	return errors.Join(err, archive.Close(), compressed.Close())
+}
+
+// addFile adds an open file under a name.
+func addFile(archive *tar.Writer, name string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()})
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(archive, f, info.Size()) // what is written meanwhile is left out
+	return err
 }
 
 // redactedLog is a copy of the installer's own log without its secrets, open at its beginning.

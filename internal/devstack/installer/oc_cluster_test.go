@@ -146,3 +146,19 @@ func TestScalingFailsTheWaysItReallyDoes(t *testing.T) {
 	l.Must(t, l.dir, "destroy cluster")
 	require.Empty(t, l.Left(t, l.infraID))
 }
+
+func TestMustGatherLeavesAFolderOfTheImageThatCollected(t *testing.T) {
+	l := live(t, 0)
+	into := filepath.Join(t.TempDir(), "must-gather")
+	out := l.oc("adm", "must-gather", "--dest-dir="+into, "--timeout=10m0s")
+	require.Zero(t, out.Code, out.Stderr)
+	operators, err := filepath.Glob(filepath.Join(into, "quay-io-*", "cluster-scoped-resources", "config.openshift.io", "clusteroperators.yaml"))
+	require.NoError(t, err)
+	require.Len(t, operators, 1)
+	require.FileExists(t, filepath.Join(into, "timestamp"))
+
+	require.NoError(t, installer.WriteFaults(l.Faults, installer.Faults{"oc-must-gather/shop": {Times: 1}}))
+	require.Equal(t, "Unable to connect to the server: EOF\n", l.oc("adm", "must-gather", "--dest-dir="+into).Stderr)
+	l.Must(t, l.dir, "destroy cluster")
+	require.Contains(t, l.oc("adm", "must-gather", "--dest-dir="+into).Stderr, "no such host")
+}

@@ -112,7 +112,10 @@ func (r *run) commands() *cobra.Command {
 	}}
 	version.Flags().Bool("client", false, "Shows client version only")
 	rel.AddCommand(extract, info)
-	adm.AddCommand(rel)
+	gather := &cobra.Command{Use: "must-gather", Args: cobra.NoArgs, RunE: r.inCluster("oc-must-gather", r.mustGather)}
+	gather.Flags().StringVar(&r.to, "dest-dir", "must-gather.local", "Set a specific directory on the local machine to write gathered data to")
+	gather.Flags().String("timeout", "10m", "The length of time to gather data")
+	adm.AddCommand(rel, gather)
 	image.AddCommand(out)
 	root.AddCommand(adm, image, version)
 	r.clusterCommands(root)
