@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -65,12 +66,19 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		a.api.stop(errLeaseOver)
 		return errLeaseOver
 	}
-	last := ""
-	exit, err := tool.Run(ctx, installer.Command{
-		Args: []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
-			"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")},
-		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
-	})
+	var exit installer.Exit
+	var last string
+	var err error
+	for run := 1; ; run++ {
+		exit, last, err = a.runCCO(ctx, tool)
+		if err != nil || ctx.Err() != nil || exit.Code == 0 || run == ccoRuns || !otherProviderGone.MatchString(last) {
+			break
+		}
+		a.note("ccoctl met an identity provider of another cluster that was just deleted; it is run again (%d of %d)", run+1, ccoRuns)
+		if sleep(ctx, a.cfg.Timings.RetryMax) != nil {
+			break // the switch below tells why
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -82,6 +90,23 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
 	}
 	return a.checkCredentials()
+}
+
+// ccoRuns is how often ccoctl is run at most within one attempt.
+const ccoRuns = 3
+
+// otherProviderGone is what ccoctl ends with when an identity provider vanishes between its list of the account's providers and its
+// look at each: another cluster's teardown deletes them. Run again under the same name it takes up what it made before.
+var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Provider .*NoSuchEntity`)
+
+// runCCO runs ccoctl once and returns the last line that it wrote.
+func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, last string, err error) {
+	exit, err = tool.Run(ctx, installer.Command{
+		Args: []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
+			"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")},
+		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
+	})
+	return exit, last, err
 }
 
 // checkCredentials looks whether ccoctl wrote what the installer is to take, and hides the signer's key.

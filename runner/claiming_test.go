@@ -3,6 +3,7 @@ package runner_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -175,6 +176,21 @@ func TestAReleaseWhoseRequestsCannotBeReadRecordsNothing(t *testing.T) {
 	require.True(t, w.result().Retryable)
 	require.Empty(t, w.records)
 	require.False(t, w.did("installer: ccoctl"))
+}
+
+// ccoctl reads every identity provider of the account, also those that another cluster's teardown is deleting.
+func TestAProviderOfAnotherClusterThatVanishesFailsNoAttempt(t *testing.T) {
+	const vanished = `n=$(cat "$D/ccoruns" 2>/dev/null || echo 0); echo $((n + 1)) >"$D/ccoruns"; if [ "$n" -lt %d ]; then ` +
+		`echo "failed to create Identity provider: failed to check existing Identity Provider arn:aws:iam::123456789012:oidc-provider/x: StatusCode: 404, NoSuchEntity: not found" >&2; exit 1; fi`
+	for times, outcome := range map[int]string{2: "succeeded", 3: "failed"} {
+		t.Run(fmt.Sprintf("%d times", times), func(t *testing.T) {
+			w := manual(t, contract.KindCreate)
+			w.on("ccoctl", fmt.Sprintf(vanished, times))
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, outcome, w.result().Outcome, w.result().Message)
+			require.Equal(t, "3\n", readFile(t, filepath.Join(w.dir, "ccoruns")))
+		})
+	}
 }
 
 func TestAReleaseWithoutRequestsRecordsNothing(t *testing.T) {
