@@ -38,7 +38,9 @@ func TestAStraightLifeCostsFewCalls(t *testing.T) {
 	l := newLife(t, time.Hour)
 	pr, err := l.GitHub.Open("A straight life", "maya")
 	require.NoError(t, err)
-	l.runUntil("the pull request was seen", 30*time.Second, func() bool { return l.count(`SELECT count(*) FROM deliveries WHERE state <> 'done'`) == 0 })
+	l.runUntil("the pull request was seen", 30*time.Second, func() bool {
+		return l.count(`SELECT count(*) FROM deliveries WHERE convert_from(body, 'UTF8')::jsonb ->> 'number' = $1 AND state = 'done'`, fmt.Sprint(pr)) == 1
+	})
 	before := len(l.GitHub.Calls())
 	require.NoError(t, l.GitHub.Label(pr, "ocp/aws-minimal-test", "maya"))
 	l.runUntil("it is ready", time.Minute, l.every(lifecycle.PhaseReady))
