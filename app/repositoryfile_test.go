@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -133,6 +134,37 @@ func TestWhatAPushDoes(t *testing.T) {
 				require.Equal(t, "github:maya", last.RequestedBy)
 				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.clusters()[0].WishWhy)
 			}
+		})
+	}
+}
+
+func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		file     string // with the push
+		replaced bool
+	}{
+		"accepted": {"synchronize: recreate\n", true},
+		"refused":  {"synchronize: recreate\nprofiles: [aws-standard]\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newFixture(t)
+			h.labeled("will", label)
+			h.file(c.file)
+			e := h.event("synchronize", "will", true, label)
+			e.PR.Head = strings.Repeat("a", 40)
+			h.sync(e)
+			rows := h.clusters()
+			require.Equal(t, lifecycle.Absent, rows[0].Wish)
+			comment := chatops.Comment(rows[0].Card, chatops.Detail{}, chatops.Links{})
+			if c.replaced {
+				require.Contains(t, comment, "`"+rows[1].Name+"` replaces it and has its own comment.")
+				require.Equal(t, rows[1].Name, rows[0].ReplacedBy)
+				require.Empty(t, rows[1].ReplacedBy)
+				return
+			}
+			require.Len(t, rows, 1)
+			require.Empty(t, rows[0].ReplacedBy)
+			require.Contains(t, comment, "/ocp create aws-minimal-test")
 		})
 	}
 }

@@ -356,7 +356,7 @@ func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
 	case replaced(c):
-		return "A cluster for the newer commit replaces it, and has its own comment."
+		return Code(c.ReplacedBy) + " replaces it and has its own comment."
 	case c.Phase == lifecycle.DestroyBlocked:
 		commands = []string{"retry", "logs", "status", "help"}
 	case !wanted(c) && !c.Ends.PRClosed.IsZero():

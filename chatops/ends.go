@@ -63,9 +63,8 @@ func brought(c lifecycle.Card) bool {
 
 func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
 
-// replaced reports whether a newer cluster of the same pull request came in its place: nothing that is typed there, and no button,
-// would be about this one.
-func replaced(c lifecycle.Card) bool { return strings.HasSuffix(c.WishWhy, lifecycle.BecauseReplaced) }
+// replaced reports whether a newer cluster of the same pull request and profile exists: commands and buttons are about that one.
+func replaced(c lifecycle.Card) bool { return c.ReplacedBy != "" && !wanted(c) }
 
 // again says how one comes to a new cluster where the pull request took the last one with it.
 func again(c lifecycle.Card) string {

@@ -21,7 +21,7 @@ var owners = map[string]string{
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
 	if replaced(c) {
-		again = "Nothing: a cluster for the newer commit replaces it."
+		again = "Nothing: " + Code(c.ReplacedBy) + " replaces it."
 	}
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:

@@ -155,19 +155,19 @@ func TestTheWordsOfALifeAreGolden(t *testing.T) {
 	}
 }
 
-func TestAClusterThatAPushReplacedOffersNothing(t *testing.T) {
+func TestAClusterThatANewerOneReplacedOffersNothing(t *testing.T) {
 	for name, c := range lives() {
 		if c.Wish == lifecycle.Present || c.Phase == lifecycle.CreateFailed { // a failed install ended it before any push
 			continue
 		}
-		c.WishWhy = "6dcb09b " + lifecycle.BecauseReplaced
+		c.ReplacedBy = "shop-pr-41-2"
 		check := Check(c, ui)
 		require.Empty(t, check.Actions, name)
 		for _, words := range []string{Comment(c, Detail{}, ui), check.Summary} {
 			require.NotContains(t, words, Prefix+" ", name)
 			require.NotContains(t, words, "For a new cluster", name)
 		}
-		require.Contains(t, Comment(c, Detail{}, ui), "A cluster for the newer commit replaces it", name)
+		require.Contains(t, Comment(c, Detail{}, ui), "`shop-pr-41-2` replaces it and has its own comment.", name)
 	}
 }
 

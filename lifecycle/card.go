@@ -11,6 +11,7 @@ type Card struct {
 	Cluster
 	Name, Platform, Profile, Release, Region, BaseDomain string // Release is the OpenShift version
 	Generation                                           int    // 1 for the first cluster of a pull request and profile
+	ReplacedBy                                           string // name of the newest cluster of the same pull request and profile; empty: it is the newest itself
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time

@@ -84,9 +84,6 @@ const (
 	BecauseDraft  = "the pull request became a draft"
 )
 
-// BecauseReplaced is what WishWhy ends with where a push had the cluster made anew for a newer commit.
-const BecauseReplaced = "was pushed, and the repository's file says recreate"
-
 // BecauseInstallFailed is what WishWhy begins with where the cluster ends because its last try of creating failed.
 const BecauseInstallFailed = "the install failed"
 

@@ -17,10 +17,13 @@ var passing = []struct{ what, sql string }{
 	{"log chunks", `
 		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (
 			SELECT l.attempt_id, l.seq FROM attempts a JOIN log_chunks l ON l.attempt_id = a.id WHERE a.closed_at < @before LIMIT @batch)`},
+	// The first report of each phase stays: the timeline is made from it (phases.go).
 	{"reports", `
 		DELETE FROM reports WHERE (attempt_id, seq) IN (
 			SELECT r.attempt_id, r.seq FROM attempts a JOIN reports r ON r.attempt_id = a.id
 			WHERE a.closed_at < @before AND NOT EXISTS (SELECT 1 FROM log_chunks l WHERE l.attempt_id = r.attempt_id AND l.seq = r.seq)
+				AND (r.phase IN ('', 'preflight') OR EXISTS (
+					SELECT 1 FROM reports e WHERE e.attempt_id = r.attempt_id AND e.phase = r.phase AND e.seq < r.seq))
 			LIMIT @batch)`},
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
@@ -52,7 +55,7 @@ var passing = []struct{ what, sql string }{
 			WHERE s.shown_version < s.wanted_version AND NOT s.muted AND c.destroyed_at < @before LIMIT @batch)`},
 }
 
-// Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts and
+// Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts (but for the first of each phase) and
 // worked deliveries, finished effects, old redeliveries and marks; and it gives up words that could not be shown, and effects
 // that could not be made, for that long. Kept answers and links go as soon as they
 // expired, spent signatures and ended sessions a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns

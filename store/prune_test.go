@@ -18,7 +18,7 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	for seq := 1; seq <= 3; seq++ {
-		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: seq, Log: fmt.Sprintf("line %d\n", seq)})
+		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: seq, Phase: lifecycle.Claiming, Log: fmt.Sprintf("line %d\n", seq)})
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
@@ -38,6 +38,8 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE external_id = -1`))
 
 	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+	before, _ := moves(t, s, row.ID)
+	require.Contains(t, before, "claiming")
 	clock.pass(keep - time.Minute)
 	n, err := s.Prune(t.Context(), keep)
 	require.NoError(t, err)
@@ -45,8 +47,10 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	clock.pass(time.Hour)
 	n, err = s.Prune(t.Context(), keep)
 	require.NoError(t, err)
-	require.EqualValues(t, 6, n)
-	require.Equal(t, []int{0, 0}, []int{left("reports"), left("log_chunks")})
+	require.EqualValues(t, 5, n)
+	require.Equal(t, []int{1, 0}, []int{left("reports"), left("log_chunks")})
+	after, _ := moves(t, s, row.ID)
+	require.Equal(t, before, after, "the timeline still has the phases that were over before anybody decided")
 	require.NotZero(t, left("audit_events"))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'demo-abcde'`))
 	done, err := s.Answered(t.Context(), "comment:1:0")

@@ -126,6 +126,8 @@ var (
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
 	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
+	coalesce((SELECT n.name FROM clusters n WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile
+		AND n.generation > c.generation ORDER BY n.generation DESC LIMIT 1), '') AS replaced_by,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + identitiesOf + `) AS identities, ` + meterColumns
 	rowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + meterSources
@@ -141,6 +143,7 @@ type rowRecord struct {
 	meterRecord
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Generation                                           int
+	ReplacedBy                                           string
 	Owner, Team, CostCenter, Environment                 string
 	RequestedBy, Door                                    string
 	TTL                                                  time.Duration
@@ -166,7 +169,7 @@ func (r rowRecord) row() Row {
 		Card: lifecycle.Card{
 			Cluster: r.cluster(),
 			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
-			Generation: r.Generation, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
+			Generation: r.Generation, ReplacedBy: r.ReplacedBy, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
 			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
 			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
 		},

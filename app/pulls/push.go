@@ -70,7 +70,7 @@ func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.
 // recreate ends the clusters of older commits and asks for new ones in the name of whoever pushed, judged as any wish. What
 // was ended for this push and has no successor, because the process died in between, gets it now.
 func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
-	why := chatops.ShortSHA(e.PR.Head) + " " + lifecycle.BecauseReplaced
+	why := chatops.ShortSHA(e.PR.Head) + " was pushed, and the repository's file says " + profiles.SynchronizeRecreate
 	for _, row := range newest {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		goes := row.Wish == lifecycle.Present && !ending
