@@ -46,5 +46,5 @@ func TestEachAlertSpeaksOfMetricsThereAreAndHasARunbook(t *testing.T) {
 			n++
 		}
 	}
-	require.Equal(t, 3, n)
+	require.Equal(t, 5, n)
 }
