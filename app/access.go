@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -27,23 +26,68 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 	return row, nil
 }
 
-// allowed is the same for what the principal may not only see but do.
-func (d *Service) Allowed(ctx context.Context, p policy.Principal, ref string, act policy.Act) (store.Row, error) {
+// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The deed it returns carries
+// policy's answer to the audit trail. A refusal is an Error, and is written down under the cluster that it is about; nothing is
+// told of a cluster that may not be seen.
+func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed) (store.Row, Deed, error) {
 	row, access, err := d.look(ctx, p, ref)
-	switch {
-	case err != nil:
-		return store.Row{}, err
-	case access == "":
-		return store.Row{}, unseen(p, ref)
-	case opens(act) && !MayOpen(p, row):
-		return store.Row{}, Fail(Denied, "The credentials of %s give access to the control plane's own cloud keys, so only platform admins of every team may use them. "+
-			"Ask one of them, or create a cluster of another profile.", row.Name)
-	case p.May(act, row.Team), forUsers(act) && access == store.AccessUse:
-		return row, nil
-	case forUsers(act) && !p.May(policy.ActSee, row.Team):
-		return store.Row{}, Fail(Denied, "%s is shared with you to see it, not to use it. Ask someone of team %s to share it with you for use.", row.Name, row.Team)
+	if err != nil {
+		return store.Row{}, deed, err
 	}
-	return store.Row{}, denied(p, act, row)
+	request := policy.Request{Principal: p, Door: deed.Door}
+	shown := access != ""
+	if deed.Repository != nil {
+		request = *deed.Repository
+		request.Principal = p // who was asked about there may be known under another name here
+		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
+	}
+	if !shown {
+		return store.Row{}, deed, d.refuse(ctx, p, ref, act, deed, unseen(p, ref), "not permitted to see the cluster")
+	}
+	verdict := policy.Authorize(request, act, &policy.Target{
+		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),
+	})
+	deed.verdict = &verdict
+	if !verdict.Allowed {
+		refusal := Fail(Denied, "%s", sentence(verdict.Refusals()[0]))
+		return store.Row{}, deed, d.refuse(ctx, p, ref, act, deed, refusal, refusal.Message)
+	}
+	return row, deed, nil
+}
+
+// refuse writes a refusal down under every cluster that ref can mean, whoever asks, and returns it.
+func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed, refusal *Error, why string) error {
+	action := strings.ReplaceAll(string(act), "-", "_") + ".refused"
+	if act == policy.ActBreakGlass {
+		action = "kubeadmin.refused"
+	}
+	rows, err := d.clustersMeant(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("look for what was refused: %w", err)
+	}
+	said := d.Origin(deed, p)
+	for _, row := range rows {
+		if err := d.store.AuditRefusal(ctx, said, action, row.ID, why); err != nil {
+			return fmt.Errorf("write down the refusal: %w", err)
+		}
+	}
+	return refusal
+}
+
+// clustersMeant lists the clusters that a reference can mean, whoever asks.
+func (d *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
+	if strings.HasPrefix(ref, ClusterIDPrefix) {
+		row, err := d.store.Cluster(ctx, ref)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		return []store.Row{row}, err
+	}
+	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
+	if err == nil && len(rows) == 0 { // the name is then that of the newest that is gone
+		rows, _, err = d.store.List(ctx, store.Filter{Named: ref, Limit: 1})
+	}
+	return rows, err
 }
 
 // minted is how a cluster's own credentials were made where the runner's keys lie in it; see profiles.Profile.AdminOnly.
@@ -58,12 +102,6 @@ func MayOpen(p policy.Principal, row store.Row) bool {
 func mayOpen(p policy.Principal, credentialsMode string) bool {
 	return credentialsMode != minted || p.MayHoldKeys()
 }
-
-// opens says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
-func opens(act policy.Act) bool { return forUsers(act) || act == policy.ActBreakGlass }
-
-// forUsers says whether a share to use the cluster is enough for an act.
-func forUsers(act policy.Act) bool { return act == policy.ActKubeconfig || act == policy.ActLogBundle }
 
 // look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
 func (d *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
@@ -140,56 +178,17 @@ func sight(p policy.Principal) store.Filter {
 }
 
 // unseen is what is told of a cluster that is not there, or not for this principal.
-func unseen(p policy.Principal, ref string) error {
+func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
 	return Fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
 }
 
-func seatless() error {
+func seatless() *Error {
 	return Fail(Denied, "You are signed in but have no role: no identity of the catalogue matches your account. "+
 		"Ask a platform admin for a role in your team.")
 }
-
-// doing is what an act is called in a sentence.
-var ActWords = map[policy.Act]string{
-	policy.ActExtend: "extend it", policy.ActHold: "hold it", policy.ActDestroy: "take it down", policy.ActScale: "scale its workers",
-	policy.ActRefresh: "refresh its add-ons",
-	policy.ActRetry:   "retry its teardown", policy.ActAbandon: "abandon its teardown", policy.ActShare: "share it",
-	policy.ActTransfer: "transfer it to another team", policy.ActKubeconfig: "fetch its kubeconfig", policy.ActLogBundle: "download its log bundle",
-	policy.ActBreakGlass: "ask for its kubeadmin password",
-}
-
-// denied says to somebody who sees a cluster why that is all, and whom to ask.
-func denied(p policy.Principal, act policy.Act, row store.Row) error {
-	ask := "someone of team " + row.Team + ", or a platform admin"
-	if !slices.Contains(policy.RolesFor(act), policy.Requester) {
-		ask = "a platform admin"
-	}
-	return Fail(Denied, "%s belongs to team %s. To %s you need the role %s there; %s. Ask %s.",
-		row.Name, row.Team, ActWords[act], RoleWords(policy.RolesFor(act)), OwnRole(p, row.Team), ask)
-}
-
-// yours says which role the principal has in the team.
-func OwnRole(p policy.Principal, team string) string {
-	for _, role := range policy.Roles {
-		if p.Has(team, role) {
-			return "yours is " + plainly(role)
-		}
-	}
-	return "you have none"
-}
-
-func RoleWords(all []policy.Role) string {
-	words := make([]string, 0, len(all))
-	for _, r := range all {
-		words = append(words, plainly(r))
-	}
-	return strings.Join(words, " or ")
-}
-
-func plainly(r policy.Role) string { return strings.ReplaceAll(string(r), "_", " ") }
 
 // MayForEverybody refuses what concerns the whole installation.
 func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
@@ -201,7 +200,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
 		return Fail(Denied, "To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
-			what, RoleWords(policy.RolesFor(act)))
+			what, policy.RoleWords(act))
 	}
-	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, RoleWords(policy.RolesFor(act)), plainly(p.Role()))
+	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleWords(act), p.Role().Words())
 }

@@ -30,14 +30,9 @@ func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 }
 
 // Refresh has a ready cluster's add-ons brought anew, as they were frozen with it. However often it is asked while one is under
-// way, one more follows.
+// way, one more follows; the same cause again is the same request.
 func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	return d.RefreshFor(ctx, p, ref, store.NewID("ask"), deed)
-}
-
-// RefreshFor is Refresh for a cause: the same again is the same wish.
-func (d *Service) RefreshFor(ctx context.Context, p policy.Principal, ref, cause string, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.Allowed(ctx, p, ref, policy.ActRefresh)
+	row, deed, err = d.Authorize(ctx, p, ref, policy.ActRefresh, deed)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -47,7 +42,7 @@ func (d *Service) RefreshFor(ctx context.Context, p policy.Principal, ref, cause
 	if why := unrefreshable(row); why != "" {
 		return store.Row{}, "", Fail(Conflict, "%s", why)
 	}
-	job, err = d.store.WantRefresh(ctx, row.ID, cause, d.Origin(deed, p))
+	job, err = d.store.WantRefresh(ctx, row.ID, deed.cause(p), d.Origin(deed, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its add-ons cannot be refreshed.", row.Name))
 	return row, job, err
 }

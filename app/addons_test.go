@@ -36,7 +36,7 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 	h.file("synchronize: refresh\naddons: [cert-manager, pr-namespace]\n")
 	h.labeled("will", label)
 	require.Equal(t, []string{"cert-manager", "pr-namespace"}, h.only().Addons)
-	require.Contains(t, h.pushed("a"), "is kept as it is: it is not ready (pending)")
+	require.Contains(t, h.pushed("a"), "Add-ons can be refreshed only while the cluster is READY")
 	require.Zero(t, h.only().AddonsWanted, "its install brings them")
 	h.usable()
 	require.Contains(t, h.pushed("b"), "its add-ons are applied again: bbbbbbb was pushed, and the repository's file says refresh (job job_")

@@ -2,32 +2,30 @@ package app
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // afford has the store judge what a change of the cluster will cost more, by the quotas and the budget that a new cluster of
-// the same person, team and repository is judged by. warned is filled in with what the one who asks should know though the
-// change is made.
-func (d *Service) Afford(p policy.Principal, row store.Row, what string, warned *string) *store.Afford {
+// the same person, team and repository is judged by.
+func (d *Service) Afford(p policy.Principal, row store.Row, what string) *store.Afford {
 	catalogue, repo := d.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
 	}
 	return &store.Afford{
 		Scope: scope(row.RequestedBy, row.Team, repo, catalogue),
-		Judge: func(u store.Usage, rise store.Rise) error {
+		Judge: func(u store.Usage, rise store.Rise) (warning string, err error) {
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
 				policy.Rise(rise), used(u), catalogue)
 			if check.Result == policy.Fail {
-				return Fail(Conflict, "%s cannot be %s: %s", row.Name, what, sentence(check))
+				return "", Fail(Conflict, "%s cannot be %s: %s", row.Name, what, sentence(check))
 			}
-			if check.Result == policy.Warn && warned != nil {
-				*warned = " " + sentence(check)
+			if check.Result == policy.Warn {
+				warning = sentence(check)
 			}
-			return nil
+			return warning, nil
 		},
 	}
 }
@@ -39,11 +37,4 @@ func Unaffordable(err error) *Error {
 		return refused
 	}
 	return nil
-}
-
-// To is a refusal as the answer to somebody's comment.
-func (e *Error) To(login string) *Error {
-	said := *e
-	said.Message = fmt.Sprintf("@%s, %s", login, e.Message)
-	return &said
 }

@@ -74,10 +74,6 @@ func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 
 // Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
 func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
-	return d.VoteBy(ctx, p, id, approves, deed, func(by store.Deed) (store.Approval, error) { return d.store.Vote(ctx, id, approves, by) })
-}
-
-func (d *Service) VoteBy(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed, do func(store.Deed) (store.Approval, error)) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
@@ -89,7 +85,7 @@ func (d *Service) VoteBy(ctx context.Context, p policy.Principal, id string, app
 		return Approval{}, err
 	}
 	deed.Version = 0
-	now, err := do(d.Origin(deed, p))
+	now, err := d.store.Vote(ctx, id, approves, d.Origin(deed, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
@@ -108,7 +104,7 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterWords(a.ByRole), a.Team, OwnRole(p, a.Team))
+		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterWords(a.ByRole), a.Team, p.OwnRole(a.Team))
 	case a.State != store.ApprovalPending:
 		return Fail(Conflict, "This approval is %s%s and no longer pending.", a.State, because(a.DecidedWhy))
 	case voted:
@@ -142,7 +138,7 @@ func voters(role string) []policy.Role {
 func voterWords(role string) string {
 	words := make([]string, 0, 2)
 	for _, r := range voters(role) {
-		words = append(words, "a "+plainly(r))
+		words = append(words, "a "+r.Words())
 	}
 	return strings.Join(words, " or ")
 }

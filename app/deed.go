@@ -19,6 +19,11 @@ type Deed struct {
 	Why     string // in the caller's words; required where the use case says so
 	Version int64  // of the cluster as the caller saw it; 0: whichever it is now
 	Once    string // the caller's key: what is asked for with it again is done once; empty: each asking is for itself
+
+	Repository *policy.Request  // who asks on a pull request, with GitHub's permission; nil: it is asked elsewhere
+	Reply      *store.ReplyOnce // is saved with what is done; nil: the caller answers
+
+	verdict *policy.Verdict // policy's answer, once it was asked
 }
 
 // once names what is asked for once, by whom.
@@ -29,9 +34,21 @@ func (d Deed) IdempotencyKey(p policy.Principal) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
 
+// cause is what asks: what gets the reply, or else the caller's key.
+func (d Deed) cause(p policy.Principal) string {
+	if d.Reply != nil {
+		return d.Reply.Cause
+	}
+	return d.IdempotencyKey(p)
+}
+
 // by is the deed as the store keeps it.
 func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
-	return store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version}
+	said := store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version, Reply: deed.Reply}
+	if deed.verdict != nil {
+		said.Verdict = deed.verdict.Checks
+	}
+	return said
 }
 
 // Change is what came of a deed.

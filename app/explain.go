@@ -149,7 +149,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward" + command("retry", "--reason …")},
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown" + command("abandon", "--reason …")},
 	} {
-		if one.now && p.May(one.act, row.Team) && (!opens(one.act) || MayOpen(p, row)) {
+		if one.now && p.May(one.act, row.Team) && (!policy.OpensCluster(one.act) || MayOpen(p, row)) {
 			next = append(next, one.remark)
 		}
 	}

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,7 +118,7 @@ func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
 		{"/ocp status " + profile, "`" + row.Name + "`"},
 		{"/ocp logs", "`" + row.Name + "`"},
 		{"/ocp destroy", since},
-		{"/ocp extend 4h", since},
+		{"/ocp extend 4h", "@will, " + strings.ReplaceAll(since, "`", "")},
 		{"/ocp destroy aws-standard", "no cluster of profile `aws-standard`"},
 	} {
 		h.comment(int64(i+2), "will", c.line)

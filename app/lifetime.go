@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -14,7 +15,7 @@ import (
 // Destroy takes a cluster down now. Asking again answers with the same job; for a cluster that is gone this changes nothing and
 // succeeds. Destroying has the words for both.
 func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.Allowed(ctx, p, ref, policy.ActDestroy)
+	row, deed, err = d.Authorize(ctx, p, ref, policy.ActDestroy, deed)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -29,21 +30,30 @@ func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, d
 	return row, job, err
 }
 
-// Span is how long something should last: a number of hours or a moment, exactly one of them.
+// Span is how long something should last: a number of hours, a duration or a moment, exactly one of them.
 type Span struct {
 	Hours int
+	For   time.Duration
 	Until time.Time
+}
+
+// length is the number of hours or the duration, before the installation's scale; zero: a moment was given.
+func (s Span) length() time.Duration {
+	if s.For != 0 {
+		return s.For
+	}
+	return time.Duration(s.Hours) * time.Hour
 }
 
 // check refuses what says neither or both, or no time at all.
 func (s Span) check() error {
 	var wrong []Field
 	switch {
-	case s.Hours != 0 && !s.Until.IsZero():
+	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
 		wrong = append(wrong, Field{Name: "until", Detail: "hours says how long already", Accept: []string{"hours or until, one of them"}})
-	case s.Hours == 0 && s.Until.IsZero():
+	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
 		wrong = append(wrong, Field{Name: "hours", Detail: "neither hours nor until says how long", Accept: []string{"hours above 0", "until, a time to come"}})
-	case s.Hours < 0 || s.Hours > mostHours:
+	case s.Hours < 0 || s.Hours > mostHours || s.For < 0 || s.For > mostHours*time.Hour:
 		wrong = append(wrong, Field{Name: "hours", Detail: fmt.Sprintf("%d is out of bounds", s.Hours), Accept: []string{fmt.Sprintf("1 to %d", mostHours)}})
 	}
 	if len(wrong) > 0 {
@@ -55,7 +65,7 @@ func (s Span) check() error {
 // Extend adds to a cluster's end, at most up to the profile's maximum. An end given as a moment is meant for the cluster as it
 // is now: where somebody else moved it at the same time, the end is computed again.
 func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActExtend)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActExtend, deed)
 	if err != nil {
 		return Change{}, err
 	}
@@ -65,7 +75,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	if err := wantedStill(row, "extended"); err != nil {
 		return Change{}, err
 	}
-	by := d.policy.Scale(time.Duration(span.Hours) * time.Hour)
+	by := d.policy.Scale(span.length())
 	if !span.Until.IsZero() {
 		by = span.Until.Sub(row.Ends.TTL)
 		if deed.Version == 0 {
@@ -78,22 +88,21 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		}
 		return Change{}, refusedBy(span, check)
 	}
-	var warned string
 	said := d.Origin(deed, p)
-	said.Afford = d.Afford(p, row, "extended", &warned)
-	before, _, capped, err := d.store.Extend(ctx, row.ID, by, said)
+	said.Afford = d.Afford(p, row, "extended")
+	out, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be extended.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	_, check := policy.JudgeExtend(before, by)
-	return Change{Row: now, Words: sentence(check) + warned, Capped: capped}, nil
+	_, check := policy.JudgeExtend(out.Before, by)
+	return Change{Row: now, Words: join(sentence(check), out.Warning), Capped: out.Capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
 // maximum. The deed's reason is required.
 func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
 	if err != nil {
 		return Change{}, err
 	}
@@ -112,7 +121,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	}
 	until := span.Until
 	if until.IsZero() {
-		until = now.Add(d.policy.Scale(time.Duration(span.Hours) * time.Hour))
+		until = now.Add(d.policy.Scale(span.length()))
 	}
 	check := policy.JudgeHold(row.Ends, until, now)
 	capped := until.After(row.Ends.Max)
@@ -122,10 +131,9 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		until = row.Ends.Max
 	}
-	var warned string
 	said := d.Origin(deed, p)
-	said.Afford = d.Afford(p, row, "held so long", &warned)
-	_, _, _, err = d.store.Hold(ctx, row.ID, until, said)
+	said.Afford = d.Afford(p, row, "held so long")
+	out, err := d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be held.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -134,19 +142,19 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, chatops.Time(until))
 	}
-	return Change{Row: held, Words: words + warned, Capped: capped}, nil
+	return Change{Row: held, Words: join(words, out.Warning), Capped: capped}, nil
 }
 
 // ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
 func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActHold)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
 		return Change{}, err
 	}
-	_, _, _, err = d.store.Hold(ctx, row.ID, time.Time{}, d.Origin(deed, p))
+	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.Origin(deed, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -175,10 +183,13 @@ func sentence(c policy.Check) string {
 	return c.Words + " " + c.Next
 }
 
+// join is one sentence after another; either may be empty.
+func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
+
 // Scale gives a ready cluster another number of workers, within the bounds that were frozen with it. Asking for what is wanted
 // already answers with the same job.
 func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
-	row, err = d.Allowed(ctx, p, ref, policy.ActScale)
+	row, deed, err = d.Authorize(ctx, p, ref, policy.ActScale, deed)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -189,7 +200,7 @@ func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 		return store.Row{}, "", err
 	}
 	said := d.Origin(deed, p)
-	said.Afford = d.Afford(p, row, "scaled so far", nil)
+	said.Afford = d.Afford(p, row, "scaled so far")
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
 	return row, job, err

@@ -112,7 +112,7 @@ func TestWhatAPushDoes(t *testing.T) {
 		note   string
 	}{
 		"keep":     {[]lifecycle.Wish{lifecycle.Present}, "nothing to change"},
-		"refresh":  {[]lifecycle.Wish{lifecycle.Present}, "is kept as it is: it has no add-ons"},
+		"refresh":  {[]lifecycle.Wish{lifecycle.Present}, "was created without add-ons"},
 		"recreate": {[]lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, "accepted aws-minimal-test"},
 	} {
 		t.Run(does, func(t *testing.T) {

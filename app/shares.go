@@ -35,7 +35,7 @@ func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, err
 
 // Share shows a cluster to a team or a principal; again changes the access. It returns all its shares.
 func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActShare)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActShare, deed)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +76,13 @@ const maxPrincipal = 500
 // Unshare shows a cluster to a team or principal no longer. Whom it was shared with may give the share back themselves. It
 // returns the shares that are left.
 func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
-	row, err := d.Seen(ctx, p, ref)
+	act := policy.ActShare
+	if kind == SharePrincipal && grantee == p.ID {
+		act = policy.ActSee
+	}
+	row, deed, err := d.Authorize(ctx, p, ref, act, deed)
 	if err != nil {
 		return nil, err
-	}
-	if own := kind == SharePrincipal && grantee == p.ID; !own && !p.May(policy.ActShare, row.Team) {
-		return nil, denied(p, policy.ActShare, row)
 	}
 	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.Origin(deed, p))
 	if errors.Is(err, store.ErrNotFound) {

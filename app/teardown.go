@@ -11,7 +11,7 @@ import (
 // Abandon gives up waiting for a blocked teardown: a platform admin's act, with a reason, in the audit trail. The teardown
 // goes on; name, quota, cost and finding stay until a count of zero. It returns the cluster as it stands.
 func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActAbandon)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActAbandon, deed)
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -26,17 +26,13 @@ func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, d
 // RetryTeardown asks for the next teardown now instead of when it is due: once what was in its way is freed. The cluster's
 // team and platform admins may. It returns the cluster as it stands.
 func (d *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	return d.RetryTeardownBy(ctx, p, ref, deed, func(id string, by store.Deed) error { return d.store.RetryTeardown(ctx, id, by) })
-}
-
-func (d *Service) RetryTeardownBy(ctx context.Context, p policy.Principal, ref string, deed Deed, do func(id string, by store.Deed) error) (store.Row, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActRetry)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActRetry, deed)
 	if err != nil {
 		return store.Row{}, err
 	}
 	if deed, err = CheckReason(deed, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, do(row.ID, d.Origin(deed, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
+	return d.after(ctx, row, d.store.RetryTeardown(ctx, row.ID, d.Origin(deed, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
 		"Destroy it first.", row.Name, row.Status, row.Phase))
 }

@@ -16,7 +16,7 @@ import (
 // Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
 // must have room: its quota and its budget are judged behind its lock. The tags in the cloud keep the names of its acceptance.
 func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
-	row, err := d.Allowed(ctx, p, ref, policy.ActTransfer)
+	row, deed, err := d.Authorize(ctx, p, ref, policy.ActTransfer, deed)
 	if err != nil {
 		return Change{}, err
 	}

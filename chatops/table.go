@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // entry is one line of the command table, which drives parsing, help and every hint.
 type entry struct {
 	verb    Verb
+	act     policy.Act // what it takes permission for; empty: nothing
 	words   string // what it does
 	example string // a whole line of it
 	also    string // other words that people try for it, with spaces between; they are answered with the right one
@@ -43,7 +46,7 @@ type option struct {
 var reasonOption = option{"--reason", "m", `"the demo is over"`, "why, for the audit trail and for whoever asks later", setReason}
 
 var table = []entry{
-	{verb: VerbCreate, first: true, profile: true, example: "/ocp create aws-standard --ttl 8h", also: "new start launch make up provision",
+	{verb: VerbCreate, act: policy.ActCreate, first: true, profile: true, example: "/ocp create aws-standard --ttl 8h", also: "new start launch make up provision",
 		words: "creates a cluster for this pull request", options: []option{
 			{"--name", "n", "demo", "its name: lower-case letters, digits, dashes, at most 21", func(c *Command, v string) string { c.Name = v; return "" }},
 			{"--ttl", "t", "8h", "how long it lives: 4h, 90m, 2d, or a number of hours", setTTL},
@@ -52,38 +55,38 @@ var table = []entry{
 			{"--team", "", "platform", "the team that it belongs to, if not the repository's", func(c *Command, v string) string { c.Team = v; return "" }},
 			{"--dry-run", "", "", "shows what would happen, at what price and when, and creates nothing", func(c *Command, _ string) string { c.DryRun = true; return "" }},
 		}},
-	{verb: VerbStatus, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
+	{verb: VerbStatus, act: policy.ActSee, first: true, profile: true, example: "/ocp status", also: "show info get describe state",
 		words: "shows the clusters of this pull request"},
-	{verb: VerbExtend, first: true, profile: true, takes: aSpan, example: "/ocp extend 4h", also: "prolong longer renew ttl",
+	{verb: VerbExtend, act: policy.ActExtend, first: true, profile: true, takes: aSpan, example: "/ocp extend 4h", also: "prolong longer renew ttl",
 		words: "extends it, up to the profile's maximum"},
-	{verb: VerbDestroy, first: true, profile: true, example: "/ocp destroy aws-standard", also: "delete remove rm kill down teardown stop",
+	{verb: VerbDestroy, act: policy.ActDestroy, first: true, profile: true, example: "/ocp destroy aws-standard", also: "delete remove rm kill down teardown stop",
 		words: "destroys it now, without waiting for its end", options: []option{reasonOption}},
-	{verb: VerbKubeconfig, profile: true, example: "/ocp kubeconfig", also: "login credentials access config",
+	{verb: VerbKubeconfig, act: policy.ActKubeconfig, profile: true, example: "/ocp kubeconfig", also: "login credentials access config",
 		words: "gives you a link to its kubeconfig that works once, after you sign in; nothing secret is posted here"},
-	{verb: VerbLogs, profile: true, example: "/ocp logs --lines 100", also: "log tail output",
+	{verb: VerbLogs, act: policy.ActSee, profile: true, example: "/ocp logs --lines 100", also: "log tail output",
 		words: "shows the last lines of its log", options: []option{
 			{"--lines", "n", "100", fmt.Sprintf("how many lines: 1 to %d, by default %d", MaxLogLines, LogLines), setLines},
 		}},
-	{verb: VerbList, example: "/ocp list", also: "ls all clusters",
+	{verb: VerbList, act: policy.ActSee, example: "/ocp list", also: "ls all clusters",
 		words: "shows all clusters of this pull request"},
-	{verb: VerbScale, profile: true, takes: aCount, example: "/ocp scale 4", also: "workers resize",
+	{verb: VerbScale, act: policy.ActScale, profile: true, takes: aCount, example: "/ocp scale 4", also: "workers resize",
 		words: "changes the number of its workers, within the profile's bounds", options: []option{
 			{"--replicas", "r", "4", "the same number", setReplicas},
 		}},
-	{verb: VerbRefresh, profile: true, example: "/ocp refresh", also: "reapply addons add-ons configure",
+	{verb: VerbRefresh, act: policy.ActRefresh, profile: true, example: "/ocp refresh", also: "reapply addons add-ons configure",
 		words: "applies its add-ons again"},
-	{verb: VerbHold, profile: true, takes: aSpan, example: `/ocp hold 8h --reason "a demo on Friday"`, also: "keep pin freeze",
+	{verb: VerbHold, act: policy.ActHold, profile: true, takes: aSpan, example: `/ocp hold 8h --reason "a demo on Friday"`, also: "keep pin freeze",
 		words: "keeps it that long, even if the pull request is closed, up to the profile's maximum", options: []option{reasonOption}},
-	{verb: VerbRetry, profile: true, example: "/ocp retry", also: "again rerun restart",
+	{verb: VerbRetry, act: policy.ActRetry, profile: true, example: "/ocp retry", also: "again rerun restart",
 		words: "tries a blocked teardown again, or creates a cluster again that failed or is gone"},
-	{verb: VerbShare, profile: true, takes: aGrantee, example: "/ocp share --team platform", also: "grant invite",
+	{verb: VerbShare, act: policy.ActShare, profile: true, takes: aGrantee, example: "/ocp share --team platform", also: "grant invite",
 		words: "shares it with another team, person or workload", options: []option{
 			{"--team", "", "platform", "the team to share it with", func(c *Command, v string) string { c.Team = v; return "" }},
 			{"--with", "", "github:maya", "the person or workload to share it with", func(c *Command, v string) string { c.With = v; return "" }},
 		}},
-	{verb: VerbApprove, profile: true, takes: aCommit, example: "/ocp approve 6dcb09b5b578", also: "allow accept agree lgtm yes",
+	{verb: VerbApprove, act: policy.ActApprove, profile: true, takes: aCommit, example: "/ocp approve 6dcb09b5b578", also: "allow accept agree lgtm yes",
 		words: "approves the clusters that wait for approval here, at the named commit or else the one that was shown"},
-	{verb: VerbRefuse, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
+	{verb: VerbRefuse, act: policy.ActApprove, profile: true, takes: aReason, example: "/ocp refuse it needs no cluster of its own", also: "deny reject decline no",
 		words: "refuses the clusters that wait for approval here, with a reason", options: []option{reasonOption}},
 	{verb: VerbLink, example: "/ocp link", also: "signin connect account",
 		words: "links this account to you, so that you have your own permissions here"},
@@ -124,6 +127,12 @@ func setReplicas(c *Command, value string) (problem string) {
 	}
 	c.Replicas = n
 	return ""
+}
+
+// Act is what the command takes permission for; empty: nothing.
+func (v Verb) Act() policy.Act {
+	e, _ := find(string(v))
+	return e.act
 }
 
 func find(verb string) (entry, bool) {

@@ -268,7 +268,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
 	d := deed
 	d.Why = "a demo on Friday"
-	_, _, _, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)
+	_, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)
 	require.NoError(t, err)
 	got := h.cluster(row.ID)
 	require.Equal(t, h.now().Add(3*time.Hour), got.DestroyAt.UTC())

@@ -66,7 +66,7 @@ func offered(r Request, c profiles.Catalogue) []string {
 
 // checkPermission asks GitHub's word on its own doors and the principal's role on all others.
 func checkPermission(r Request, act string) Check {
-	if r.Door == DoorLabel || r.Door == DoorComment {
+	if r.onPullRequest() {
 		return checkGitHub(r, act)
 	}
 	check := Check{Name: "permission", Result: Pass, Asked: string(r.Principal.Role()), Accept: "requester or platform_admin"}
@@ -117,19 +117,4 @@ func checkGitHub(r Request, act string) Check {
 	check.Words = fmt.Sprintf("%s has %s on %s; to %s, %s is needed.", who(r), has, repo, act, enough[0])
 	check.Next = fmt.Sprintf("Ask someone with %s permission on %s, or ask its maintainers for it.", enough[0], repo)
 	return check
-}
-
-// deed is what an act is called in a sentence.
-func deed(act string) string {
-	switch act {
-	case "status", "list":
-		return "ask for clusters here"
-	case "kubeconfig":
-		return "have a cluster's kubeconfig"
-	case "logs":
-		return "read a cluster's log"
-	case "approve", "refuse":
-		return act + " what is asked for"
-	}
-	return act + " a cluster"
 }

@@ -138,7 +138,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 		require.Equal(t, c.want, check.Result)
 		require.Contains(t, check.Words, c.words)
 		require.Equal(t, c.want != Fail, v.Allowed)
-		require.True(t, May(r, "destroy").Allowed, "to end a draft's cluster is never refused")
+		require.True(t, Authorize(r, ActDestroy, nil).Allowed, "to end a draft's cluster is never refused")
 	}
 }
 

@@ -50,13 +50,6 @@ func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	return v
 }
 
-// May judges an act ("destroy", "extend") on a cluster that exists. Permission alone decides: a cluster of a fork's pull
-// request, of a profile that was disabled or of a repository that left the table must still come to its end.
-func May(r Request, act string) Verdict {
-	check := checkPermission(r, deed(act))
-	return Verdict{Allowed: check.Result != Fail, Checks: []Check{check}}
-}
-
 // recipe are the checks of who asks and of what the profile gives.
 func (j judging) recipe() []Check {
 	r, p := j.r, j.profile

@@ -263,7 +263,7 @@ func TestABotAsksForNothingByALabel(t *testing.T) {
 	v := Evaluate(bots, Usage{}, terms(t), Settings{})
 	require.False(t, v.Allowed)
 	require.Equal(t, Fail, find(t, v, "permission").Result)
-	require.False(t, May(bots, "hold").Allowed, "the label ocp/keep")
+	require.False(t, Authorize(bots, ActHold, nil).Allowed, "the label ocp/keep")
 	bots.Door = DoorComment // a workflow's repository_dispatch
 	require.True(t, Evaluate(bots, Usage{}, terms(t), Settings{}).Allowed)
 }
@@ -271,13 +271,13 @@ func TestABotAsksForNothingByALabel(t *testing.T) {
 func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	r := wish()
 	r.Profile, r.Ownership, r.PR.Fork = "gone", Ownership{}, true
-	require.True(t, May(r, "destroy").Allowed)
+	require.True(t, Authorize(r, ActDestroy, nil).Allowed)
 	r.Permission = "read"
-	v := May(r, "destroy")
+	v := Authorize(r, ActDestroy, nil)
 	require.False(t, v.Allowed)
 	require.Contains(t, v.Checks[0].Words, "to destroy a cluster, write is needed")
-	for act, words := range map[string]string{"kubeconfig": "to have a cluster's kubeconfig, write is needed", "logs": "to read a cluster's log", "approve": "to approve what is asked for"} {
-		require.Contains(t, checkGitHub(Request{Permission: "read"}, deed(act)).Words, words)
+	for act, words := range map[Act]string{ActKubeconfig: "to fetch a cluster's kubeconfig, write is needed", ActSee: "to see clusters here", ActApprove: "to approve or refuse a cluster"} {
+		require.Contains(t, checkGitHub(Request{Permission: "read"}, phrases[act].ofOne).Words, words)
 	}
 }
 
@@ -288,11 +288,11 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 	}{{"", "triage", false}, {"", "write", true}, {"write", "write", true}, {"maintain", "write", false}, {"maintain", "maintain", true}, {"maintain", "admin", true}, {"admin", "maintain", false}} {
 		r := wish()
 		r.Takes, r.Permission = c.takes, c.has
-		require.Equal(t, c.enough, May(r, "destroy").Allowed, c)
+		require.Equal(t, c.enough, Authorize(r, ActDestroy, nil).Allowed, c)
 		require.Equal(t, c.enough, r.MayFor(r.Ownership.Team), c)
 		require.Equal(t, c.enough, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, c)
 	}
-	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, deed("destroy")).Words, "maintain is needed")
+	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, phrases[ActDestroy].ofOne).Words, "maintain is needed")
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {

@@ -44,21 +44,21 @@ type AddonState struct {
 // newest is the one that is met next. ErrConflict: the cluster is not ready, no longer wanted, or has no add-ons. ErrStale: it is
 // not the one that was seen.
 func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d Deed) (job string, err error) {
-	err = s.turn(ctx, cluster, d, func(c *change, cur held) error {
-		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&job)
+	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, out *Outcome) error {
+		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&out.Job)
 		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
 		if err := refreshable(cur.Cluster); err != nil {
 			return err
 		}
-		job, err = c.wantRefresh(ctx, cur, cause, d)
+		out.Job, err = c.wantRefresh(ctx, cur, cause, d)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("refresh %s: %w", cluster, err)
 	}
-	return job, nil
+	return out.Job, nil
 }
 
 func refreshable(c lifecycle.Cluster) error {

@@ -12,7 +12,7 @@ import (
 // same locks as a wish for a new cluster. An error of Judge refuses the change and comes back wrapped.
 type Afford struct {
 	Scope Scope // for whom the cluster counts
-	Judge func(Usage, Rise) error
+	Judge func(Usage, Rise) (warning string, err error)
 }
 
 // Rise is what a change makes a cluster take more, from now until its end.
@@ -31,26 +31,26 @@ func (c *change) waitToAfford(ctx context.Context, a *Afford) error {
 
 // afford has the change from cur to next judged. What makes the cluster take no more is nobody's to judge. ErrStale: the cluster
 // was given to another team since the scope was read.
-func (c *change) afford(ctx context.Context, cur held, next lifecycle.Cluster, a *Afford) error {
+func (c *change) afford(ctx context.Context, cur held, next lifecycle.Cluster, a *Afford) (warning string, err error) {
 	if a == nil {
-		return nil
+		return "", nil
 	}
 	rise := cur.toCome(next, c.now)
 	before := cur.toCome(cur.Cluster, c.now)
 	rise.Cents, rise.NodeHours = rise.Cents-before.Cents, rise.NodeHours-before.NodeHours
 	if rise.Cents <= 0 && rise.NodeHours <= 0 {
-		return nil
+		return "", nil
 	}
 	var team string
 	if err := c.QueryRow(ctx, `SELECT team FROM clusters WHERE id = $1`, cur.ID).Scan(&team); err != nil || team != a.Scope.Team {
 		if err == nil {
 			err = ErrStale
 		}
-		return err
+		return "", err
 	}
 	used, err := c.usage(ctx, a.Scope)
 	if err != nil {
-		return err
+		return "", err
 	}
 	return a.Judge(used, rise)
 }

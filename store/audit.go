@@ -40,7 +40,7 @@ func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why s
 		if told {
 			return nil
 		}
-		return c.line(d.Actor, action, d.Door, cluster, map[string]string{"why": why})
+		return c.line(d.Actor, action, d.Door, cluster, act{move: move{Why: why}, Verdict: d.Verdict})
 	})
 }
 

@@ -174,11 +174,11 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 				var err error
 				switch random.IntN(4) {
 				case 0:
-					_, _, _, err = s.Extend(context.Background(), id, time.Minute, maya("more"))
+					_, err = s.Extend(context.Background(), id, time.Minute, maya("more"))
 				case 1:
 					err = s.SetEnd(context.Background(), id, store.EndPRClosed, nil, "", "github:maya")
 				case 2:
-					_, _, _, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), maya("demo"))
+					_, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), maya("demo"))
 				case 3:
 					err = decide(s, id)
 				}

@@ -3,6 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // Deed is who does something, through which door, and why: what the audit trail says of it.
@@ -13,7 +16,27 @@ type Deed struct {
 	Why     string // in the actor's words; empty: the actor asked for it
 	Version int64  // of the row that the actor saw (If-Match); 0: whichever it is now
 
-	Afford *Afford // judges what the deed makes the cluster cost more; nil: nobody does
+	Verdict any // policy's answer, kept in the audit trail with what was done; nil: none was asked for
+
+	Afford *Afford    // judges what the deed makes the cluster cost more; nil: nobody does
+	Reply  *ReplyOnce // is saved with what was done; nil: there is none
+}
+
+// ReplyOnce is the reply to what caused a change. It is saved in the same transaction, so that a cause that is worked twice (its
+// process died in between, or its webhook came again) changes nothing the second time.
+type ReplyOnce struct {
+	Cause string
+	Build func(Outcome) Reply // builds the reply from what was done; its Cause is filled in
+}
+
+// Outcome is what a change did. Only the fields that the change speaks of are set; all are zero where the cause was answered before.
+type Outcome struct {
+	Job           string         // that does it
+	Already       bool           // it was so before, and nothing was changed
+	Before, After lifecycle.Ends // of an extension or a hold
+	Capped        bool           // the profile's maximum cut it short
+	Warning       string         // what policy says although it lets the change pass; empty: nothing
+	Approval      Approval       // as it stands after a vote
 }
 
 // why is never empty.
@@ -42,6 +65,7 @@ type act struct {
 	After    any    `json:"after,omitempty"`
 	Approval string `json:"approval,omitempty"`
 	Note     string `json:"note,omitempty"`
+	Verdict  any    `json:"verdict,omitempty"`
 }
 
 // did writes an act into the trail.
@@ -49,23 +73,61 @@ func (c *change) did(d Deed, action, cluster string, a act) error {
 	if a.Why == "" {
 		a.Why = d.why()
 	}
+	a.Verdict = d.Verdict
 	return c.line(d.Actor, action, d.Door, cluster, a)
 }
 
-// turn runs do on the locked cluster, if it is still the one that the actor saw. The locks of who judges come before the row's,
-// as wishes take them.
-func (s *Store) turn(ctx context.Context, id string, d Deed, do func(*change, held) error) error {
-	return s.write(ctx, func(c *change) error {
-		if err := c.waitToAfford(ctx, d.Afford); err != nil {
-			return err
-		}
-		cur, err := c.lock(ctx, id)
-		if err != nil {
-			return err
-		}
+// changeSeen runs do on the locked cluster if it is still the one that the actor saw.
+func (s *Store) changeSeen(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (Outcome, error) {
+	return s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		if err := d.meant(cur); err != nil {
 			return err
 		}
-		return do(c, cur)
+		return do(c, cur, out)
 	})
+}
+
+// changeOnce runs do on the locked cluster, and saves the reply with it, unless the cause was answered before. The locks of what
+// is counted come before the row's, as in a create.
+func (s *Store) changeOnce(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (out Outcome, err error) {
+	err = s.write(ctx, func(c *change) error {
+		out = Outcome{} // of a try whose transaction was rolled back
+		if err := c.waitToAfford(ctx, d.Afford); err != nil {
+			return err
+		}
+		cur, err := c.lock(ctx, id) // from here on one change at a time
+		if err != nil {
+			return err
+		}
+		if done, err := c.answeredBefore(ctx, d.Reply); err != nil || done {
+			return err
+		}
+		if err := do(c, cur, &out); err != nil {
+			return err
+		}
+		return c.replyOnce(ctx, d.Reply, out)
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return out, nil
+}
+
+func (c *change) answeredBefore(ctx context.Context, a *ReplyOnce) (done bool, err error) {
+	if a == nil {
+		return false, nil
+	}
+	if err := c.QueryRow(ctx, answered, a.Cause).Scan(&done); err != nil {
+		return false, fmt.Errorf("look for the answer to %s: %w", a.Cause, err)
+	}
+	return done, nil
+}
+
+func (c *change) replyOnce(ctx context.Context, a *ReplyOnce, out Outcome) error {
+	if a == nil {
+		return nil
+	}
+	reply := a.Build(out)
+	reply.Cause = a.Cause
+	return c.reply(ctx, reply)
 }

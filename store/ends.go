@@ -55,21 +55,19 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 	return nil
 }
 
-// Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job.
+// Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job, but none
+// where the cause was answered before.
 // ErrStale: the cluster is still wanted, and is not the one that was seen.
 func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, err error) {
-	err = s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id)
-		if err != nil {
-			return err
-		}
-		jobID, err = c.destroy(ctx, cur, d)
+	out, err := s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) (err error) {
+		out.Already = cur.Wish == lifecycle.Absent
+		out.Job, err = c.destroy(ctx, cur, d)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("destroy %s: %w", id, err)
 	}
-	return jobID, nil
+	return out.Job, nil
 }
 
 func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, err error) {

@@ -6,23 +6,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// extend asks for more time with a cause of its own, and returns what became of the cluster.
+// extend asks for more time, and returns what became of the cluster.
 func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row store.Row, capped bool, err error) {
 	t.Helper()
-	err = s.ExtendOnce(t.Context(), id, by, store.Deed{Actor: "github:maya"}, store.NewID("cause"),
-		func(_, _ lifecycle.Ends, cut bool) store.Reply {
-			capped = cut
-			return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "extended"}
-		})
+	out, err := s.Extend(t.Context(), id, by, store.Deed{Actor: "github:maya"})
 	if err != nil {
 		return store.Row{}, false, err
 	}
 	row, err = s.Cluster(t.Context(), id)
-	return row, capped, err
+	return row, out.Capped, err
 }
 
 func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
@@ -50,11 +45,12 @@ func TestACauseExtendsOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
+	by := store.Deed{Actor: "github:maya", Reply: &store.ReplyOnce{Cause: "comment:9:0", Build: func(out store.Outcome) store.Reply {
+		require.Equal(t, time.Hour, out.After.TTL.Sub(out.Before.TTL))
+		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
+	}}}
 	for range 2 {
-		err := s.ExtendOnce(t.Context(), row.ID, time.Hour, store.Deed{Actor: "github:maya"}, "comment:9:0", func(before, after lifecycle.Ends, _ bool) store.Reply {
-			require.Equal(t, time.Hour, after.TTL.Sub(before.TTL))
-			return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
-		})
+		_, err := s.Extend(t.Context(), row.ID, time.Hour, by)
 		require.NoError(t, err)
 	}
 	now, err := s.Cluster(t.Context(), row.ID)

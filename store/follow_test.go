@@ -52,7 +52,7 @@ const listening = `SELECT count(*) FROM pg_stat_activity WHERE application_name 
 
 func extended(t testing.TB, s *store.Store, id string) {
 	t.Helper()
-	_, _, _, err := s.Extend(t.Context(), id, time.Second, maya(""))
+	_, err := s.Extend(t.Context(), id, time.Second, maya(""))
 	require.NoError(t, err)
 }
 

@@ -17,7 +17,7 @@ import (
 // ErrConflict: the cluster has no such password, or another person's request waits.
 func (s *Store) AskKubeadmin(ctx context.Context, cluster string, expiresIn time.Duration, d Deed) (Approval, error) {
 	var id string
-	err := s.turn(ctx, cluster, d, func(c *change, cur held) error {
+	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, _ *Outcome) error {
 		if err := c.hasKubeadmin(ctx, cur); err != nil {
 			return err
 		}

@@ -15,14 +15,15 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	first := accept(t, s, fromPR(granted("shop"), 41))
 	const cause = "comment:9:0"
 	var jobs []string
-	answer := func(job string) store.Reply {
-		jobs = append(jobs, job)
+	by := store.Deed{Actor: "github:maya", Why: "enough", Reply: &store.ReplyOnce{Cause: cause, Build: func(out store.Outcome) store.Reply {
+		jobs = append(jobs, out.Job)
 		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "it goes"}
-	}
+	}}}
 	done, err := s.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.False(t, done)
-	require.NoError(t, s.DestroyOnce(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "enough"}, cause, answer))
+	_, err = s.Destroy(t.Context(), first.ID, by)
+	require.NoError(t, err)
 	done, err = s.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.True(t, done)
@@ -30,7 +31,8 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	newer := fromPR(granted("shop-2"), 41)
 	newer.Row.Generation = 2
 	second := accept(t, s, newer)
-	require.NoError(t, s.DestroyOnce(t.Context(), second.ID, store.Deed{Actor: "github:maya", Why: "enough"}, cause, answer))
+	_, err = s.Destroy(t.Context(), second.ID, by)
+	require.NoError(t, err)
 	now, err := s.Cluster(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Present, now.Wish)

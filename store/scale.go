@@ -15,7 +15,7 @@ import (
 // is not ready or no longer wanted, cannot be scaled, or the number is out of its bounds. ErrStale: it is not the one that
 // was seen.
 func (s *Store) Scale(ctx context.Context, id string, replicas int, d Deed) (jobID string, err error) {
-	err = s.turn(ctx, id, d, func(c *change, cur held) error {
+	_, err = s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 	}
 	scaled := cur.Cluster
 	scaled.WorkersWanted = &replicas
-	if err := c.afford(ctx, cur, scaled, d.Afford); err != nil {
+	if _, err := c.afford(ctx, cur, scaled, d.Afford); err != nil {
 		return "", err
 	}
 	if jobID == "" {

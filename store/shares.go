@@ -34,7 +34,7 @@ const sharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind =
 // Share shows a cluster to somebody; again changes the access. ErrConflict: the cluster is no longer wanted, or the share is
 // none. ErrStale: it is not the one that was seen.
 func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, cur held) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if cur.Wish == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
 		}
@@ -60,7 +60,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error
 // Unshare shows a cluster to a team or principal no longer, whatever becomes of the cluster. ErrNotFound: there is no such
 // share, or no such cluster.
 func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, _ held) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, _ held, _ *Outcome) error {
 		before, err := c.share(ctx, id, kind, grantee)
 		switch {
 		case err != nil:

@@ -206,9 +206,9 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	case 0:
 		_, err = at.Destroy(ctx, id, d)
 	case 1:
-		_, _, _, err = at.Extend(ctx, id, time.Minute, d)
+		_, err = at.Extend(ctx, id, time.Minute, d)
 	case 2:
-		_, _, _, err = at.Hold(ctx, id, time.Now().Add(time.Duration(r.IntN(3))*time.Hour), d)
+		_, err = at.Hold(ctx, id, time.Now().Add(time.Duration(r.IntN(3))*time.Hour), d)
 	case 3:
 		team := fmt.Sprintf("team-%d", r.IntN(stormTeams))
 		err = at.Transfer(ctx, id, team, "maya", d, func(u store.Usage) ([]lifecycle.Limit, error) {

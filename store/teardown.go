@@ -12,7 +12,7 @@ import (
 // Abandon notes that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and
 // finding stay until a count of zero. Asking again changes nothing. ErrConflict: it is not blocked, or still wanted.
 func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, cur held) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		switch {
 		case cur.Abandoned && cur.Phase != lifecycle.Released:
 			return nil
@@ -35,22 +35,7 @@ func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 // RetryTeardown brings the next teardown forward to now. Where one runs or is due, that is the one asked for.
 // ErrConflict: nothing of the cluster waits to be torn down.
 func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
-	err := s.turn(ctx, id, d, func(c *change, cur held) error { return c.retryTeardown(ctx, cur, d) })
-	if err != nil {
-		return fmt.Errorf("retry the teardown of %s: %w", id, err)
-	}
-	return nil
-}
-
-// RetryTeardownOnce is RetryTeardown that saves the answer in the same transaction: a teardown that goes on is told from none
-// that was stuck by its answer alone.
-func (s *Store) RetryTeardownOnce(ctx context.Context, id string, d Deed, answer Reply) error {
-	err := s.forCause(ctx, id, answer.Cause, nil, func(c *change, cur held) error {
-		if err := c.retryTeardown(ctx, cur, d); err != nil {
-			return err
-		}
-		return c.reply(ctx, answer)
-	})
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error { return c.retryTeardown(ctx, cur, d) })
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)
 	}

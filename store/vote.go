@@ -14,22 +14,7 @@ import (
 // enough votes let the cluster begin. Whether the voter's role may is the caller's to know; that each person has one vote,
 // by whichever of their ids, that two are two, that none is the one who asked unless the policy let them, that it still waits and its pull request did not move on is seen to here.
 // ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
-func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (Approval, error) {
-	return s.vote(ctx, id, approves, d, func(*change, Approval) error { return nil })
-}
-
-// VoteOnce is Vote that saves the answer to what caused it in the same transaction: a comment that is processed again, because
-// its process died in between, is not told that it comes too late. answer is asked for the words with the approval as it
-// stands then.
-func (s *Store) VoteOnce(ctx context.Context, id string, approves bool, d Deed, cause string, answer func(Approval) Reply) (Approval, error) {
-	return s.vote(ctx, id, approves, d, func(c *change, now Approval) error {
-		reply := answer(now)
-		reply.Cause = cause
-		return c.reply(ctx, reply)
-	})
-}
-
-func (s *Store) vote(ctx context.Context, id string, approves bool, d Deed, then func(*change, Approval) error) (now Approval, err error) {
+func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (now Approval, err error) {
 	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
 		if err != nil {
@@ -55,7 +40,7 @@ func (s *Store) vote(ctx context.Context, id string, approves bool, d Deed, then
 		if now, err = approvalIn(ctx, c, id, c.now); err != nil {
 			return err
 		}
-		return then(c, now)
+		return c.replyOnce(ctx, d.Reply, Outcome{Approval: now})
 	})
 	if err != nil {
 		return Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)

@@ -2,9 +2,7 @@ package credentials
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -17,7 +15,7 @@ import (
 
 // Kubeconfig hands out a cluster's kubeconfig to its team, an admin, or whom it is shared with to use.
 func (d *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed app.Deed) ([]byte, error) {
-	row, err := d.opened(ctx, p, ref, policy.ActKubeconfig, deed)
+	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +32,7 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
-	if err := d.store.Audit(ctx, by, action, row.ID, map[string]string{"why": "it was handed out"}); err != nil {
+	if err := d.store.Audit(ctx, by, action, row.ID, map[string]any{"why": "it was handed out", "verdict": by.Verdict}); err != nil {
 		return nil, fmt.Errorf("write down the reading: %w", err)
 	}
 	if !artifacts.IsCredentialRef(ref, row.ID, name) {
@@ -52,46 +50,4 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 		}
 	}
 	return raw, nil
-}
-
-// opened is allowed for an act that leads to a cluster's credentials: a refusal is written down under the cluster it is
-// of. A cluster that does not exist has no trail.
-func (d *Service) opened(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed app.Deed) (store.Row, error) {
-	row, refusal := d.core.Allowed(ctx, p, ref, act)
-	if kind := app.KindOf(refusal); refusal == nil || kind != app.Denied && kind != app.NotFound {
-		return row, refusal
-	}
-	action := "kubeconfig.refused"
-	switch act {
-	case policy.ActBreakGlass:
-		action = "kubeadmin.refused"
-	case policy.ActLogBundle:
-		action = "log_bundle.refused"
-	}
-	rows, err := d.clustersMeant(ctx, ref)
-	if err != nil {
-		return store.Row{}, fmt.Errorf("look for what was refused: %w", err)
-	}
-	for _, each := range rows {
-		if err := d.store.AuditRefusal(ctx, d.core.Origin(deed, p), action, each.ID, "not permitted to open the cluster"); err != nil {
-			return store.Row{}, fmt.Errorf("write down the refusal: %w", err)
-		}
-	}
-	return store.Row{}, refusal
-}
-
-// clustersMeant lists the clusters that a reference could mean, whoever asks.
-func (d *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
-	if strings.HasPrefix(ref, app.ClusterIDPrefix) {
-		row, err := d.store.Cluster(ctx, ref)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, nil
-		}
-		return []store.Row{row}, err
-	}
-	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
-	if err == nil && len(rows) == 0 { // the name is then that of the newest that is gone
-		rows, _, err = d.store.List(ctx, store.Filter{Named: ref, Limit: 1})
-	}
-	return rows, err
 }

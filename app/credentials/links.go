@@ -34,7 +34,7 @@ const linkPath = "/links/"
 
 // KubeconfigLink makes a link to a ready cluster's kubeconfig that works once, for this principal alone.
 func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
-	row, err := d.opened(ctx, p, ref, policy.ActKubeconfig, deed)
+	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
 	if err != nil {
 		return Link{}, err
 	}
@@ -47,7 +47,7 @@ func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref st
 // BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
 // again returns what waits already.
 func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (app.Approval, error) {
-	row, err := d.opened(ctx, p, ref, policy.ActBreakGlass, deed)
+	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
 		return app.Approval{}, err
 	}
@@ -70,7 +70,7 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 
 // KubeadminLink makes a link to the kubeadmin password once break-glass was approved: one approval, one link, one look.
 func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
-	row, err := d.opened(ctx, p, ref, policy.ActBreakGlass, deed)
+	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
 		return Link{}, err
 	}
@@ -164,7 +164,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if used.Kind == store.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
-	row, err := d.opened(ctx, p, used.Cluster, act, deed) // what the link was made with may have been taken away
+	row, deed, err := d.core.Authorize(ctx, p, used.Cluster, act, deed) // what the link was made with may have been taken away
 	if err != nil {
 		return Redeemed{}, err
 	}

@@ -30,7 +30,7 @@ type LogBundle struct {
 // LogBundle finds the newest log bundle of a cluster, or that of the attempt with this number; 0 means the newest. It holds secrets
 // of the cluster, so it takes the same rights as the kubeconfig, and the reading is in the audit trail before it happens.
 func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, deed app.Deed) (LogBundle, error) {
-	row, err := d.opened(ctx, p, ref, policy.ActLogBundle, deed)
+	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActLogBundle, deed)
 	if err != nil {
 		return LogBundle{}, err
 	}

@@ -75,7 +75,7 @@ func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 
 // clicked does it to the very cluster whose check was clicked: one that another took the place of is not what people mean.
 func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
 	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, row.Profile)

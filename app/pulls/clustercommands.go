@@ -67,15 +67,11 @@ func (d *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	now, err := d.store.Now(ctx)
-	if err != nil {
-		return "", "", fmt.Errorf("read the clock: %w", err)
-	}
 	why := c.Reason
 	if why == "" {
 		why = "@" + c.event.Author + " asked for it in a comment"
 	}
-	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{Until: now.Add(d.policy.Scale(c.TTL))}, c.deed(why))
+	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.deed(why))
 	if err != nil {
 		return "", "", err
 	}
@@ -164,13 +160,9 @@ func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 	case lively(row):
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		if err := mayChange(c.request, row, policy.ActRetry); err != nil {
-			return "", "", err
-		}
-		answer := c.reply(fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name))
-		_, err := d.core.RetryTeardownBy(ctx, c.request.Principal, row.ID, c.deed("@"+c.event.Author+" asked for it "+c.how()), func(id string, by store.Deed) error {
-			return d.store.RetryTeardownOnce(ctx, id, by, answer)
-		})
+		_, err := d.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once("@"+c.event.Author+" asked for it "+c.how(), func(store.Outcome) string {
+			return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name)
+		}))
 		return "", "retry of " + row.Name, err
 	}
 	w, err := d.alike(ctx, c.request, c.pr, row)
@@ -201,10 +193,9 @@ func (d *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 	if err != nil {
 		return "", "", err
 	}
-	_, job, err := d.core.RefreshFor(ctx, c.request.Principal, row.ID, c.cause, c.deed(c.Line))
-	if err != nil {
-		return "", "", err
-	}
-	return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.", c.event.Author, row.Name, strings.Join(row.Addons, ", "), job),
-		"refreshing " + row.Name, nil
+	_, _, err = d.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
+		return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.",
+			c.event.Author, row.Name, strings.Join(row.Addons, ", "), out.Job)
+	}))
+	return "", "refreshing " + row.Name, err
 }

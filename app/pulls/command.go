@@ -2,7 +2,6 @@ package pulls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,34 +52,11 @@ func (d *Service) extendByComment(ctx context.Context, c command) (reply, note s
 
 // extend adds to a cluster's end what the command says, once, and answers.
 func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	if err := mayChange(c.request, row, policy.ActExtend); err != nil {
-		return "", "", err
-	}
-	switch {
-	case app.IsGone(row):
-		return "", "", app.Fail(app.Conflict, "%s It cannot be extended. `/ocp create %s` creates a new one.", goneSince(row), row.Profile)
-	case row.Wish != lifecycle.Present:
-		return "", "", app.Fail(app.Conflict, "`%s` is already being destroyed (%s) and cannot be extended. `/ocp create %s` creates a new one.",
-			row.Name, chatops.Code(row.WishWhy), row.Profile)
-	}
-	by := d.policy.Scale(c.TTL)
-	var warned string
-	deed := d.core.Origin(c.deed(""), c.request.Principal)
-	deed.Afford = d.core.Afford(c.request.Principal, row, "extended", &warned)
-	err = d.store.ExtendOnce(ctx, row.ID, by, deed, c.cause,
-		func(before, after lifecycle.Ends, capped bool) store.Reply {
-			return c.reply(chatops.Said(extended(c.event.Author, row, before, after, capped)+warned, c.event.Author))
-		})
-	if refused := app.Unaffordable(err); refused != nil {
-		return "", "", refused.To(c.event.Author)
-	}
-	if errors.Is(err, store.ErrConflict) {
-		return "", "", app.Fail(app.Conflict, "`%s` is being destroyed; it cannot be extended.", row.Name)
-	}
-	if err != nil {
-		return "", "", fmt.Errorf("extend %s: %w", row.ID, err)
-	}
-	return "", "extended " + row.Name, nil
+	deed := c.once("", func(out store.Outcome) string {
+		return chatops.Said(strings.TrimSpace(extended(c.event.Author, row, out.Before, out.After, out.Capped)+" "+out.Warning), c.event.Author)
+	})
+	_, err = d.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, deed)
+	return "", "extended " + row.Name, err
 }
 
 // extended tells what an extension did, and what still comes first.
@@ -111,48 +87,39 @@ func (d *Service) destroyByComment(ctx context.Context, c command) (reply, note 
 
 // destroy takes a cluster down, once, and answers.
 func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	if err := mayChange(c.request, row, policy.ActDestroy); err != nil {
-		return "", "", err
-	}
-	switch {
-	case app.IsGone(row):
-		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
-	case row.Wish != lifecycle.Present:
-		return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.",
-			c.event.Author, row.Name, chatops.Code(row.WishWhy)), "already going", nil
-	}
 	why := "@" + c.event.Author + " asked for it " + c.how()
 	if c.Reason != "" {
 		why = "@" + c.event.Author + ": " + c.Reason
 	}
-	err = d.store.DestroyOnce(ctx, row.ID, d.core.Origin(c.deed(why), c.request.Principal), c.cause, func(job string) store.Reply {
-		return c.reply(fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.",
-			c.event.Author, row.Name, job))
-	})
-	if err != nil {
-		return "", "", fmt.Errorf("destroy %s: %w", row.ID, err)
+	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
+		if out.Already {
+			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Name, chatops.Code(row.WishWhy))
+		}
+		return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", c.event.Author, row.Name, out.Job)
+	}))
+	switch {
+	case err != nil:
+		return "", "", err
+	case app.IsGone(row):
+		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
+	case row.Wish != lifecycle.Present:
+		return "", "already going", nil
 	}
 	return "", "destroying " + row.Name, nil
 }
 
-// mayChange refuses what only the permission on the repository would allow: a cluster that is another team's, because it was
-// given or asked for that way, is for those of that team and for who asked for it. Where the repository left the table the
-// permission alone takes it down, so that what is there comes to its end, and does nothing else.
-func mayChange(r policy.Request, row store.Row, act policy.Act) error {
-	p, entry := r.Principal, r.Ownership.Team
-	switch {
-	case entry == "" && act == policy.ActDestroy, entry != "" && row.Team == entry, row.RequestedBy == p.ID, p.May(act, row.Team):
-		return nil
-	case entry == "":
-		return app.Fail(app.Denied, "@%s, `%s` belongs to team %s, and this repository is no longer configured: to %s you need a role in that team. "+
-			"Ask someone there, or a platform admin.", p.Name, row.Name, row.Team, app.ActWords[act])
-	}
-	return app.Fail(app.Denied, "@%s, `%s` belongs to team %s, and this repository to team %s: to %s you need a role in the cluster's team. Ask someone there, or a platform admin.",
-		p.Name, row.Name, row.Team, entry, app.ActWords[act])
+// once is how a command asks for a change whose reply is saved with it, so that a comment that is worked twice changes nothing the
+// second time.
+func (c command) once(why string, reply func(store.Outcome) string) app.Deed {
+	deed := c.deed(why)
+	deed.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply { return c.reply(reply(out)) }}
+	return deed
 }
 
 // deed is how a command asks for something.
-func (c command) deed(why string) app.Deed { return app.Deed{Door: policy.DoorComment, Why: why} }
+func (c command) deed(why string) app.Deed {
+	return app.Deed{Door: policy.DoorComment, Why: why, Repository: &c.request}
+}
 
 // how says in words by what the command was given.
 func (c command) how() string {

@@ -164,7 +164,7 @@ func (d *Service) once(ctx context.Context, c command, do func(command) (reply, 
 	var no declined
 	switch {
 	case errors.As(err, &said):
-		body, note = chatops.Said(said.Message, c.event.Author), string(c.Verb)+": "+said.Message
+		body, note = chatops.Said(to(c.event.Author, said.Message), c.event.Author), string(c.Verb)+": "+said.Message
 	case errors.As(err, &no):
 		body, note = no.reply, no.note
 	case err != nil:
@@ -182,6 +182,12 @@ func (d *Service) once(ctx context.Context, c command, do func(command) (reply, 
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
+}
+
+// to addresses a message to who commented.
+func to(login, message string) string {
+	at := "@" + login + ", "
+	return at + strings.TrimPrefix(message, at)
 }
 
 // reply answers the command with words, once.
@@ -214,7 +220,7 @@ func (d *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 	case chatops.VerbLink:
 		return d.linkByComment(ctx, c)
 	}
-	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
 	if do, ok := map[chatops.Verb]func(context.Context, command) (string, string, error){
@@ -258,7 +264,7 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
-		if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed { // asking for another is no way to be told how this one is
+		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // asking for another is no way to be told how this one is
 			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 		}
 		return d.exists(ctx, c, newest)
@@ -310,7 +316,7 @@ func (d *Service) followUp(ctx context.Context, c command, made string) error {
 	if err != nil {
 		return fmt.Errorf("read cluster: %w", err)
 	}
-	return d.keepNew(ctx, c.pr, c.request.Principal, row)
+	return d.keepNew(ctx, c.pr, c.request, row)
 }
 
 // pullRequest is the comment's pull request as last seen, or as it is now; one never seen is asked from GitHub.

@@ -112,10 +112,11 @@ func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	if c.request, err = d.requestOf(ctx, policy.DoorComment, c.pr, by, said); err != nil {
 		return err
 	}
-	if !policy.May(c.request, string(c.Verb)).Allowed || mayChange(c.request, row, policy.ActDestroy) != nil {
+	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.deed(why))
+	switch {
+	case app.KindOf(err) != "": // it is answered when GitHub is back
 		return nil
-	}
-	if _, err := d.store.Destroy(ctx, row.ID, d.core.Origin(c.deed(why), c.request.Principal)); err != nil {
+	case err != nil:
 		return fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
 	d.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)

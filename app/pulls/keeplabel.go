@@ -46,11 +46,11 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 	}
 	if team := request.Ownership.Team; len(live) == 0 && !request.Principal.May(policy.ActHold, team) {
 		return refused(fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
-			app.RoleWords(policy.RolesFor(policy.ActHold)), chatops.Code(team), app.OwnRole(request.Principal, team)))
+			policy.RoleWords(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
 	}
 	var notes []string
 	for _, row := range live {
-		words, err := d.keepOne(ctx, e.PR, request.Principal, row)
+		words, err := d.keepOne(ctx, e.PR, request, row)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said):
@@ -66,12 +66,12 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
 
 // keepOne holds a cluster as long as the repository's file says, at most to its profile's maximum.
-func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, p policy.Principal, row store.Row) (string, error) {
+func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) (string, error) {
 	until, err := d.keptUntil(ctx, pr, row)
 	if err != nil {
 		return "", err
 	}
-	change, err := d.core.Hold(ctx, p, row.ID, app.Span{Until: until}, app.Deed{Door: policy.DoorLabel, Why: keptWhy})
+	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{Door: policy.DoorLabel, Why: keptWhy, Repository: &r})
 	return row.Name + " is kept: " + change.Words, err
 }
 
@@ -92,11 +92,11 @@ func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store
 }
 
 // keepNew holds a cluster that came while the label stands, if whoever asked for it may hold it.
-func (d *Service) keepNew(ctx context.Context, pr store.PullRequest, p policy.Principal, row store.Row) error {
+func (d *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) error {
 	if !keeps(pr, row) {
 		return nil
 	}
-	_, err := d.keepOne(ctx, pr, p, row)
+	_, err := d.keepOne(ctx, pr, r, row)
 	if app.KindOf(err) != "" {
 		return nil // the label was for what was there
 	}
@@ -118,7 +118,7 @@ func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.R
 			continue
 		}
 		why := seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)
-		_, _, _, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Door: string(policy.DoorLabel), Why: why})
+		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Door: string(policy.DoorLabel), Why: why})
 		if err != nil && !errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
 		}

@@ -177,7 +177,7 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label,
 	case made.Row.ID == "":
 		return refusedNote(profile, made.Verdict), nil
 	}
-	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request.Principal, made.Row)
+	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request, made.Row)
 }
 
 // key is what makes two events one wish for a profile.
@@ -198,7 +198,7 @@ func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string
 	if err != nil {
 		return err
 	}
-	return d.keepNew(ctx, e.PR, request.Principal, row)
+	return d.keepNew(ctx, e.PR, request, row)
 }
 
 // labelledAgain puts back a label that we took off while somebody asked by it for a cluster that stands.

@@ -3,10 +3,8 @@ package pulls
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -50,7 +48,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	case !may(request):
 		return []string{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, request.Permission)}, nil
 	case file.Synchronize == profiles.SynchronizeRefresh:
-		return d.refreshed(ctx, e, newest)
+		return d.refreshed(ctx, e, request, newest)
 	}
 	return d.recreate(ctx, e, newest)
 }
@@ -85,9 +83,9 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 			if err := d.leaveLabel(ctx, row); err != nil {
 				return nil, err
 			}
-			_, err := d.store.Destroy(ctx, row.ID, store.Deed{Actor: principalID(e.Actor), Door: row.Door, Why: why})
+			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Deed{Door: policy.Door(row.Door), Why: why, Repository: &w.Request})
 			if err != nil {
-				return nil, fmt.Errorf("destroy %s: %w", row.ID, err)
+				return nil, err
 			}
 		}
 		note, err := d.again(ctx, e, w)
@@ -158,33 +156,26 @@ func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 			return "", err
 		}
 	}
-	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request.Principal, made.Row)
+	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request, made.Row)
 }
 
 // refreshed has the add-ons of the clusters of older commits brought anew, once for each head. A cluster that is not ready yet
 // gets them with its install.
-func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
+func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
 	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
 	for _, row := range newest {
 		if row.Wish != lifecycle.Present {
 			continue
 		}
-		job, err := d.store.WantRefresh(ctx, row.ID, "push:"+e.PR.Head, store.Deed{Actor: principalID(e.Actor), Door: row.Door, Why: why})
+		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Deed{Door: request.Door, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
 		switch {
-		case errors.Is(err, store.ErrConflict):
-			notes = append(notes, row.Name+" is kept as it is: "+whyKept(row))
+		case app.KindOf(err) != "":
+			notes = append(notes, row.Name+" is kept as it is: "+err.Error())
 		case err != nil:
-			return nil, fmt.Errorf("refresh %s: %w", row.ID, err)
+			return nil, err
 		default:
 			notes = append(notes, fmt.Sprintf("%s: its add-ons are applied again: %s (job %s)", row.Name, why, job))
 		}
 	}
 	return notes, nil
-}
-
-func whyKept(row store.Row) string {
-	if len(row.Addons) == 0 {
-		return "it has no add-ons"
-	}
-	return fmt.Sprintf("it is not ready (%s)", strings.ToLower(string(row.Status)))
 }

@@ -187,7 +187,7 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 // deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only
 // one. Other programs call clusters by other rules, so a name that none has is no error.
 func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
-	if verdict := policy.May(c.request, string(c.Verb)); !verdict.Allowed {
+	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
 	w, err := d.asked(ctx, c.request, c.pr)

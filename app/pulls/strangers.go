@@ -114,4 +114,4 @@ func notTold(e PullRequestEvent, what string) string {
 	return fmt.Sprintf("%s by %s is overlooked: they may do nothing here and were told enough for now", what, e.Actor)
 }
 
-func may(r policy.Request) bool { return policy.May(r, "ask").Allowed }
+func may(r policy.Request) bool { return policy.Authorize(r, policy.ActCreate, nil).Allowed }

@@ -44,7 +44,7 @@ func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string
 	if d.overlooked(e, request) {
 		return []string{notTold(e, label)}, nil
 	}
-	if verdict := policy.May(request, string(chatops.VerbExtend)); !verdict.Allowed {
+	if verdict := policy.Authorize(request, policy.ActExtend, nil); !verdict.Allowed {
 		cause := "ttl:" + e.at
 		if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
 			return nil, fmt.Errorf("take the label off: %w", err)
@@ -55,7 +55,7 @@ func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string
 	for _, row := range live {
 		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), e, label)
 		if refused := app.Unaffordable(err); refused != nil {
-			return d.wrongLabel(ctx, e, label, refused.Message, refused.To(e.Actor).Message)
+			return d.wrongLabel(ctx, e, label, refused.Message, to(e.Actor, refused.Message))
 		}
 		if err != nil {
 			return nil, err
@@ -66,26 +66,32 @@ func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string
 }
 
 func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
-	by := row.AcceptedAt.Add(ttl).Sub(row.Ends.TTL)
+	until := row.AcceptedAt.Add(ttl)
 	switch {
-	case by <= 0 || mayChange(r, row, policy.ActExtend) != nil:
+	case !until.After(row.Ends.TTL):
 		return nil, nil
 	case row.Ends.TTL.Equal(row.Ends.Max):
 		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
 		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
 	}
-	_, after, capped, err := d.store.Extend(ctx, row.ID, by, store.Deed{
-		Actor: r.Principal.ID, Door: string(r.Door), Why: "the label " + label, Version: row.Version, // counted from this end
-		Afford: d.core.Afford(r.Principal, row, "extended", nil),
+	change, err := d.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{
+		Door: r.Door, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
 	})
-	if err != nil {
-		return nil, fmt.Errorf("extend %s: %w", row.ID, err)
+	switch app.KindOf(err) {
+	case app.Denied: // another team's
+		return nil, nil
+	case app.Stale:
+		return nil, fmt.Errorf("extend %s: %s", row.ID, err.Error()) // no answer for people: it is tried again
 	}
-	notes := []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.TTL.UTC().Format(time.RFC3339))}
-	if !capped {
+	if err != nil {
+		return nil, err
+	}
+	after := change.Row.Ends.TTL
+	notes := []string{fmt.Sprintf("%s ends %s by its label", row.Name, after.UTC().Format(time.RFC3339))}
+	if !change.Capped {
 		return notes, nil
 	}
-	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after.TTL))
+	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after))
 }
 
 // atMaximum tells who set a label that the cluster ends earlier than the label says.

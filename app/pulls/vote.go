@@ -40,14 +40,12 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	answered := false
 	for i, a := range waiting {
 		last := i == len(waiting)-1
-		now, err := d.core.VoteBy(ctx, c.request.Principal, a.ID, approves, deed, func(by store.Deed) (store.Approval, error) {
-			if !last {
-				return d.store.Vote(ctx, a.ID, approves, by)
-			}
-			return d.store.VoteOnce(ctx, a.ID, approves, by, c.cause, func(now store.Approval) store.Reply {
-				return c.reply(paragraphs(append(slices.Clone(words), voted(c.event.Author, now, approves))))
+		if last {
+			deed = c.once(deed.Why, func(out store.Outcome) string {
+				return paragraphs(append(slices.Clone(words), voted(c.event.Author, out.Approval, approves)))
 			})
-		})
+		}
+		now, err := d.core.Vote(ctx, c.request.Principal, a.ID, approves, deed)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // what stands against the vote is an answer

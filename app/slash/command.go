@@ -147,12 +147,9 @@ func (d *Service) voteBySlack(ctx context.Context, c command) error {
 		return err
 	}
 	approves := c.Verb == chatops.VerbApprove
-	_, err = d.core.VoteBy(ctx, c.who, id, approves, app.Deed{Door: policy.DoorSlack, Why: c.Why}, func(by store.Deed) (store.Approval, error) {
-		return d.store.VoteOnce(ctx, id, approves, by, c.cause, func(now store.Approval) store.Reply {
-			words := chatops.SlackVoted(d.waitingWords(app.Approval{Approval: now}), approves, now.State != store.ApprovalPending)
-			return c.reply(words)
-		})
-	})
+	_, err = d.core.Vote(ctx, c.who, id, approves, app.Deed{Door: policy.DoorSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
+		return c.reply(chatops.SlackVoted(d.waitingWords(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
+	}}})
 	return err
 }
 

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Access is what a share lets somebody do with a cluster.
+type Access string
+
+// The kinds of access. No share gives the empty one.
+const (
+	AccessSee Access = "see"
+	AccessUse Access = "use" // see it, and fetch its kubeconfig and log bundle
+)
+
+// Target is what permission to act on a cluster depends on.
+type Target struct {
+	Name, Team  string
+	RequestedBy string // principal id
+	HoldsKeys   bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
+	Access      Access // of the principal, by a share
+}
+
+// Authorize judges an act on a cluster that exists; target is nil where no cluster is known yet, and GitHub's permission alone is
+// asked. On a pull request GitHub's permission comes first. It is enough to extend, destroy or retry a cluster of the repository's own
+// team; everything else takes a role in the cluster's team, or a share. Drafts, forks, disabled profiles and full quotas do not
+// count: a cluster that exists must be able to end.
+func Authorize(r Request, act Act, target *Target) Verdict {
+	var checks []Check
+	if r.onPullRequest() {
+		checks = append(checks, checkPermission(r, phrases[act].ofOne))
+	}
+	if target != nil {
+		if OpensCluster(act) && target.HoldsKeys {
+			checks = append(checks, checkKeys(r.Principal, *target))
+		}
+		checks = append(checks, checkRole(r, act, *target))
+	}
+	return Verdict{Allowed: len(leaves(checks, Fail)) == 0, Checks: checks}
+}
+
+func (r Request) onPullRequest() bool { return r.Door == DoorLabel || r.Door == DoorComment }
+
+// OpensCluster says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
+func OpensCluster(act Act) bool { return byShare(act) || act == ActBreakGlass }
+
+// byShare says whether a share to use the cluster is enough for an act.
+func byShare(act Act) bool { return act == ActKubeconfig || act == ActLogBundle }
+
+// byRepository says whether a permission on the repository is enough for an act on a cluster of the repository's team.
+func byRepository(act Act) bool { return act == ActExtend || act == ActDestroy || act == ActRetry }
+
+func checkKeys(p Principal, t Target) Check {
+	check := Check{Name: "keys", Result: Pass, Asked: string(p.Role()), Accept: "platform_admin of every team"}
+	check.Words = fmt.Sprintf("%s is a platform admin of every team.", p.Name)
+	if !p.MayHoldKeys() {
+		check.Result = Fail
+		check.Words = fmt.Sprintf("The credentials of %s give access to the control plane's own cloud keys, so only platform admins of every team may use them.", t.Name)
+		check.Next = "Ask one of them, or create a cluster of another profile."
+	}
+	return check
+}
+
+// checkRole asks for the principal's role in the cluster's team, its share, or the repository's own team.
+func checkRole(r Request, act Act, t Target) Check {
+	p, repository := r.Principal, r.Ownership.Team
+	check := Check{Name: "role", Result: Pass, Asked: string(act), Accept: RoleWords(act) + " in team " + t.Team}
+	own := r.onPullRequest() && byRepository(act)
+	switch {
+	case p.May(act, t.Team):
+		check.Words = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
+	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
+		check.Words = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
+	case own && t.RequestedBy == p.ID:
+		check.Words = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
+	case own && repository != "" && repository == t.Team:
+		check.Words = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)
+	case own && repository == "" && act == ActDestroy: // what is there must be able to end
+		check.Words = fmt.Sprintf("This repository is no longer configured, so permission on it is enough to %s.", act.Phrase())
+	case own && repository == "":
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s belongs to team %s, and this repository is no longer configured: to %s you need a role in that team.", t.Name, t.Team, act.Phrase())
+		check.Next = "Ask someone there, or a platform admin."
+	case own:
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s belongs to team %s, and this repository to team %s: to %s you need a role in the cluster's team.", t.Name, t.Team, repository, act.Phrase())
+		check.Next = "Ask someone there, or a platform admin."
+	case byShare(act) && !p.May(ActSee, t.Team):
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s is shared with you to see it, not to use it.", t.Name)
+		check.Next = fmt.Sprintf("Ask someone of team %s to share it with you for use.", t.Team)
+	default:
+		check.Result = Fail
+		check.Words = fmt.Sprintf("%s belongs to team %s. To %s you need the role %s there; %s.",
+			t.Name, t.Team, act.Phrase(), RoleWords(act), p.OwnRole(t.Team))
+		check.Next = "Ask " + whoHolds(act, t.Team) + "."
+	}
+	return check
+}
+
+// whoHolds names people to ask for an act.
+func whoHolds(act Act, team string) string {
+	if slices.Contains(acts[act], Requester) {
+		return "someone of team " + team + ", or a platform admin"
+	}
+	return "a platform admin"
+}
+
+// roleIn is the role of the principal in a team, the one that may most; empty: none.
+func (p Principal) roleIn(team string) Role {
+	for _, role := range Roles {
+		if p.Has(team, role) {
+			return role
+		}
+	}
+	return ""
+}
+
+// OwnRole says in a sentence which role the principal has in a team.
+func (p Principal) OwnRole(team string) string {
+	if role := p.roleIn(team); role != "" {
+		return "yours is " + role.Words()
+	}
+	return "you have none"
+}
+
+// Words is the role as people write it.
+func (r Role) Words() string { return strings.ReplaceAll(string(r), "_", " ") }
+
+// RoleWords are the roles that may do an act, as people write them: "platform admin or requester".
+func RoleWords(act Act) string {
+	names := make([]string, 0, len(acts[act]))
+	for _, role := range acts[act] {
+		names = append(names, role.Words())
+	}
+	return strings.Join(names, " or ")
+}
+
+// phrase is an act in a sentence, as a verb with its object.
+type phrase struct {
+	ofIt  string // the cluster was named before
+	ofOne string // it was not
+}
+
+var phrases = map[Act]phrase{
+	ActSee:        {"see it", "see clusters here"},
+	ActOutputs:    {"see its addresses", "see a cluster's addresses"},
+	ActCreate:     {"create it", "create a cluster"},
+	ActExtend:     {"extend it", "extend a cluster"},
+	ActHold:       {"hold it", "hold a cluster"},
+	ActDestroy:    {"take it down", "destroy a cluster"},
+	ActScale:      {"scale its workers", "scale a cluster"},
+	ActRefresh:    {"refresh its add-ons", "refresh a cluster"},
+	ActRetry:      {"retry its teardown", "retry a cluster"},
+	ActAbandon:    {"abandon its teardown", "abandon a cluster's teardown"},
+	ActShare:      {"share it", "share a cluster"},
+	ActTransfer:   {"transfer it to another team", "transfer a cluster"},
+	ActKubeconfig: {"fetch its kubeconfig", "fetch a cluster's kubeconfig"},
+	ActLogBundle:  {"download its log bundle", "download a cluster's log bundle"},
+	ActBreakGlass: {"ask for its kubeadmin password", "ask for a cluster's kubeadmin password"},
+	ActApprove:    {"approve or refuse it", "approve or refuse a cluster"},
+}
+
+// Phrase is the act on a cluster that the sentence named before.
+func (a Act) Phrase() string { return phrases[a].ofIt }
