@@ -52,10 +52,10 @@ func TestThePagesBoundsAreTheOnesThatHold(t *testing.T) {
 }
 
 func TestThePagesExampleIsInForce(t *testing.T) {
-	_, example, found := strings.Cut(page(t), "```yaml\n# policies/house.yaml\n")
+	_, example, found := strings.Cut(page(t), "```yaml\n# policies/acme.yaml\n")
 	require.True(t, found)
 	example, _, _ = strings.Cut(example, "```")
-	files := fstest.MapFS{"policies/house.yaml": {Data: []byte(example)}}
+	files := fstest.MapFS{"policies/acme.yaml": {Data: []byte(example)}}
 	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
