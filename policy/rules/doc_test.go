@@ -52,10 +52,10 @@ func TestThePagesBoundsAreTheOnesThatHold(t *testing.T) {
 }
 
 func TestThePagesExampleIsInForce(t *testing.T) {
-	_, example, found := strings.Cut(page(t), "```yaml\n# policies/house.yaml\n")
+	_, example, found := strings.Cut(page(t), "```yaml\n# policies/acme.yaml\n")
 	require.True(t, found)
 	example, _, _ = strings.Cut(example, "```")
-	files := fstest.MapFS{"policies/house.yaml": {Data: []byte(example)}}
+	files := fstest.MapFS{"policies/acme.yaml": {Data: []byte(example)}}
 	require.NoError(t, fs.WalkDir(profiles.EmbeddedFiles(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -83,7 +83,7 @@ func TestThePagesExampleIsInForce(t *testing.T) {
 
 	r.TTL = 13 * time.Hour
 	v = policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{})
-	require.Equal(t, &policy.Approval{Count: 1, By: policy.Requester, For: 12 * time.Hour, Why: []string{"A cluster asked for at night and for longer than twelve hours needs somebody's word."}}, v.Approval)
+	require.Equal(t, &policy.Approval{Count: 1, By: policy.Requester, For: 12 * time.Hour, Why: []string{"A cluster requested at night for more than twelve hours needs an approval."}}, v.Approval)
 	r.PR.Base = "release-4"
-	require.Equal(t, "Release branches are tested on the big profile.", policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{}).Refusals()[0].Words)
+	require.Equal(t, "Release branches are tested on the large profile.", policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{}).Refusals()[0].Words)
 }
