@@ -1,6 +1,6 @@
 package profiles
 
-// The part of the installer's install-config that a profile determines (pkg/types/installconfig.go, pkg/types/aws). Fields are in the
+// installConfig is the part of the installer's install-config that a profile determines (pkg/types/installconfig.go, pkg/types/aws). Fields are in the
 // order of the file.
 type installConfig struct {
 	APIVersion      string        `yaml:"apiVersion"`

@@ -43,7 +43,7 @@ func block(line string) string {
 	return inline(line)
 }
 
-// The spans of a line, each with its content.
+// spans matches the spans of a line, each with its content.
 var spans = regexp.MustCompile("`([^`]+)`" + `|\\([\\` + "`" + `*\[\]<>|_~&])|\[([^\]]*)\]\((https?://[^\s)<>|]+)\)|<(https?://[^\s<>|]+)>|(\*\*)`)
 
 func inline(text string) string {
