@@ -5,11 +5,11 @@ SHELL := /bin/bash
 DEMO_DIR  ?= .demo
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
-# Rooms whose tests run under the race detector in make test; make check runs all of them under it.
+# Packages whose tests make test runs under the race detector; make check runs all packages under it.
 RACED     := ./policy/... ./profiles/... ./chatops ./store
-# Packages whose tests start neither PostgreSQL nor the demo, from a list of packages with all that they and their tests import.
+# Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
-# Without what a debugger needs, programs and tests are compiled and linked in four fifths of the time.
+# Without debug information, compiling and linking takes a fifth less time.
 export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false -ldflags=-w
 
 .PHONY: help
@@ -21,40 +21,40 @@ build: ## build every program into .demo/bin
 	@mkdir -p $(DEMO_DIR)/bin
 	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
 	go -C tools/s3gateway build -o $(abspath $(DEMO_DIR))/bin .
-	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people carry this one around
+	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people copy this program to other machines
 
 .PHONY: demo
-demo: build ## start everything on this machine; label a pull request and watch (Ctrl-C stops, state stays in .demo)
+demo: build ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)
 
 .PHONY: demo-story
-demo-story: build ## start everything, play a pull request's whole life over HTTP, check every step, stop
+demo-story: build ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -story
 
 .PHONY: chaos
-chaos: build ## the crash matrix: kill and cut at every boundary of a cluster's life (TIME=10m N=0 SEED= CELL=)
+chaos: build ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL=)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
 
 .PHONY: soak
-soak: build ## let N=100 clusters come and go with random faults; figures at the end (SEED=)
+soak: build ## create and destroy N=100 clusters with random faults and print figures (SEED=)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0)
 
 .PHONY: attack
-attack: build ## attack a demo of its own as a runner, a stranger and a person would; a table of what held (ONLY=prefix)
+attack: build ## attack a separate demo as a runner, a stranger and a user; print a table of the results (ONLY=prefix)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"
 
 .PHONY: clean
-clean: ## forget the demo's state
+clean: ## delete the demo's state
 	@if [ -f $(DEMO_DIR)/demo.pid ] && kill -0 "$$(cat $(DEMO_DIR)/demo.pid)" 2>/dev/null; then \
 		echo "the demo is running (pid $$(cat $(DEMO_DIR)/demo.pid)); stop it with Ctrl-C first"; exit 1; fi
 	rm -rf $(DEMO_DIR)
 
 .PHONY: test
-test: ## run all tests with what the machine has
+test: ## run all tests
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	go test -shuffle=on -race $(RACED)
-	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide' ./lifecycle/... # what is left out needs thousands of lives, and runs below
-	@# tests spend much of their time waiting: three packages at once keep two cores busy
+	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide' ./lifecycle/... # the skipped tests need thousands of lives, and run below
+	@# tests often wait, so three packages at once keep two cores busy
 	go test -p 3 -shuffle=on -timeout 14m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
 
 .PHONY: quick
@@ -62,22 +62,22 @@ quick: ## the tests that need no database, no demo and no race detector (two min
 	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
 
 .PHONY: release
-release: ## programs of this commit for all platforms with SBOMs and checksums, in dist (tag first: git tag v1.2.3)
+release: ## build this commit's programs for all platforms, with SBOMs and checksums, in dist (tag first: git tag v1.2.3)
 	@tools/release/release.sh $(or $(OUT),dist)
 
 .PHONY: fuzz
-fuzz: ## fuzz what strangers write (comments, repository files, deliveries), TIME=1m for each target
+fuzz: ## fuzz the parsers of untrusted input (comments, repository files, deliveries), TIME=1m for each target
 	@set -eo pipefail; for package in ./chatops ./profiles ./app/hooks; do \
 		go test -list '^Fuzz' $$package | { grep '^Fuzz' || true; } | while read -r target; do \
 			echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(TIME),1m) -fuzzminimizetime 100x $$package </dev/null; done; done
 
 .PHONY: seeds
-seeds: ## run the fault tests with SEEDS different seeds (200), and let as many pull requests live
+seeds: ## run the fault tests with SEEDS different seeds (200), and as many random lives of pull requests
 	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/devstack/...
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint generated race test ## format, vet, lint, generated code up to date, all tests under the race detector, and make test
+check: format vet lint generated race test ## check format, vet, lint and generated code, run all tests under the race detector, and make test
 
 .PHONY: format
 format:
@@ -93,11 +93,11 @@ lint:
 	$(TOOL) staticcheck ./...
 
 .PHONY: generate
-generate: ## write the code that is generated from app/api/openapi.yaml
+generate: ## regenerate the code from app/api/openapi.yaml
 	go generate ./...
 
 .PHONY: github-shapes
-github-shapes: ## write the shapes of GitHub's API anew, from its published description (npm, GITHUB_SHAPES=version)
+github-shapes: ## regenerate the shapes of GitHub's API from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
 	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../internal/devstack/github/shapes/github.json \

@@ -1,8 +1,8 @@
-// Package chatops is the language between people and clusters: text becomes a command, a cluster becomes words.
+// Package chatops parses commands from people and renders clusters as text for them.
 //
-// It is pure, and it writes the same words for the same card whenever it is asked: the comment of a cluster is edited
-// only when its words change, so nothing in it ticks. It must never write a credential, and never anything that could
-// be taken for a command when it is read back. The wires to GitHub and Slack are packages below it.
+// It is pure, and renders the same text for the same card at any time: a cluster's comment is edited only when its text changes, so
+// nothing in it depends on the clock. It must never write a credential, or anything that could be read back as a command. The clients
+// of GitHub and Slack are packages below it.
 package chatops
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Prefix starts a command, at the start of a line and in any case.
+// Prefix starts a command, at the start of a line and in upper or lower case.
 const Prefix = "/ocp"
 
-// The labels that are ours.
+// The labels of ocpctl.
 const (
 	LabelPrefix    = "ocp/"     // the rest is a profile's name
-	KeepLabel      = "ocp/keep" // holds the clusters of the pull request, for who may; no profile is called so
+	KeepLabel      = "ocp/keep" // holds the clusters of the pull request, if the person may do that; no profile has this name
 	TTLLabelPrefix = "ocp-ttl/" // the rest is a number of hours
 )
 
-// How much of a log a command may ask for, and gets unasked.
+// How many log lines a command may request, and the default.
 const (
 	MaxLogLines = 200
 	LogLines    = 40
@@ -32,7 +32,7 @@ const (
 // Verb names a command.
 type Verb string
 
-// The verbs. What is done elsewhere has known words too (see the command table) and is answered as such.
+// The verbs. Verbs that other places implement are known too (see the command table), and the answer says where.
 const (
 	VerbCreate     Verb = "create"
 	VerbDestroy    Verb = "destroy"
@@ -52,39 +52,39 @@ const (
 	VerbHelp       Verb = "help"
 )
 
-// Command is one understood line.
+// Command is one parsed line.
 type Command struct {
 	Verb    Verb
-	Profile string // create: empty is the default; else which of the pull request's clusters, empty: the one there is
+	Profile string // create: empty is the default; otherwise which of the pull request's clusters, empty if it has only one
 	Name    string // create only, as are Region, Version and Team
 	Region  string
 	Version string
-	Team    string        // share too: the team to share it with
-	DryRun  bool          // create: say what would become of it, and create nothing
-	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: what to add, hold: how long from now, always above 0
+	Team    string        // share: the team to share it with
+	DryRun  bool          // create: report what would happen, and create nothing
+	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0
 
-	Replicas int    // scale: how many workers, 0 and up
-	Lines    int    // logs: how many of the last lines, 1 to MaxLogLines
-	With     string // share: a principal's id or a login, where it is no team; exactly one of With and Team is set
-	Commit   string // approve: the commit that is approved, 7 to 40 hexadecimal digits in lower case; empty: the one that was asked about
-	Reason   string // hold, destroy: why, empty: not told; refuse: why, see For
+	Replicas int    // scale: number of workers, 0 and up
+	Lines    int    // logs: number of last lines, 1 to MaxLogLines
+	With     string // share: a principal's id or a login; exactly one of With and Team is set
+	Commit   string // approve: the commit to approve, 7 to 40 lower-case hexadecimal digits; empty: the one that the approval was requested for
+	Reason   string // hold, destroy: why, empty: not given; refuse: why, see For
 
 	Line string // the line as typed
 }
 
-// Parsed is one line that was meant for us: a command, or the answer to one that was not understood.
+// Parsed is one line that was meant for ocpctl: a command, or the answer to a line that was not understood.
 type Parsed struct {
 	Command *Command // nil: not understood, Reply says why
 	Reply   string
 	Line    string
 }
 
-// Links are where the words point to.
+// Links says where links in the texts point.
 type Links struct {
-	UI string // base URL of API and pages, without a slash at the end
+	UI string // base URL of API and pages, without a trailing slash
 }
 
-// CheckRun is a check run in words and in GitHub's states.
+// CheckRun is a check run: its texts, and its status in GitHub's terms.
 type CheckRun struct {
 	Title, Summary string
 	Status         string        // queued, in_progress or completed
@@ -94,7 +94,7 @@ type CheckRun struct {
 	Annotations    []Annotation
 }
 
-// CheckAction is a button of a check run: at most 20, 40 and 20 characters.
+// CheckAction is a button of a check run; GitHub allows 20, 40 and 20 characters.
 type CheckAction struct{ Label, Description, Identifier string }
 
 // The identifiers of the buttons, as GitHub sends them back.
@@ -102,10 +102,10 @@ const (
 	ActionExtend  = "extend"
 	ActionDestroy = "destroy"
 	ActionRetry   = "retry"
-	ActionApprove = "approve" // of the commit that the check run is on
+	ActionApprove = "approve" // approves the commit that the check run is on
 )
 
-// Annotation is a remark at a line of a file.
+// Annotation is a message at a line of a file.
 type Annotation struct {
 	Path           string
 	Line           int    // from 1
@@ -113,18 +113,18 @@ type Annotation struct {
 	Title, Message string
 }
 
-// Detail is what a cluster's comment shows in its fold, beside what its card tells.
+// Detail is what a cluster's comment shows besides its card, mostly in its fold.
 type Detail struct {
 	Timeline   []Moment // oldest first
 	Conditions []Condition
 	Log        []string // the newest lines, oldest first
-	Approval   string   // who has to approve it and why: see ApprovalWords; shown while it waits for that
-	Approvers  []string // logins and teams (organization/slug) of GitHub that may approve it; called while it waits for that
-	Advice     string   // policy's warnings: see AdviceWords; shown until it is ready
-	Mention    []string // when the requester is called by name: "ready", "failed", "expiring", as the repository's file says; empty: never
+	Approval   string   // who has to approve it and why: see ApprovalWords; shown while it waits for the approval
+	Approvers  []string // GitHub logins and teams (organization/slug) that may approve it; mentioned while it waits
+	Advice     string   // policy's warnings: see AdviceWords; shown until the cluster is ready
+	Mention    []string // when the requester is mentioned: "ready", "failed", "expiring", from the repository's file; empty: never
 }
 
-// Moment is something that happened to a cluster.
+// Moment is an event in a cluster's life.
 type Moment struct {
 	At        time.Time
 	What, Why string
@@ -136,9 +136,9 @@ type Condition struct {
 	At                            time.Time
 }
 
-// For tells profiles from other words by the known profiles' names. It takes the profile off the front of a refusal's reason: a
-// comment alone does not tell whether "/ocp refuse aws-standard is too big" names one. A profile that is called like the
-// beginning of a commit is the profile.
+// For resolves what the parser cannot decide without the names of the profiles. It takes a profile off the front of a refusal's
+// reason: the comment alone does not tell whether "/ocp refuse aws-standard is too big" names one. A word that is both a profile and
+// the beginning of a commit is the profile.
 func (c Command) For(profiles []string) Command {
 	if c.Verb == VerbApprove && c.Profile == "" && slices.Contains(profiles, c.Commit) {
 		c.Profile, c.Commit = c.Commit, ""
@@ -153,7 +153,7 @@ func (c Command) For(profiles []string) Command {
 	return c
 }
 
-// Closest finds the candidate a person most likely meant; ok is false when nothing is near.
+// Closest finds the candidate that a person most likely meant; ok is false if none is near.
 func Closest(word string, candidates []string) (best string, ok bool) {
 	return policy.Closest(word, candidates)
 }

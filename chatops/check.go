@@ -16,7 +16,7 @@ const (
 	completed  = "completed"
 )
 
-// Check writes the check run of a cluster. Like Comment it depends on the card alone.
+// Check renders the check run of a cluster. Like Comment it depends only on the card.
 func Check(card lifecycle.Card, links Links) CheckRun {
 	f := faceOf(card)
 	run := CheckRun{Title: cut(card.Name+" "+f.head, maxTitle), DetailsURL: address(card, links), Actions: actions(card)}
@@ -33,7 +33,7 @@ func Check(card lifecycle.Card, links Links) CheckRun {
 // maxTitle is how many characters of a title are shown.
 const maxTitle = 200
 
-// actions are the buttons that do something now. Approve is for the very commit that the check run is on.
+// actions returns the buttons that have an effect now. Approve is for the commit that the check run is on.
 func actions(c lifecycle.Card) []CheckAction {
 	extend := CheckAction{"Extend", "Four more hours, up to the maximum", ActionExtend}
 	destroy := CheckAction{"Destroy", "Destroy it now", ActionDestroy}
@@ -56,7 +56,7 @@ func actions(c lifecycle.Card) []CheckAction {
 	return nil
 }
 
-// state maps a life to a check run. A cluster that ended because somebody wanted that, or because its time was over, is
+// state maps a cluster to a check run's status and conclusion. A cluster that ended on request or because its time was over is
 // neutral, ready or not: ending is not failing, and a pull request that requires the check can still be merged.
 func state(c lifecycle.Card) (status, conclusion string) {
 	switch c.Status {
@@ -77,19 +77,19 @@ func state(c lifecycle.Card) (status, conclusion string) {
 		return inProgress, ""
 	case neverReady(c):
 		return completed, "failure"
-	case c.NeedsApproval: // nobody approved it: a pull request that requires the check must not pass by that
+	case c.NeedsApproval: // nobody approved it: a pull request that requires the check must not pass because of that
 		return completed, "cancelled"
 	}
 	return completed, "neutral"
 }
 
-// dismissed says that its install was stopped because somebody wanted that: nothing failed. The rows of clusters that ended
-// before the server cleared such a reason still have it.
+// dismissed reports that its install was stopped on request, so nothing failed. Old rows, from before the server cleared such a
+// reason, still have one.
 func dismissed(c lifecycle.Card) bool {
 	return c.FailReason == string(lifecycle.Stopped) || c.FailReason == string(lifecycle.Cancelled)
 }
 
-// steps lists the phases with those behind us ticked. Those that not every life has are shown only while they last.
+// steps lists the phases, with the finished ones ticked. Phases that not every cluster has are shown only while they last.
 func steps(c lifecycle.Card) string {
 	all := lifecycle.Phases[c.Status]
 	at := slices.Index(all, c.Phase)
@@ -112,7 +112,7 @@ func steps(c lifecycle.Card) string {
 	return b.String()
 }
 
-// LeftCheck writes the check run on a commit that the pull request moved on from; head is where it is now.
+// LeftCheck renders the check run on a commit that is no longer the pull request's head; head is the new one.
 func LeftCheck(card lifecycle.Card, head string) CheckRun {
 	return CheckRun{
 		Title: card.Name + " is shown on a newer commit", Status: completed, Conclusion: "neutral",
@@ -123,14 +123,14 @@ func LeftCheck(card lifecycle.Card, head string) CheckRun {
 // ConfigCheckName is the name of the check run on a repository's file.
 const ConfigCheckName = "ocpctl/config"
 
-// What GitHub shows of the problems in a file.
+// GitHub's limits for annotations.
 const (
 	maxProblems   = 100
 	maxAnnotation = 2_000 // characters of a message
 )
 
-// ConfigCheck writes the check run on the repository's file as a pull request would have it: an annotation at each problem's
-// line, none where it is fine. A problem without a line stands at the first one. Warnings alone fail nothing.
+// ConfigCheck renders the check run on the repository's file in a pull request: an annotation at each problem's line, none if the
+// file is fine. A problem without a line is shown at the first line. Warnings alone do not fail the check.
 func ConfigCheck(path string, problems []Annotation) CheckRun {
 	if len(problems) == 0 {
 		return CheckRun{Title: cut(oneLine(path), maxTitle) + " is fine", Status: completed, Conclusion: "success",
@@ -169,7 +169,7 @@ func problemsIn(n int) string {
 	return fmt.Sprintf("%d problems", n)
 }
 
-// ConfigGone writes the check run of a pull request that takes the repository's file away.
+// ConfigGone renders the check run of a pull request that removes the repository's file.
 func ConfigGone(path string) CheckRun {
 	return CheckRun{Title: cut(oneLine(path), maxTitle) + " is deleted", Status: completed, Conclusion: "neutral",
 		Summary: fmt.Sprintf("Without %s on the base branch, the server's settings apply to this repository: all profiles that it may use, with their lifetimes and grace periods.\n", Code(path))}

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Comment writes the one comment of a cluster, edited in place through its life. The words depend on what is given alone, so
-// that asking again at another time changes nothing. It fits into what GitHub takes whatever it is given.
+// Comment renders the comment of a cluster, which is edited in place through the cluster's life. The text depends only on the
+// arguments, never on the time. It always fits GitHub's limit.
 func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
@@ -22,7 +22,7 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	return words + fold(detail, maxBody-len(words))
 }
 
-// paragraphs puts an empty line between what is not empty.
+// paragraphs puts an empty line between the non-empty parts.
 func paragraphs(parts []string) string {
 	var b strings.Builder
 	for _, part := range parts {
@@ -33,8 +33,8 @@ func paragraphs(parts []string) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// call calls people by name, so that GitHub notifies them: while the cluster waits for an approval those who may give it, and
-// later the person who asked for the cluster, where the repository's file wants that. Nobody else is ever called.
+// call mentions people, so that GitHub notifies them: the possible approvers while the cluster waits for an approval, and later the
+// requester, if the repository's file asks for it. Nobody else is ever mentioned.
 func call(c lifecycle.Card, d Detail) string {
 	if waitsForApproval(c) {
 		return callApprovers(d.Approvers)
@@ -57,7 +57,7 @@ func call(c lifecycle.Card, d Detail) string {
 	return "@" + person + ", " + words
 }
 
-// waitsForApproval says that the cluster begins only after somebody has approved it.
+// waitsForApproval reports that the cluster begins only after an approval.
 func waitsForApproval(c lifecycle.Card) bool {
 	return c.Phase == lifecycle.AwaitingApproval && wanted(c)
 }
@@ -83,7 +83,7 @@ func asked(c lifecycle.Card, d Detail) string {
 	return d.Approval
 }
 
-// advice is what policy warned of, as long as it may change somebody's mind.
+// advice shows policy's warnings, as long as they may still change a decision.
 func advice(c lifecycle.Card, d Detail) string {
 	if !wanted(c) || created(c) {
 		return ""
@@ -91,7 +91,7 @@ func advice(c lifecycle.Card, d Detail) string {
 	return d.Advice
 }
 
-// awaited says whose word an approval waits for, and how it is given.
+// awaited says whose approval is needed, and how to give it.
 func awaited(c lifecycle.Card) string {
 	if !waitsForApproval(c) {
 		return ""
@@ -102,7 +102,7 @@ func awaited(c lifecycle.Card) string {
 		plain(c.Team), Code(Prefix+" approve"), Code(Prefix+" refuse"), Code(Prefix+" approve <commit>"))
 }
 
-// progress is the bar with the runner's step and the time it expects to be done.
+// progress renders the bar with the runner's step and the expected end.
 func progress(c lifecycle.Card) string {
 	if !moving(c) || c.Progress.Percent == 0 && c.Progress.Step == "" {
 		return ""
@@ -117,7 +117,7 @@ func progress(c lifecycle.Card) string {
 	return text
 }
 
-// ETA says when it should be done, by what the last ones took; empty: not known, or past. The times do not tick.
+// ETA says when it should be done, judging by earlier clusters, in absolute times; empty: unknown or past.
 func ETA(c lifecycle.Card) string {
 	soon, late := c.Progress.ETA, c.Progress.Late
 	switch {
@@ -131,8 +131,8 @@ func ETA(c lifecycle.Card) string {
 	return ""
 }
 
-// Line says where in line it is, for its turn or for room in its account and region, since when, and when its turn may come;
-// empty while it does not wait.
+// Line gives its position in the queue, for its turn or for capacity in its account and region, since when it waits, and when its
+// turn may come; empty while it does not wait.
 func Line(c lifecycle.Card) string {
 	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
 		return ""
@@ -150,10 +150,10 @@ func Line(c lifecycle.Card) string {
 	return text
 }
 
-// because gives the reason of the last move, and while it goes or is gone, why it was to go.
+// because gives the reason of the last move and, while it is destroyed or after that, why it had to end.
 func because(c lifecycle.Card) string {
 	var lines []string
-	if c.Why != "" && c.Why != "accepted" { // what waits says itself for what
+	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
 	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
@@ -165,7 +165,7 @@ func because(c lifecycle.Card) string {
 	return strings.Join(lines, "\n\n")
 }
 
-// access tells how to get in. Credentials travel over the authenticated API only; here stands the way to them.
+// access says how to get in. Credentials are handed out only over the authenticated API; the comment only says how.
 func access(c lifecycle.Card, links Links) string {
 	if c.Status != lifecycle.Ready || !wanted(c) {
 		return ""
@@ -188,7 +188,7 @@ func kubeconfig(c lifecycle.Card, links Links) string {
 	return fmt.Sprintf("curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig %s/api/v1/clusters/%s/kubeconfig", strings.TrimRight(links.UI, "/"), c.ID)
 }
 
-// proof says what DESTROYED rests on: a count, never an exit code.
+// proof says what DESTROYED is based on: a count, never an exit code.
 func proof(c lifecycle.Card) string {
 	if c.Status != lifecycle.Destroyed || len(c.Identities) == 0 {
 		return ""
@@ -201,7 +201,7 @@ func proof(c lifecycle.Card) string {
 		all, list(names[:min(len(names), 5)]))
 }
 
-// failure tells why it was never ready, whose turn it is and what to do.
+// failure says why it was never ready, whose problem it is and what to do.
 func failure(c lifecycle.Card, links Links) string {
 	if !neverReady(c) {
 		return ""
@@ -213,7 +213,7 @@ func failure(c lifecycle.Card, links Links) string {
 	return fmt.Sprintf("**What went wrong:** %s\n\n%s", what, turn(c, links))
 }
 
-// turn is whose turn it is, what to do, and the page that tells more.
+// turn says whose problem it is, what to do, and which page has more.
 func turn(c lifecycle.Card, links Links) string {
 	whose, next := Turn(c)
 	command := Prefix + " create " + c.Profile
@@ -224,7 +224,7 @@ func turn(c lifecycle.Card, links Links) string {
 	return text + logBundle(c, next, links)
 }
 
-// logBundle says how to get the log bundle, where next says to read it, and until when that works.
+// logBundle says how to get the log bundle, if next says to read it, and until when that works.
 func logBundle(c lifecycle.Card, next string, links Links) string {
 	if !strings.Contains(next, "log bundle") {
 		return ""
@@ -236,7 +236,7 @@ func logBundle(c lifecycle.Card, next string, links Links) string {
 	return fmt.Sprintf("\n\n**Log bundle:** [download it from the cluster's page](%s#log-bundle), or with %s, for at least 30 days after the cluster is destroyed.", address(c, links), command)
 }
 
-// blockers names what still stands in the way, and who can free it.
+// blockers lists what still blocks the teardown, and who can remove it.
 func blockers(c lifecycle.Card, links Links) string {
 	stuck := c.Phase == lifecycle.DestroyBlocked || c.Phase == lifecycle.Abandoned
 	if c.Status == lifecycle.Destroyed || len(c.Blockers) == 0 && !stuck {
@@ -260,16 +260,16 @@ func blockers(c lifecycle.Card, links Links) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// maxCommand is how many bytes of a command that frees something are shown.
+// maxCommand is how many bytes of a removal command are shown.
 const maxCommand = 1_500
 
-// blocker shows the command that frees something so that it can be copied.
+// blocker shows the removal command in a form that can be copied.
 func blocker(text string) string {
 	words, command, remark := Blocker(cutBytes(text, 3*maxCommand))
 	out := plain(words)
 	switch {
 	case len(command) > maxCommand:
-		out += ": the command is on the cluster's page" // a command that was cut is none
+		out += ": the command is on the cluster's page" // a truncated command is useless
 	case command != "":
 		out += ": `" + strings.ReplaceAll(unmarked(oneLine(command)), "`", "'") + "`"
 	}
@@ -279,7 +279,7 @@ func blocker(text string) string {
 	return out
 }
 
-// facts is the table of what it is, what it costs and when it ends.
+// facts is the table with the cluster's properties, cost and end.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", cell(Code(c.Profile))},
@@ -303,10 +303,10 @@ func facts(c lifecycle.Card) string {
 	return b.String()
 }
 
-// cell keeps code within its cell of a table, where a bar ends even code.
+// cell keeps code inside a table cell, where a bar ends even code.
 func cell(code string) string { return strings.ReplaceAll(code, "|", `\|`) }
 
-// crew is how many workers a ready cluster has, where that is not what its profile gives or is about to change.
+// crew says how many workers a ready cluster has, if that differs from its profile or is about to change.
 func crew(c lifecycle.Card) string {
 	if c.Status != lifecycle.Ready || c.Workers == nil && c.WorkersWanted == nil {
 		return ""
@@ -328,8 +328,8 @@ func crew(c lifecycle.Card) string {
 	return strings.Join(parts, "; ")
 }
 
-// costs is an estimate by list price. While it runs only whole hours since its rate last changed count, so that the words
-// stand still in between.
+// costs estimates the cost by list price. While the cluster runs, only whole hours since the last change of its rate count, so that
+// the text does not change in between.
 func costs(c lifecycle.Card) string {
 	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 	if c.Status == lifecycle.Destroyed && len(c.Identities) == 0 {
@@ -351,7 +351,7 @@ func costs(c lifecycle.Card) string {
 	return fmt.Sprintf("%s; %s; about %s if it runs until its end", hourly, so, policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
 }
 
-// typing lists what makes sense to type now.
+// typing lists the commands that make sense now.
 func typing(c lifecycle.Card) string {
 	commands := []string{"create " + c.Profile, "help"}
 	switch {
@@ -372,7 +372,7 @@ func typing(c lifecycle.Card) string {
 	case wanted(c):
 		commands = []string{"status", "logs", "destroy", "help"}
 	case c.Status != lifecycle.Destroyed:
-		commands = []string{"status", "logs", "create " + c.Profile, "help"} // a new one never waits for the old one's teardown
+		commands = []string{"status", "logs", "create " + c.Profile, "help"} // a new cluster does not wait for the old one's teardown
 	}
 	for i, command := range commands {
 		commands[i] = Prefix + " " + command
@@ -391,7 +391,7 @@ func page(c lifecycle.Card, links Links) string {
 	return fmt.Sprintf("Cluster %s: [timeline and log](%s)", Code(c.ID), address(c, links))
 }
 
-// address is where the cluster's page is; empty: there are no pages.
+// address is the URL of the cluster's page; empty: there are no pages.
 func address(c lifecycle.Card, links Links) string {
 	if links.UI == "" {
 		return ""

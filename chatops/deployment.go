@@ -2,20 +2,20 @@ package chatops
 
 import "github.com/ocpctl/ocpctl/lifecycle"
 
-// Deployment is a cluster as a deployment of its commit, in words and in GitHub's states.
+// Deployment is a cluster as a deployment of its commit: its texts, and its state in GitHub's terms.
 type Deployment struct {
 	Environment    string // ocp/<name>
 	State          string // queued, in_progress, success, failure, error or inactive
 	Description    string // at most 140 characters
-	EnvironmentURL string // the console; empty until there is one, and after the end
+	EnvironmentURL string // the console; empty until there is one and after the cluster's end
 	LogURL         string // the cluster's page; empty: there is none
 }
 
-// maxDescription is how many characters GitHub takes.
+// maxDescription is how many characters GitHub accepts.
 const maxDescription = 140
 
-// DeploymentOf writes the deployment of a cluster. Like Comment it depends on the card alone. It tells phases and no progress
-// within them: every status stays in the deployment's history, and takes from the budget of writes.
+// DeploymentOf renders the deployment of a cluster. Like Comment it depends only on the card. It shows phases but no progress within
+// them: every status stays in the deployment's history and uses the budget of writes.
 func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	d := Deployment{Environment: LabelPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
 	words := card.Name + " " + faceOf(card).head
@@ -38,14 +38,14 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	return d
 }
 
-// ended reports whether a cluster is being destroyed or gone. A deployment says the same of both: it is inactive,
-// and a second status would tell nobody anything.
+// ended reports whether a cluster is being destroyed or is destroyed. The deployment is inactive in both cases, so a second status
+// would add nothing.
 func ended(c lifecycle.Card) bool {
 	return c.Status == lifecycle.Destroying || c.Status == lifecycle.Destroyed
 }
 
-// deploymentState maps a life to a deployment. A teardown that is stuck is an error: failure would say that it was never up.
-// What is gone is inactive, however it ended.
+// deploymentState maps a cluster to a deployment's state. A blocked teardown is an error: failure would mean that it was never up. A
+// destroyed cluster is inactive, whatever ended it.
 func deploymentState(c lifecycle.Card) string {
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked, c.Phase == lifecycle.Abandoned:

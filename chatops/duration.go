@@ -12,7 +12,7 @@ import (
 
 const spanWords = "a duration is 4h, 90m, 2d, 1d12h, or a number of hours."
 
-// spanPart is one number with its unit. Six digits keep every sum far from the largest time.Duration.
+// spanPart is one number with its unit. Six digits keep every sum far below the largest time.Duration.
 var (
 	spanPart = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,3})?)(days|day|d|hours|hour|hrs|hr|h|minutes|minute|mins|min|m)`)
 	spanHour = regexp.MustCompile(`^[0-9]{1,6}(?:\.[0-9]{1,3})?$`)
@@ -20,7 +20,7 @@ var (
 
 var endless = []string{"never", "none", "no", "forever", "infinite", "infinity", "unlimited", "∞"}
 
-// span reads a duration as people type it. A sign is read too, so that policy can refuse it in words.
+// span parses a duration as people type it. It accepts a sign, so that policy can explain its refusal.
 func span(text string) (time.Duration, bool) {
 	text = strings.ToLower(text)
 	if rest, negative := strings.CutPrefix(text, "-"); negative {
@@ -39,7 +39,7 @@ func span(text string) (time.Duration, bool) {
 		}
 		number, err := strconv.ParseFloat(part[1], 64)
 		unit := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute}[part[2][0]]
-		if err != nil || unit >= last { // units fall: 1d12h, never 12h1d or 1h1h
+		if err != nil || unit >= last { // units must descend: 1d12h, never 12h1d or 1h1h
 			return 0, false
 		}
 		last, text = unit, text[len(part[0]):]
@@ -48,7 +48,7 @@ func span(text string) (time.Duration, bool) {
 	return sum, last <= 24*time.Hour
 }
 
-// lifetime reads a lifetime: a duration, or one of the words for no end, which policy refuses in words.
+// lifetime parses a lifetime: a duration, or one of the words for "no end", so that policy can explain its refusal.
 func lifetime(text string) (time.Duration, bool) {
 	if slices.Contains(endless, strings.ToLower(text)) {
 		return policy.NoEnd, true

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// against says what keeps a cluster whose pull request is the reason that it ends.
+// against says what keeps a cluster that ends because of its pull request.
 func against(why string) string {
 	switch {
 	case strings.HasPrefix(why, lifecycle.BecauseClosed):
@@ -20,7 +20,7 @@ func against(why string) string {
 	return Code("/ocp hold 4h") + " keeps it longer"
 }
 
-// end says when it goes and why then, and what would keep it.
+// end says when it ends and why, and what would keep it.
 func end(c lifecycle.Card) string {
 	at := ending(c)
 	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
@@ -48,14 +48,14 @@ func ending(c lifecycle.Card) time.Time {
 	return c.DestroyAt
 }
 
-// unheld is when it would go without its hold.
+// unheld returns when it would end without its hold.
 func unheld(c lifecycle.Card) time.Time {
 	ends := c.Ends
 	ends.Hold = time.Time{}
 	return ends.DestroyAt()
 }
 
-// brought says that something beside its own time brings its end nearer.
+// brought reports that something other than its own lifetime makes it end earlier.
 func brought(c lifecycle.Card) bool {
 	at := ending(c)
 	return at.Before(c.Ends.TTL) && at.Before(c.Ends.Max)
@@ -63,10 +63,10 @@ func brought(c lifecycle.Card) bool {
 
 func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
 
-// replaced reports whether a newer cluster of the same pull request and profile exists: commands and buttons are about that one.
+// replaced reports whether a newer cluster of the same pull request and profile exists, which commands and buttons refer to instead.
 func replaced(c lifecycle.Card) bool { return c.ReplacedBy != "" && !wanted(c) }
 
-// again says how one comes to a new cluster where the pull request took the last one with it.
+// again says how to get a new cluster after the pull request ended the last one.
 func again(c lifecycle.Card) string {
 	switch why := c.Ends.PRWhy; {
 	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
@@ -79,7 +79,7 @@ func again(c lifecycle.Card) string {
 	return fmt.Sprintf("For a new cluster, comment %s.", Code(Prefix+" create "+c.Profile))
 }
 
-// extendable says that a later end is there to be had, and would count.
+// extendable reports that a later end is possible and would take effect.
 func extendable(c lifecycle.Card) bool {
 	return c.Ends.TTL.Before(c.Ends.Max) && ending(c).Before(c.Ends.Max) && !brought(c)
 }

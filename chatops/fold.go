@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// How much the fold of a comment shows at most.
+// The limits of a comment's fold.
 const (
 	maxMoments    = 30
 	maxConditions = 20
 	maxLogLines   = 100
 	maxLogLine    = 400 // characters
-	maxFoldText   = 200 // characters of a moment's or a condition's words
+	maxFoldText   = 200 // characters of the text of a moment or condition
 )
 
 const (
@@ -22,8 +22,8 @@ const (
 	foldEnd   = "</details>\n"
 )
 
-// fold is what one opens to see more: timeline, conditions and the log's end, in at most so many bytes. Where there is not
-// room for all, the log is cut first and then the timeline, each from its beginning.
+// fold renders the expandable part: timeline, conditions and the end of the log, in at most room bytes. If they do not fit, the log
+// is cut first and then the timeline, each from its beginning.
 func fold(d Detail, room int) string {
 	room -= len(foldBegin) + len(foldEnd)
 	conditions := conditions(d.Conditions)
@@ -38,7 +38,7 @@ func fold(d Detail, room int) string {
 	return foldBegin + timeline + conditions + log + foldEnd
 }
 
-// timeline lists what happened, newest last.
+// timeline lists the events, newest last.
 func timeline(all []Moment, room int) string {
 	const head = "**Timeline**\n\n"
 	room -= len(head) + len("- … 1234567890123456789 earlier\n\n")
@@ -95,7 +95,7 @@ func conditions(all []Condition) string {
 	return b.String()
 }
 
-// tail is the end of the log in a fence that nothing in it can close, cut from the front.
+// tail renders the end of the log in a fence that nothing in it can close; it is cut from the front.
 func tail(log []string, most, room int) string {
 	const head, cutting = "**The log's end**\n\n", "… earlier lines are on the cluster's page\n"
 	longest := 0
@@ -134,7 +134,7 @@ func size(lines []string) (n int) {
 	return n
 }
 
-// ticks is the longest run of backticks in a line.
+// ticks returns the longest run of backticks in a line.
 func ticks(line string) (longest int) {
 	run := 0
 	for i := range len(line) {
@@ -148,7 +148,7 @@ func ticks(line string) (longest int) {
 	return longest
 }
 
-// logLine keeps a log's line as it is, but for what a terminal or GitHub would take for more than text.
+// logLine keeps a log line as it is, except for what a terminal or GitHub would interpret.
 func logLine(line string) string {
 	line = strings.ToValidUTF8(cutBytes(line, 10*maxLogLine), "\uFFFD")
 	line = strings.Map(func(r rune) rune {
@@ -163,13 +163,13 @@ func logLine(line string) string {
 	return strings.TrimRightFunc(cut(unmarked(line), maxLogLine), unicode.IsSpace)
 }
 
-// colours are a terminal's orders.
+// colours matches terminal escape sequences.
 var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
-// brief is foreign text in the fold.
+// brief makes foreign text short and harmless for the fold.
 func brief(text string) string {
 	return plain(cut(oneLine(cutBytes(text, 10*maxFoldText)), maxFoldText))
 }
 
-// stamp is a moment of a life, with its seconds.
+// stamp formats a time with seconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }

@@ -7,10 +7,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// face is how a phase looks from far away: one sign, a headline and what is going on, in words.
+// face is how a phase is shown: a sign, a headline and what is going on.
 type face struct {
 	sign, head string
-	doing      string // what Why does not say about the phase; mostly empty
+	doing      string // what Why does not say about the phase; usually empty
 }
 
 var faces = map[lifecycle.Phase]face{
@@ -43,7 +43,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Abandoned:      {"🔴", "was abandoned by an admin", "Nobody is alerted about it any more. It keeps its name and its cost, and the teardown is tried again until nothing is left."},
 }
 
-// faceOf never comes back empty: a phase without a face shows its own name. While it moves, the phase is in the headline.
+// faceOf never returns an empty face: an unknown phase shows its own name. While a cluster changes, the headline contains the phase.
 func faceOf(c lifecycle.Card) face {
 	f, known := faces[c.Phase]
 	if !known {
@@ -71,13 +71,13 @@ func faceOf(c lifecycle.Card) face {
 	return f
 }
 
-// moving says that a runner may be at work.
+// moving reports that a runner may be working.
 func moving(c lifecycle.Card) bool {
 	return c.Status == lifecycle.Creating || c.Status == lifecycle.Destroying
 }
 
-// wanted says that the cluster is still meant to be there.
+// wanted reports that the cluster is still meant to exist.
 func wanted(c lifecycle.Card) bool { return c.Wish != lifecycle.Absent }
 
-// created says that it was ready at least once.
+// created reports that it was ready at least once.
 func created(c lifecycle.Card) bool { return !c.ReadyAt.IsZero() }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Help tells what one can type: what one needs first, and everything in a fold. Profiles are the names one can ask for, the
-// one that is taken unasked first.
+// Help lists the commands: the most important ones first, everything in a fold. Profiles are the names that can be requested, the
+// default first.
 func Help(profiles ...string) string {
 	var b strings.Builder
 	b.WriteString("**Commands**, each at the start of a line:\n\n")
@@ -33,7 +33,7 @@ func Help(profiles ...string) string {
 	return fit(b.String())
 }
 
-// usage is the option as one would type it, with its short name.
+// usage formats the option as it is typed, with its short name.
 func (o option) usage() string {
 	words := Code(strings.TrimRight(o.name+" "+o.example, " "))
 	if o.short != "" {
@@ -42,7 +42,7 @@ func (o option) usage() string {
 	return words
 }
 
-// list writes words as code, with commas between.
+// list formats words as code, separated by commas.
 func list(words []string) string {
 	quoted := make([]string, 0, len(words))
 	for _, w := range words {

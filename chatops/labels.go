@@ -10,30 +10,30 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Label is a label as a repository has it: the colour as six hexadecimal digits, the description of at most 100 characters.
+// Label is a label of a repository: a colour as six hexadecimal digits, and a description of at most 100 characters.
 type Label struct{ Name, Color, Description string }
 
-// LabelledProfile is a profile that a label can ask for.
+// LabelledProfile is a profile that a label can request.
 type LabelledProfile struct {
 	Name, Description string
 	HourlyCents       int           // list price in its default region, US cents
-	TTL               time.Duration // how long a cluster lives when nobody says so
+	TTL               time.Duration // default lifetime of a cluster
 }
 
-// The colours of our labels: what asks for a cluster, what says how long, what keeps one.
+// The colours of the labels: to request a cluster, to set its lifetime, to keep it.
 const (
 	colorProfile = "1d76db"
 	colorTTL     = "c5def5"
 	colorKeep    = "fbca04"
 )
 
-// ttlHours are the lifetimes that have a label from the start; any other number of hours can be made by hand.
+// ttlHours are the lifetimes that get a label; people can create labels for any other number of hours.
 var ttlHours = []int{2, 4, 8, 24}
 
-// maxLabelWords is how many characters GitHub takes.
+// maxLabelWords is how many characters GitHub accepts.
 const maxLabelWords = 100
 
-// Labels lists every label of ours for a repository that may use the profiles.
+// Labels lists every label of ocpctl for a repository that may use the profiles.
 func Labels(profiles []LabelledProfile) []Label {
 	all := make([]Label, 0, len(profiles)+len(ttlHours)+1)
 	for _, p := range profiles {
@@ -49,8 +49,8 @@ func Labels(profiles []LabelledProfile) []Label {
 	return append(all, Label{KeepLabel, colorKeep, "Keeps this pull request's clusters until their maximum; needs the role to hold clusters"})
 }
 
-// ParseTTLLabel reads how long a label like ocp-ttl/8 says that clusters live; ok is false for every other label, and for
-// hours that are none: 1 to 8784, a year.
+// ParseTTLLabel parses the lifetime from a label like ocp-ttl/8. ok is false for every other label and for invalid hours: 1 to 8784
+// (a year) are valid.
 func ParseTTLLabel(label string) (ttl time.Duration, ok bool) {
 	if len(label) <= len(TTLLabelPrefix) || !strings.EqualFold(label[:len(TTLLabelPrefix)], TTLLabelPrefix) {
 		return 0, false
@@ -62,9 +62,9 @@ func ParseTTLLabel(label string) (ttl time.Duration, ok bool) {
 	return time.Duration(hours) * time.Hour, true
 }
 
-// LabelGone says that the label that asked for the cluster no longer tells the truth, and why: nobody can have what it asks
-// for, so it is taken off and can be set again. Where the label went by itself, or the pull request was closed, it is not
-// ours to touch: reopening finds it as people left it.
+// LabelGone reports that the label that requested the cluster is no longer true, and why: its request cannot be met, so ocpctl
+// removes it, and people can set it again. If people removed the label or closed the pull request, ocpctl leaves it alone, so that
+// reopening finds it unchanged.
 func LabelGone(card lifecycle.Card) (gone bool, why string) {
 	if wanted(card) || byPullRequest(card) {
 		return false, ""
@@ -72,7 +72,7 @@ func LabelGone(card lifecycle.Card) (gone bool, why string) {
 	return true, card.WishWhy
 }
 
-// byPullRequest says that it goes because of what people did to the pull request or the label, and of nothing else.
+// byPullRequest reports that it ends only because of what people did to the pull request or the label.
 func byPullRequest(c lifecycle.Card) bool {
 	first := unheld(c)
 	return c.Teardown == lifecycle.JobJanitorDestroy && c.WishWhy == c.Ends.Reason() && (first.Equal(c.Ends.PRClosed) || first.Equal(c.Ends.LabelRemoved))

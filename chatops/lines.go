@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// spoken returns the lines of a comment that its author says themselves, as GitHub shows them: what stands in code, in
-// quotes, in lists, in HTML, in folds and in hidden comments is left out, because nobody reads those as a command. Where
-// CommonMark leaves room it is the stricter reading. It takes time in proportion to the comment's length.
+// spoken returns the lines of a comment that its author says, as GitHub shows them. Text in code, quotes, lists, HTML, folds and
+// hidden comments is left out, because readers do not take it as a command. Where CommonMark is ambiguous, it uses the stricter
+// reading. It takes time proportional to the comment's length.
 func spoken(body string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var r reader
@@ -23,25 +23,25 @@ func spoken(body string) iter.Seq[string] {
 	}
 }
 
-// reader is where in a comment's blocks the next line stands.
+// reader is the state of the comment's block structure at the next line.
 type reader struct {
-	fence string   // the marks that opened a code fence; empty: none is open
-	until []string // what ends an HTML block that may hold empty lines; nil: none is open
+	fence string   // the marks of the open code fence; empty: none
+	until []string // the end marks of an HTML block that may contain empty lines; nil: none is open
 	html  bool     // an HTML block that ends with an empty line
 	folds int      // how many <details> and <blockquote> are open
 	para  bool     // a paragraph is open
-	aside string   // what ends the hidden comment or the code that was opened in it; empty: none was
+	aside string   // the end mark of a hidden comment or code span that the paragraph opened; empty: none
 
-	inner *reader // of the list item or quote that is open; nil: none is
-	item  int     // where the text of the list item begins; 0: it is a quote
+	inner *reader // the open list item or quote; nil: none
+	item  int     // column where the text of the list item begins; 0: it is a quote
 	void  bool    // the list item has no text yet
 	depth int
 }
 
-// deepest is how many lists and quotes within each other are told apart. What is deeper is ours in no case.
+// deepest is how many nested lists and quotes are tracked. Anything deeper is never a command.
 const deepest = 8
 
-// read takes the next line, and returns it without its margin if its author says it.
+// read processes the next line, and returns it without its margin if its author says it.
 func (r *reader) read(line string) (text string, said bool) {
 	text = strings.TrimLeft(line, " \t")
 	indent := columns(line[:len(line)-len(text)], 0)
@@ -64,7 +64,7 @@ func (r *reader) read(line string) (text string, said bool) {
 		r.fold(line)
 		return "", false
 	}
-	lazy := r.inner != nil && r.inner.open() // the paragraph in there goes on, unless another block begins
+	lazy := r.inner != nil && r.inner.open() // the inner paragraph goes on, unless another block begins
 	if indent >= 4 && (lazy || r.para) {
 		return "", false
 	}
@@ -78,7 +78,7 @@ func (r *reader) read(line string) (text string, said bool) {
 	return text, r.paragraph(text)
 }
 
-// within gives a line to the list item or the quote that is open, if it belongs there.
+// within passes a line to the open list item or quote, if it belongs there.
 func (r *reader) within(text string, indent int) bool {
 	switch {
 	case r.inner == nil:
@@ -99,17 +99,17 @@ func (r *reader) within(text string, indent int) bool {
 	return false
 }
 
-// quoted is what stands behind a quote's mark and the one space that belongs to it.
+// quoted returns the text after a quote mark and the one space that belongs to it.
 func quoted(text string, indent int) string {
 	rest := strings.TrimLeft(text[1:], " \t")
 	gap := columns(text[1:len(text)-len(rest)], indent+1)
 	return strings.Repeat(" ", max(0, gap-1)) + rest
 }
 
-// open says that a paragraph is open, here or inside.
+// open reports that a paragraph is open, here or inside.
 func (r *reader) open() bool { return r.para || r.inner != nil && r.inner.open() }
 
-// block reads a line that begins another block than a paragraph; what was open before it ends.
+// block processes a line that begins a block other than a paragraph; what was open before it ends.
 func (r *reader) block(text string, indent int) bool {
 	if strings.IndexByte(beginners, text[0]) < 0 {
 		return false
@@ -131,18 +131,18 @@ func (r *reader) block(text string, indent int) bool {
 	return true
 }
 
-// beginners are the characters that another block than a paragraph begins with.
+// beginners are the characters with which a block other than a paragraph can begin.
 const beginners = ">`~*-_+=#<0123456789"
 
 var (
 	rule      = regexp.MustCompile(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
 	heading   = regexp.MustCompile(`^#{1,6}(?:[ \t]|$)`)
-	underline = regexp.MustCompile(`^(?:=+|-+)[ \t]*$`) // makes a heading of the paragraph before it
+	underline = regexp.MustCompile(`^(?:=+|-+)[ \t]*$`) // turns the paragraph before it into a heading
 	bullet    = regexp.MustCompile(`^(?:[-+*]|([0-9]{1,9})[.)])([ \t]+|$)`)
 )
 
-// listed reads a line that opens a list item. In a paragraph's midst only an item with text does, and of the numbered ones
-// only the first.
+// listed processes a line that opens a list item. Inside a paragraph only an item with text does, and of numbered items only number
+// 1.
 func (r *reader) listed(text string, indent int) bool {
 	m := bullet.FindStringSubmatch(text)
 	if m == nil || r.depth >= deepest {
@@ -165,7 +165,7 @@ func (r *reader) listed(text string, indent int) bool {
 	return true
 }
 
-// columns is how wide white space is that begins at a column; a tab goes to the next multiple of four.
+// columns returns the width of white space that begins at a column; a tab advances to the next multiple of four.
 func columns(space string, at int) int {
 	from := at
 	for _, r := range space {
@@ -178,7 +178,7 @@ func columns(space string, at int) int {
 	return at - from
 }
 
-// The ways an HTML block begins, as CommonMark numbers them: 1 to 5 have an end of their own, 6 and 7 end with an empty line.
+// The beginnings of HTML blocks, numbered as in CommonMark: 1 to 5 have their own end mark, 6 and 7 end with an empty line.
 var (
 	raw     = regexp.MustCompile(`(?i)^<(?:pre|script|style|textarea)(?:[ \t>]|$)`)
 	decl    = regexp.MustCompile(`^<![A-Za-z]`)
@@ -194,7 +194,7 @@ var (
 	}{{"<!--", []string{"-->"}}, {"<?", []string{"?>"}}, {"<![CDATA[", []string{"]]>"}}}
 )
 
-// markup reads a line that begins a block of HTML. An element that stands alone is none where a paragraph goes on.
+// markup processes a line that begins an HTML block. A single element does not begin one if a paragraph goes on.
 func (r *reader) markup(text string, goesOn bool) bool {
 	if text[0] != '<' {
 		return false
@@ -221,7 +221,7 @@ func (r *reader) markup(text string, goesOn bool) bool {
 	return true
 }
 
-// end closes the HTML block whose end stands in the line.
+// end closes the HTML block if the line contains its end mark.
 func (r *reader) end(line string) {
 	line = strings.ToLower(line)
 	if slices.ContainsFunc(r.until, func(end string) bool { return strings.Contains(line, strings.ToLower(end)) }) {
@@ -229,7 +229,7 @@ func (r *reader) end(line string) {
 	}
 }
 
-// fold counts what a line folds away, or brings to its end.
+// fold counts the folds that a line opens and closes.
 func (r *reader) fold(line string) {
 	for _, tag := range folding.FindAllStringSubmatch(line, -1) {
 		if tag[1] == "" {
@@ -240,7 +240,7 @@ func (r *reader) fold(line string) {
 	}
 }
 
-// paragraph reads a line of a paragraph, and says whether people see it as it stands.
+// paragraph processes a line of a paragraph, and reports whether people see it as it is.
 func (r *reader) paragraph(text string) bool {
 	if r.aside != "" {
 		if strings.Contains(text, r.aside) {
@@ -252,19 +252,19 @@ func (r *reader) paragraph(text string) bool {
 		return r.folds == 0
 	}
 	bare := inline.ReplaceAllString(text, "")
-	r.fold(bare) // what stands in code folds nothing
+	r.fold(bare) // markup inside code folds nothing
 	if open := strings.LastIndex(bare, "<!--"); open >= 0 && !strings.Contains(bare[open:], "-->") {
 		r.aside = "-->"
 	} else if open := strings.IndexByte(bare, '`'); open >= 0 {
-		r.aside = bare[open : len(bare)-len(strings.TrimLeft(bare[open:], "`"))] // GitHub shows it as code if its end comes
+		r.aside = bare[open : len(bare)-len(strings.TrimLeft(bare[open:], "`"))] // GitHub shows it as code if the end mark follows
 	}
 	return r.folds == 0
 }
 
-// inline is code within one line.
+// inline is a code span within one line.
 var inline = regexp.MustCompile("`+[^`]+`+")
 
-// opens returns the run of marks that opens a code fence, empty when the line opens none.
+// opens returns the marks that open a code fence; empty if the line opens none.
 func opens(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, mark)
@@ -276,7 +276,7 @@ func opens(line string) string {
 	return ""
 }
 
-// closes says whether the line closes a fence: the same mark, at least as long, and nothing behind.
+// closes reports whether the line closes a fence: the same mark, at least as long, and nothing after it.
 func closes(line, fence string) bool {
 	line = strings.TrimRight(line, " \t")
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""

@@ -6,7 +6,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// LogReply answers logs: the last lines of the newest job's log in a fold, as many as there is room for, and where the rest is.
+// LogReply answers logs: the last lines of the newest job's log in a fold, as many as fit, and where the rest is.
 func LogReply(actor string, card lifecycle.Card, log []string, links Links) string {
 	if len(log) == 0 {
 		return fmt.Sprintf("%s, the newest job of %s has no log yet. %s\n", mention(actor), Code(card.Name), page(card, links))

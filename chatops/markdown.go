@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	maxBody    = 60_000 // GitHub takes 65,536 characters; the wire adds its marker
+	maxBody    = 60_000 // GitHub accepts 65,536 characters; the client adds its marker
 	maxPlain   = 600
 	maxAddress = 1_000
-	maxRead    = 16_000 // bytes of one text that are looked at
+	maxRead    = 16_000 // bytes of one text that are processed
 	maxCode    = 120
 )
 
 var (
-	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-_A-Za-z0-9]{0,38})$`)                               // an enterprise's own accounts end with _ and its short code
+	login  = regexp.MustCompile(`^[A-Za-z0-9](?:[-_A-Za-z0-9]{0,38})$`)                               // accounts of an enterprise end with _ and its short code
 	teamOf = regexp.MustCompile(`^[A-Za-z0-9](?:[-A-Za-z0-9]{0,38})/[A-Za-z0-9][-_A-Za-z0-9]{0,99}$`) // organization/slug
-	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                                                // a reason that can stand behind a link's #
+	anchor = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)                                                // a reason that can be a link's fragment
 )
 
-// plain makes text of unknown origin harmless in Markdown: one line, no markup, no mention, no link, no endless length.
+// plain makes untrusted text harmless in Markdown: one line, no markup, no mention, no link, limited length.
 func plain(text string) string {
 	return words(cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escaped) })
 }
 
-// escaped writes a word without any markup in it.
+// escaped writes a word without markup.
 func escaped(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		switch r {
-		case '\\', '`', '*', '[', ']', '<', '>', '|', '&', '~': // an entity would be the sign it stands for before mentions are looked for
+		case '\\', '`', '*', '[', ']', '<', '>', '|', '&', '~': // GitHub decodes entities before it looks for mentions
 			b.WriteRune('\\')
 			b.WriteRune(r)
 		case '@':
-			b.WriteString("@\u200b") // GitHub finds mentions after rendering, so escaping alone would still call people
+			b.WriteString("@\u200b") // GitHub finds mentions after rendering, so escaping alone would still notify people
 		default:
 			b.WriteRune(r)
 		}
@@ -45,7 +45,7 @@ func escaped(word string) string {
 	return b.String()
 }
 
-// Code writes a word as code. Backticks cannot end it early, and nobody is mentioned inside.
+// Code formats a word as code. Backticks cannot end it early, and nobody is mentioned inside.
 func Code(text string) string {
 	text = cut(unmarked(strings.ReplaceAll(oneLine(cutBytes(text, maxRead)), "`", "'")), maxCode)
 	if text == "" {
@@ -54,10 +54,11 @@ func Code(text string) string {
 	return "`" + text + "`"
 }
 
-// unmarked breaks up what begins a hidden mark: the wire finds its comments by theirs, and text of others must not hold one.
+// unmarked breaks up the beginning of a hidden marker: the client finds its comments by their markers, so foreign text must not
+// contain one.
 func unmarked(text string) string { return strings.ReplaceAll(text, "<!--", "<! --") }
 
-// cutBytes bounds the work on text of unknown origin.
+// cutBytes limits the work on untrusted text.
 func cutBytes(text string, most int) string { return text[:min(len(text), most)] }
 
 func oneLine(text string) string {
@@ -74,7 +75,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// link writes an address so that it can be clicked; what is no plain web address stays text, without any password.
+// link makes an address clickable; anything except a plain web address stays text, without any password.
 func link(address string) string {
 	if web(address) {
 		return "<" + address + ">"
@@ -86,13 +87,13 @@ func link(address string) string {
 	return Code(u.Redacted())
 }
 
-// web says that it is a plain web address of a length that can be shown, without a password.
+// web reports that it is a plain web address without a password, short enough to be shown.
 func web(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && len(address) <= maxAddress && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && !strings.ContainsAny(address, "<> \t\n`|")
 }
 
-// mention addresses a person; what is no login stays text.
+// mention mentions a person; anything that is not a login stays text.
 func mention(actor string) string {
 	actor = strings.TrimPrefix(actor, "github:")
 	if login.MatchString(actor) {
@@ -101,10 +102,10 @@ func mention(actor string) string {
 	return plain(actor)
 }
 
-// fit keeps a body below what GitHub takes, cutting at a line's end.
+// fit cuts a body to GitHub's limit, at a line's end.
 func fit(body string) string { return fitInto(body, maxBody) }
 
-// fitInto keeps a body below so many bytes, likewise.
+// fitInto cuts a body to at most so many bytes, at a line's end.
 func fitInto(body string, most int) string {
 	if len(body) <= most {
 		return body
@@ -116,13 +117,13 @@ func fitInto(body string, most int) string {
 	return body + "\n\n… The rest is too long for a comment.\n"
 }
 
-// bar draws a percentage as twenty cells.
+// bar draws a percentage as twenty characters.
 func bar(percent int) string {
 	percent = min(max(percent, 0), 100)
 	return fmt.Sprintf("`[%s%s] %d %%`", strings.Repeat("█", percent/5), strings.Repeat("░", 20-percent/5), percent)
 }
 
-// moment writes a time. Clusters that live shorter than an hour (a demo's) need the seconds.
+// moment formats a time. Clusters that live less than an hour (in a demo) need the seconds.
 func moment(t time.Time, life time.Duration) string {
 	if t.IsZero() {
 		return "a time not known yet"
@@ -133,10 +134,10 @@ func moment(t time.Time, life time.Duration) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// precise writes a time with its seconds, where it has some.
+// precise formats a time, with seconds unless they are zero.
 func precise(t time.Time) string { return t.UTC().Format("2006-01-02 ") + clock(t) + " UTC" }
 
-// day writes a time as people say it, with its seconds where it has some.
+// day formats a time for a sentence, with seconds unless they are zero.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "a time not known yet"
@@ -144,7 +145,7 @@ func day(t time.Time) string {
 	return t.UTC().Format("Monday 2 January 2006") + " at " + clock(t) + " UTC"
 }
 
-// clock writes the time of a day alone, with its seconds where it has some.
+// clock formats only the time of day, with seconds unless they are zero.
 func clock(t time.Time) string {
 	if t.Second() == 0 {
 		return t.UTC().Format("15:04")
@@ -152,7 +153,7 @@ func clock(t time.Time) string {
 	return t.UTC().Format("15:04:05")
 }
 
-// sentence starts with a capital and ends with a stop.
+// sentence makes the text start with a capital and end with a full stop.
 func sentence(text string) string {
 	runes := []rune(strings.TrimSpace(cutBytes(text, maxRead)))
 	if len(runes) == 0 {
@@ -165,5 +166,5 @@ func sentence(text string) string {
 	return string(runes)
 }
 
-// Time is a moment as people read it where seconds matter.
+// Time formats a time for people, always with seconds.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// MaxCommands is how many commands of one comment are done.
+	// MaxCommands is how many commands of one comment are executed.
 	MaxCommands = 5
 
 	maxLine     = 2_000 // bytes of a command
-	maxReason   = 500   // bytes of a reason that the audit trail keeps
+	maxReason   = 500   // bytes of a reason that the audit trail stores
 	maxReplicas = 10_000
 )
 
-// Parse finds the commands of a comment. Nothing of ours gives none. After MaxCommands one more answer says that the
-// rest was left out. It takes time in proportion to the comment's length, and what it returns is bounded.
+// Parse finds the commands of a comment. ocpctl's own texts contain none. After MaxCommands, one more answer says that the rest was
+// left out. It takes time proportional to the comment's length, and its result is bounded.
 func Parse(body string) []Parsed {
 	var out []Parsed
 	for line := range spoken(body) {
@@ -49,7 +49,7 @@ func Parse(body string) []Parsed {
 	return out
 }
 
-// nearly answers a line that was meant for us and is none of our commands; empty: it was not meant for us.
+// nearly answers a line that was meant for ocpctl but is not a command; empty: it was not meant for ocpctl.
 func nearly(first, rest string) string {
 	if len(first) > maxCode {
 		return ""
@@ -85,10 +85,10 @@ func nearly(first, rest string) string {
 	return ""
 }
 
-// labelled is a label of ours, typed as if it were a command.
+// labelled matches a label that was typed as if it were a command.
 var labelled = regexp.MustCompile(`^(?:ocp/[a-z][a-z0-9-]*|ocp-ttl/[0-9]+)$`)
 
-// parseLine reads a line that begins with our word.
+// parseLine parses a line that begins with Prefix.
 func parseLine(line string) Parsed {
 	words, problem := split(line, len(Prefix))
 	if problem != "" {
@@ -116,16 +116,16 @@ func parseLine(line string) Parsed {
 	return Parsed{Line: line, Command: &r.command}
 }
 
-// asksForHelp says that the word is --help, or what people type for it.
+// asksForHelp reports that the word is --help or a common variant of it.
 func (w word) asksForHelp() bool {
 	return w.plain && slices.Contains([]string{"--help", "-h", "-help", "?"}, strings.ToLower(dashes(w.text)))
 }
 
-// reading is a command while its words are read.
+// reading is the state while the words of a command are read.
 type reading struct {
 	entry
 	command  Command
-	seen     map[string]bool // options that were given, and "" once the word that the command takes was
+	seen     map[string]bool // options that were given; "" stands for the command's own word
 	text     []string        // the words of a reason
 	problems []string
 }
@@ -134,11 +134,11 @@ func (r *reading) wrong(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// read fills the command from the words behind its verb, and keeps everything that is wrong with them.
+// read fills the command from the words after its verb, and collects everything that is wrong with them.
 func (r *reading) read(words []word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		if w.plain && w.text == "--" { // nothing behind it is an option
+		if w.plain && w.text == "--" { // nothing after it is an option
 			for _, w := range words[i+1:] {
 				r.word(w.text)
 			}
@@ -158,13 +158,13 @@ func (r *reading) read(words []word) {
 	}
 }
 
-// isOption says that the word is an option: dashes with a letter behind. A negative number is none.
+// isOption reports that the word is an option: dashes followed by a letter. A negative number is not an option.
 func (w word) isOption() bool {
 	name := strings.TrimLeft(dashes(w.text), "-")
 	return w.plain && name != "" && len(name) < len(dashes(w.text)) && unicode.IsLetter([]rune(name)[0])
 }
 
-// word reads a word that is no option.
+// word reads a word that is not an option.
 func (r *reading) word(text string) {
 	if r.takes == aReason {
 		r.text = append(r.text, text)
@@ -180,7 +180,7 @@ func (r *reading) word(text string) {
 	r.command.Profile = strings.TrimPrefix(strings.ToLower(text), LabelPrefix)
 }
 
-// taken says whether the word is what the command takes beside a profile.
+// taken reports whether the word is the argument that the command takes besides a profile.
 func (r *reading) taken(text string) bool {
 	switch r.takes {
 	case aSpan:
@@ -209,10 +209,10 @@ func (r *reading) taken(text string) bool {
 	return false
 }
 
-// commit is a commit's id, or enough of its beginning.
+// commit matches a commit id, or enough of its beginning.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
-// named is the option of that name.
+// named returns the option with that name.
 func (r *reading) named(name string) (option, bool) {
 	o, known := r.option(name)
 	if !known && strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "--") && len(name) > 2 {
@@ -221,7 +221,7 @@ func (r *reading) named(name string) (option, bool) {
 	return o, known
 }
 
-// isSwitch says that the option takes no value.
+// isSwitch reports that the option takes no value.
 func (r *reading) isSwitch(name string) bool {
 	o, known := r.named(name)
 	return known && o.example == ""
@@ -247,7 +247,7 @@ func (r *reading) flag(name, value string) {
 	r.seen[o.name] = r.seen[o.name] || known
 }
 
-// noOption answers what is not an option of the command: with the one that was meant, whose it is, or all there are.
+// noOption answers an unknown option: with the one that was probably meant, the command it belongs to, or the list of options.
 func (e entry) noOption(name string) string {
 	if near, ok := Closest(name, e.optionNames()); ok {
 		return fmt.Sprintf("%s is not an option. Did you mean %s?", Code(name), Code(near))
@@ -264,7 +264,7 @@ func (e entry) noOption(name string) string {
 	return whose
 }
 
-// complete says what is missing once all words are read.
+// complete reports what is missing after all words were read.
 func (r *reading) complete() {
 	c := &r.command
 	if r.takes == aReason {
@@ -287,7 +287,7 @@ func (r *reading) complete() {
 	}
 }
 
-// reason makes the words of a refusal its reason. With --reason the one word there may be is the profile.
+// reason turns the words of a refusal into its reason. With --reason, the one word that may be left is the profile.
 func (r *reading) reason() {
 	c := &r.command
 	if !r.seen["--reason"] {
@@ -305,7 +305,7 @@ func (r *reading) reason() {
 	}
 }
 
-// dashes undoes what phones and word processors make of two dashes.
+// dashes restores two dashes from what phones and word processors turn them into.
 func dashes(text string) string {
 	for _, long := range []string{"—", "–"} {
 		rest, found := strings.CutPrefix(text, long)

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Expected says where in line a cluster would stand, when it may begin and how long it takes until it is ready.
+// Expected says at which position in the queue a cluster would be, when it may begin and how long it takes until it is ready.
 func Expected(f lifecycle.Forecast) string {
 	var words []string
 	if f.Place > 0 {
@@ -27,7 +27,7 @@ func Expected(f lifecycle.Forecast) string {
 	return strings.Join(words, " ")
 }
 
-// rounded is a duration as people say it: whole minutes from ten minutes on, else whole seconds.
+// rounded rounds a duration for people: to minutes from ten minutes on, otherwise to seconds.
 func rounded(d time.Duration) time.Duration {
 	if d >= 10*time.Minute {
 		return d.Round(time.Minute)
@@ -35,8 +35,8 @@ func rounded(d time.Duration) time.Duration {
 	return max(time.Second, d.Round(time.Second))
 }
 
-// Preview answers a create that was only tried: what would become of it if it were asked for now. A refusal has the words of a
-// real one, see Refusal.
+// Preview answers a create with DryRun: what would happen if the cluster were requested now. A refusal has the same text as a real
+// one, see Refusal.
 func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
 	var b strings.Builder
 	g := v.Grant

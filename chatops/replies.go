@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Answer puts the line that is answered, where one was typed, above the answer: of several, each is told from the others.
+// Answer puts the typed line, if there is one, above its answer, so that several answers can be told apart.
 func Answer(line, words string) string {
 	if line == "" {
 		return words
@@ -17,10 +17,10 @@ func Answer(line, words string) string {
 	return fit("> " + Code(line) + "\n\n" + words)
 }
 
-// Refusal answers a wish that policy refused: every reason at once, each with the next step, and what else it would need.
+// Refusal answers a request that policy refused: every reason, each with the next step, and what else it would need.
 func Refusal(actor string, v policy.Verdict) string { return refusal(actor, "this", "", v) }
 
-// LabelRefusal answers a label whose wish policy refused: beside the reasons it says what became of the label.
+// LabelRefusal answers a label whose request policy refused: besides the reasons it says what happened to the label.
 func LabelRefusal(actor, label string, v policy.Verdict) string {
 	return refusal(actor, "what the label "+Code(label)+" asks for", "\nThe label was removed. Add it again when this is fixed.\n", v)
 }
@@ -39,8 +39,8 @@ func refusal(actor, what, after string, v policy.Verdict) string {
 	return fit(b.String())
 }
 
-// ApprovalWords is what the comment of an accepted cluster says while it waits for an approval: who has to approve it, by
-// when and why, and what comes after that. Markdown; empty where it needs no approval.
+// ApprovalWords is the text in an accepted cluster's comment while it waits for an approval: who has to approve it, by when and why,
+// and what happens after that. Markdown; empty if it needs no approval.
 func ApprovalWords(v policy.Verdict) string {
 	if !v.Allowed || v.Approval == nil {
 		return ""
@@ -54,7 +54,7 @@ func ApprovalWords(v policy.Verdict) string {
 	return fitInto(words, maxFrozen)
 }
 
-// AdviceWords is what the comment of an accepted cluster says until it is ready: policy's warnings. Markdown; empty: none.
+// AdviceWords is the text in an accepted cluster's comment until it is ready: policy's warnings. Markdown; empty: none.
 func AdviceWords(v policy.Verdict) string {
 	warnings := v.Warnings()
 	if !v.Allowed || len(warnings) == 0 {
@@ -63,10 +63,10 @@ func AdviceWords(v policy.Verdict) string {
 	return fitInto("**Worth knowing:**\n\n"+reasons(warnings), maxFrozen)
 }
 
-// maxFrozen is how many bytes are kept of what policy said of an accepted request, for its comment.
+// maxFrozen is how many bytes of policy's texts about an accepted request are stored for its comment.
 const maxFrozen = 16_000
 
-// reasons is a line for each check, in the verdict's own words. What to do is said once where several say the same.
+// reasons lists one line for each check, in the verdict's own words. A next step that several share is given once.
 func reasons(checks []policy.Check) string {
 	var b strings.Builder
 	for i, check := range checks {
@@ -80,7 +80,7 @@ func reasons(checks []policy.Check) string {
 	return b.String()
 }
 
-// StatusReply answers status and list. It is posted once, so unlike the comment it may say how long from now.
+// StatusReply answers status and list. It is posted once, so unlike the comment it may contain relative times.
 func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Time) string {
 	if len(cards) == 0 {
 		return fmt.Sprintf("%s, this pull request has no cluster. %s creates one.\n", mention(actor), Code(Prefix+" create"))
@@ -97,7 +97,7 @@ func StatusReply(actor string, cards []lifecycle.Card, links Links, now time.Tim
 	return fit(b.String())
 }
 
-// Exists answers create where the pull request has the profile's cluster already.
+// Exists answers create if the pull request already has the profile's cluster.
 func Exists(actor string, card lifecycle.Card, links Links, now time.Time) string {
 	return fmt.Sprintf("%s, there is one already, so nothing was created: a pull request has one cluster of each profile. %s extends it, %s destroys it.\n\n%s",
 		mention(actor), Code(Prefix+" extend 4h "+card.Profile), Code(Prefix+" destroy "+card.Profile), statusLine(card, links, now))
@@ -138,7 +138,7 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	return line + " " + page(c, links) + "\n"
 }
 
-// rounding keeps a span readable: nobody needs seconds of hours.
+// rounding keeps a duration readable: beside hours, seconds do not matter.
 func rounding(d time.Duration) time.Duration {
 	if d >= time.Hour {
 		return time.Minute
@@ -146,7 +146,7 @@ func rounding(d time.Duration) time.Duration {
 	return time.Second
 }
 
-// UnknownLabel answers a label of ours that names no profile; known are the profiles' names.
+// UnknownLabel answers a label with our prefix that names no profile; known are the profiles' names.
 func UnknownLabel(label string, known []string) string {
 	word := label
 	if len(word) >= len(LabelPrefix) && strings.EqualFold(word[:len(LabelPrefix)], LabelPrefix) {
@@ -163,7 +163,7 @@ func UnknownLabel(label string, known []string) string {
 	return fmt.Sprintf("The label %s names no profile, so nothing was done.%s The profiles are: %s.\n", Code(label), hint, list(labels))
 }
 
-// ShortSHA is a commit as people know it.
+// ShortSHA abbreviates a commit id as GitHub does.
 func ShortSHA(sha string) string {
 	if len(sha) > 7 {
 		return sha[:7]

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Said makes an answer of a use case fit to be posted. Its words are ours, with code and bold in them, and they may hold what
-// others wrote somewhere else: a reason, a name. Nobody but the person who is answered is called by it, and no HTML, no link,
-// no reference and no entity of anybody's begins in it.
+// Said makes an application service's answer safe to post. The text is ours, with code and bold, but may contain what others wrote
+// elsewhere: a reason, a name. It mentions nobody except the person who is answered, and contains no HTML, link, reference or entity
+// from others.
 func Said(text, actor string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
@@ -25,8 +25,8 @@ func Said(text, actor string) string {
 	return fit(b.String())
 }
 
-// saidLine leaves code alone that begins and ends in the line, as CommonMark finds it: nothing in it means anything. A run of
-// backticks that has no other like it is text.
+// saidLine keeps code that begins and ends in the line, as CommonMark finds it: nothing in it is interpreted. A run of backticks
+// without a matching one is text.
 func saidLine(b *strings.Builder, line, actor string) {
 	for line != "" {
 		at := strings.IndexByte(line, '`')
@@ -48,7 +48,7 @@ func saidLine(b *strings.Builder, line, actor string) {
 	}
 }
 
-// closing is where a run of just so many backticks ends; 0: there is none.
+// closing returns where a run of exactly so many backticks ends; 0: there is none.
 func closing(text string, run int) int {
 	for at := 0; at < len(text); {
 		if text[at] != '`' {
@@ -63,8 +63,8 @@ func closing(text string, run int) int {
 	return 0
 }
 
-// saidText writes what is no code. Of the words in it nobody knows which are ours, so none can be clicked. They do not become
-// code: beside code of ours that would become something else.
+// saidText writes what is not code. It cannot know which words are ours, so none may become a link. They do not become code, because
+// next to our code that would change the meaning.
 func saidText(b *strings.Builder, text, actor string) {
 	b.WriteString(words(text, func(word string) string { return saidWord(broken(word), actor) }))
 }
@@ -88,7 +88,7 @@ func saidWord(word, actor string) string {
 	return b.String()
 }
 
-// calls says that a text begins with just that login.
+// calls reports that a text begins with exactly that login.
 func calls(text, actor string) bool {
 	rest, ok := strings.CutPrefix(text, actor)
 	return ok && login.MatchString(actor) && (rest == "" || !strings.ContainsRune("-_/", rune(rest[0])) && !unicode.IsLetter(rune(rest[0])) && !unicode.IsDigit(rune(rest[0])))

@@ -9,30 +9,30 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// VerbApprovals is a verb of Slack alone.
+// VerbApprovals is a verb that exists only in Slack.
 const VerbApprovals Verb = "approvals"
 
-// SlackCommand is an understood slash command.
+// SlackCommand is a parsed slash command.
 type SlackCommand struct {
 	Verb Verb
-	Ref  string // approve, refuse: an approval's id, or a cluster's id or name; status: a cluster's, empty: all of the person's
-	Why  string // approve, refuse: the reason in the person's own words
+	Ref  string // approve, refuse: an approval's id, or a cluster's id or name; status: a cluster's id or name, empty: all of the person's
+	Why  string // approve, refuse: the reason as the person typed it
 }
 
-// slackEntry is what a word of the command table takes in Slack, where no pull request says which cluster is meant.
+// slackEntry describes a command in Slack, where no pull request determines the cluster.
 type slackEntry struct {
 	verb       Verb
-	args       string // as help shows them
+	args       string // as shown by help
 	words      string
 	ref, why   bool // takes them
-	refMust    bool // and has to have them
+	refMust    bool // and requires them
 	whyMust    bool
 	refMissing string // says what would be accepted
 }
 
 const anApproval = "which one: the id of an approval, or the name or id of a cluster. `/ocp approvals` lists them."
 
-// slackTable is what is done from Slack. Every other word of the command table is answered with where that is done.
+// slackTable lists the commands that work in Slack. For every other word of the command table, the answer says where it works.
 var slackTable = []slackEntry{
 	{verb: VerbApprovals, words: "lists the approvals that you may see"},
 	{verb: VerbApprove, args: "<approval or cluster> [reason]", words: "approves exactly what was requested", ref: true, refMust: true, why: true, refMissing: anApproval},
@@ -42,7 +42,7 @@ var slackTable = []slackEntry{
 	{verb: VerbHelp, words: "this list"},
 }
 
-// slackElsewhere are words whose answer on a pull request leads to another comment.
+// slackElsewhere are words whose answer on a pull request would point to another comment.
 var slackElsewhere = map[Verb]string{
 	VerbList:       "`/ocp status` lists your clusters here.",
 	VerbRetry:      "The cluster's page and `ocpctl retry CLUSTER` try a blocked teardown again.",
@@ -54,14 +54,14 @@ var slackElsewhere = map[Verb]string{
 	VerbShare:      "The cluster's page shows it to others, and so does `ocpctl share CLUSTER --team TEAM`.",
 }
 
-// maxWhy is how many bytes of a reason the audit trail keeps.
+// maxWhy is how many bytes of a reason the audit trail stores.
 const maxWhy = 500
 
-// ParseSlack reads what was typed behind /ocp in Slack; nothing asks for help. Where it is not understood c is nil and reply
-// says why, and what would be.
+// ParseSlack parses what was typed after /ocp in Slack; an empty text asks for help. If it is not understood, c is nil and reply says
+// why and what would be accepted.
 func ParseSlack(text string) (c *SlackCommand, reply string) {
 	words := strings.Fields(slackTyped(text))
-	if len(words) > 1 && strings.EqualFold(words[0], Prefix) { // pasted whole
+	if len(words) > 1 && strings.EqualFold(words[0], Prefix) { // the prefix was pasted too
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -99,7 +99,7 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.", Code(Prefix+" "+string(e.verb)), problem, Code(e.usage()))
 }
 
-// slackTyped is what a person typed: Slack sends the three signs of its markup as entities.
+// slackTyped restores what a person typed: Slack sends the three special characters of its markup as entities.
 func slackTyped(text string) string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
@@ -116,7 +116,7 @@ func slackVerbs() []string {
 	return all
 }
 
-// slackUnknown answers a word that is not done here: with where it is, or with what was probably meant.
+// slackUnknown answers an unknown word: where it works, or what was probably meant.
 func slackUnknown(word string) string {
 	verb := Verb(strings.ToLower(word))
 	_, known := find(string(verb))
@@ -135,8 +135,8 @@ func slackUnknown(word string) string {
 	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), words)
 }
 
-// SlackGot acknowledges a slash command at once, before anything was done for it. Only a command that is understood is called so;
-// of any other the answer that follows says what is wrong.
+// SlackGot acknowledges a slash command at once, before anything is done. It names only commands that are understood; for any other
+// text, the answer that follows says what is wrong.
 func SlackGot(text string) string {
 	c, _ := ParseSlack(text)
 	if c == nil {
@@ -149,7 +149,7 @@ func SlackGot(text string) string {
 	return fmt.Sprintf("Got it: %s. The answer follows.", Code(line))
 }
 
-// SlackHelp lists what one can type in Slack.
+// SlackHelp lists the commands in Slack.
 func SlackHelp() string {
 	var b strings.Builder
 	b.WriteString("**Commands**\n\n")
@@ -160,19 +160,19 @@ func SlackHelp() string {
 	return b.String()
 }
 
-// Waiting is what waits for a person's word, as one person sees it.
+// Waiting is a pending approval, as one person sees it.
 type Waiting struct {
 	ID, Cluster, Team string
-	By                string // who asked
-	Password          bool   // it is for the kubeadmin password; else for the cluster itself
+	By                string // who made the request
+	Password          bool   // it is for the kubeadmin password; otherwise for the cluster itself
 	Why               []string
-	Head              string // of its pull request; empty: it has none
+	Head              string // of its pull request; empty: there is none
 	Votes, Needs      int
 	Until             time.Time
-	WhyNot            string // what stands against the person's own vote; empty: nothing
+	WhyNot            string // why this person may not vote; empty: they may
 }
 
-// SlackWaiting lists what waits for a word. more: there is more than is listed.
+// SlackWaiting lists pending approvals. more: there are more than listed.
 func SlackWaiting(all []Waiting, more bool, links Links) string {
 	if len(all) == 0 {
 		return "No approval that you may see is pending.\n"
@@ -198,7 +198,7 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 	return b.String()
 }
 
-// what is waited for, with the commit it is bound to.
+// what names what the approval is for, with the commit that it is bound to.
 func (a Waiting) what() string {
 	words := Code(a.Cluster)
 	if a.Password {
@@ -210,7 +210,7 @@ func (a Waiting) what() string {
 	return words
 }
 
-// SlackVoted says what a person's word came to. a is as it stands after it.
+// SlackVoted says what a person's vote led to. a is the state after the vote.
 func SlackVoted(a Waiting, approved, over bool) string {
 	did := "You refused"
 	if approved {
@@ -232,7 +232,7 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	return words
 }
 
-// SlackStatus is how clusters are, each as on a pull request. more: there are more than are listed.
+// SlackStatus lists clusters with their state, as on a pull request. more: there are more than listed.
 func SlackStatus(cards []lifecycle.Card, more bool, links Links, now time.Time) string {
 	if len(cards) == 0 {
 		return "There is no cluster that you may see.\n"

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// word is one word of a line, without its quotes.
+// word is one word of a line, without quotes.
 type word struct {
 	text  string
 	plain bool // it begins with neither a quote nor a backslash, so it may be an option
 }
 
-// blank says that a rune stands between words: white space of any script, and what takes no room at all.
+// blank reports that a rune separates words: white space of any script, and zero-width characters.
 func blank(r rune) bool {
 	switch r {
 	case '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u180e', '\u200e', '\u200f':
@@ -21,17 +21,17 @@ func blank(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
-// quotes are the marks that open quoted text, each with those that close it: phones and word processors curl them.
+// quotes maps the marks that open quoted text to those that close it: phones and word processors make them curly.
 var quotes = map[rune]string{'"': `"`, '\'': `'`, '“': `”“"`, '”': `”"`, '„': `“”"`, '‘': `’‘'`, '‚': `‘’'`, '«': `»`}
 
-// splitter is a line and the rune of it that is read next.
+// splitter is a line and the position of the next rune.
 type splitter struct {
 	line []rune
 	at   int
 }
 
-// split takes a line apart from a byte on, as a shell does: single quotes keep everything, double quotes and bare words know
-// the backslash. An apostrophe inside a word is one. problem says where a quote was opened that is never closed.
+// split splits a line from a byte on, as a shell does: single quotes keep everything; in double quotes and bare words a backslash
+// escapes. An apostrophe inside a word is one. problem says where a quote was opened and never closed.
 func split(line string, from int) (words []word, problem string) {
 	s := splitter{line: []rune(line), at: len([]rune(line[:from]))}
 	for s.at < len(s.line) {
@@ -43,7 +43,7 @@ func split(line string, from int) (words []word, problem string) {
 		if problem != "" {
 			return nil, problem
 		}
-		if w.text != "" || !w.plain && s.line[s.at-1] != '\\' { // a backslash at the line's end is Markdown's line break
+		if w.text != "" || !w.plain && s.line[s.at-1] != '\\' { // a backslash at the end of the line is Markdown's line break
 			words = append(words, w)
 		}
 	}
@@ -80,7 +80,7 @@ func (s *splitter) word() (w word, problem string) {
 	return w, ""
 }
 
-// quoted reads from an opening quote to its end, and stays on it.
+// quoted reads from an opening quote to its end, and stays on the end.
 func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
 	open := s.at
 	raw := apostrophe(s.line[open])
@@ -100,7 +100,7 @@ func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
 		open+1, Code(cut(string(s.line[open:]), 30)), Code("\\"+string(s.line[open])))
 }
 
-// within says that the curled apostrophe here is one inside a word, as in ‘don’t’.
+// within reports that the curly apostrophe is inside a word, as in ‘don’t’.
 func (s *splitter) within(open int) bool {
 	return s.line[open] != '\'' && s.at > open+1 && s.at+1 < len(s.line) && letter(s.line[s.at-1]) && letter(s.line[s.at+1])
 }

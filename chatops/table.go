@@ -9,20 +9,20 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// entry is one line of the command table, which drives parsing, help and every hint.
+// entry is one line of the command table, from which parsing, help and all hints are made.
 type entry struct {
 	verb    Verb
 	act     policy.Act // what it takes permission for; empty: nothing
 	words   string // what it does
-	example string // a whole line of it
-	also    string // other words that people try for it, with spaces between; they are answered with the right one
-	first   bool   // one of those that one needs
-	profile bool   // takes a profile as its word
-	takes   takes  // takes another word, in any order with the profile
+	example string // a complete example line
+	also    string // other words that people try, separated by spaces; the answer names the right one
+	first   bool   // shown first in the help
+	profile bool   // takes a profile as an argument
+	takes   takes  // takes another argument, in any order with the profile
 	options []option
 }
 
-// takes is what else a command takes as its words; the command needs it.
+// takes is the argument that a command takes besides a profile; it is required.
 type takes string
 
 const (
@@ -31,14 +31,14 @@ const (
 	aCount   takes = "<number>"
 	aReason  takes = "<reason>" // the rest of the line
 	aGrantee takes = "--team <team> | --with <principal>"
-	aCommit  takes = "[commit]" // which may be left out
+	aCommit  takes = "[commit]" // optional
 )
 
 // option is a flag of a command.
 type option struct {
 	name    string
 	short   string // one letter; empty: there is none
-	example string // a value; empty: it takes none
+	example string // example value; empty: it takes none
 	words   string
 	set     func(c *Command, value string) (problem string)
 }
@@ -143,7 +143,7 @@ func find(verb string) (entry, bool) {
 	return table[i], true
 }
 
-// verbs lists the table's words, in its order.
+// verbs lists the verbs of the table, in its order.
 func verbs() []string {
 	all := make([]string, 0, len(table))
 	for _, e := range table {
@@ -152,17 +152,17 @@ func verbs() []string {
 	return all
 }
 
-// shortestGuess is how long another word for a command is at least to be suggested for a misspelt one: almost anything is
-// close to a shorter one.
+// shortestGuess is the minimum length of an alternative word to be suggested for a misspelt one: almost anything is close to a
+// shorter one.
 const shortestGuess = 4
 
-// meant finds the command that a word most likely stands for: a command, another word for one, or a misspelling of either.
+// meant finds the command that a word most likely stands for: a command, an alternative word, or a misspelling of either.
 func meant(word string) (verb string, ok bool) {
 	verb, _, ok = guess(word, verbs())
 	return verb, ok
 }
 
-// suggestion asks whether a command was meant that may be typed here; empty: nothing is near.
+// suggestion asks whether a command was meant that may be typed here; empty: none is near.
 func suggestion(word string, known []string) string {
 	verb, spelt, ok := guess(word, known)
 	switch {
@@ -174,8 +174,8 @@ func suggestion(word string, known []string) string {
 	return fmt.Sprintf("Did you mean %s?", Code(Prefix+" "+verb))
 }
 
-// guess finds the one of the known commands that a word most likely stands for. spelt is the other word for it that was
-// misspelt; empty: the word is one of those, or close to the command itself.
+// guess finds the known command that a word most likely stands for. spelt is the alternative word that was misspelt; empty: the word
+// is an alternative itself, or close to the command.
 func guess(word string, known []string) (verb, spelt string, ok bool) {
 	word = strings.ToLower(word)
 	candidates, means := slices.Clone(known), map[string]string{}
@@ -190,7 +190,7 @@ func guess(word string, known []string) (verb, spelt string, ok bool) {
 		}
 	}
 	near, ok := Closest(word, candidates)
-	if !ok { // several begin so, but maybe only one command
+	if !ok { // several begin like this, but maybe only one is a command
 		near, ok = Closest(word, known)
 	}
 	if verb, other := means[near]; other && !slices.Contains(known, near) {
@@ -215,7 +215,7 @@ func (e entry) optionNames() []string {
 	return all
 }
 
-// usage is the command as one would type it.
+// usage formats the command as it is typed.
 func (e entry) usage() string {
 	parts := []string{Prefix, string(e.verb)}
 	behind := e.takes == aReason || e.takes == aGrantee

@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// owners say whose turn it is after a failure, by what the runner says whose problem it was.
+// owners says who has to act after a failure, depending on whose problem the runner reported.
 var owners = map[string]string{
 	"user":      "you",
 	"quota":     "the owners of the cloud account: its limits have to be raised",
@@ -16,8 +16,8 @@ var owners = map[string]string{
 	"ocpctl":    "the platform team",
 }
 
-// Turn says in plain words whose turn it is while something is wrong, and what to do; both are empty while nothing is.
-// Why a create failed is the runner's to say. The server itself makes but one such reason: a runner that was lost.
+// Turn says who has to act while something is wrong, and what to do; both are empty while nothing is. The reason of a failed create
+// comes from the runner, except for one that the server sets: a lost runner.
 func Turn(c lifecycle.Card) (whose, next string) {
 	again := "Ask again with " + Prefix + " create " + c.Profile + "."
 	if replaced(c) {
@@ -45,7 +45,7 @@ func Turn(c lifecycle.Card) (whose, next string) {
 	return whose, sentence(next)
 }
 
-// Brief is a reason without the failure's message, where that is told beside it anyway.
+// Brief is a reason without the failure's message, for use beside that message.
 func Brief(c lifecycle.Card, why string) string {
 	if c.FailMessage == "" || !neverReady(c) {
 		return why
@@ -53,8 +53,8 @@ func Brief(c lifecycle.Card, why string) string {
 	return strings.Replace(why, ": "+c.FailMessage, "", 1)
 }
 
-// Blocker takes apart what is in the way: what it is and who can free it, the command that does, and a remark. Where no
-// command is known all of it is in words.
+// Blocker splits a blocker into its parts: what it is and who can remove it, the command, and a remark. Without a known command, all
+// of it is in words.
 func Blocker(text string) (words, command, remark string) {
 	m := freeing.FindStringSubmatch(text)
 	if m == nil {
@@ -63,16 +63,16 @@ func Blocker(text string) (words, command, remark string) {
 	return m[1], m[2], m[3]
 }
 
-// freeing is "<type> <id> (<name>): <who>: aws … (<remark>)".
+// freeing matches "<type> <id> (<name>): <who>: aws … (<remark>)".
 var freeing = regexp.MustCompile(`^(.+?: [^:]+): (aws .+?)(?: \(([^()]*)\))?$`)
 
-// neverReady says that it failed and that its story, as far as people are concerned, is over.
+// neverReady reports that it failed and that people need not expect more.
 func neverReady(c lifecycle.Card) bool {
 	over := c.Status == lifecycle.Destroyed || c.Phase == lifecycle.CreateFailed
 	return over && !created(c) && c.FailReason != "" && !dismissed(c)
 }
 
-// Runbook is the page of the runbooks that tells what to do about the cluster, below Links.UI; empty: there is none.
+// Runbook is the path of the runbook for the cluster's problem, below Links.UI; empty: there is none.
 func Runbook(c lifecycle.Card) string {
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked:

@@ -15,12 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Catalogue is what the catalogue in force has to say of repositories.
+// Catalogue is what the catalogue in force says about repositories.
 type Catalogue interface {
-	// FileProblems are the remarks on what a repository's file says: failures where it cannot be read, else warnings of
-	// what in it has no effect.
+	// FileProblems returns the annotations for a repository's file: failures if it cannot be read, otherwise warnings about settings
+	// without effect.
 	FileProblems(raw []byte) []chat.Annotation
-	// OurLabels are those a repository is given.
+	// OurLabels returns the labels that a repository gets.
 	OurLabels(ctx context.Context, installation int64, repo string) ([]chat.Label, error)
 }
 
@@ -29,9 +29,9 @@ type effectWorker struct {
 	c *Controller
 }
 
-// Work makes one change on GitHub beside the places that show a cluster. What GitHub refuses is tried again for as long as a
-// person may need to put it right, and then given up, in words: nobody waits for a reaction for days. Whoever asked for labels
-// looks at what becomes of it, and is told at once.
+// Work makes one change on GitHub other than showing a cluster. What GitHub refuses is retried for as long as a person may need to
+// fix the cause, and then given up with an explanation: nobody waits for a reaction for days. A request for labels is not retried:
+// the person who asked sees the error at once.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs]) error {
 	var e store.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
@@ -60,8 +60,8 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs
 	return nil
 }
 
-// make makes one change and says what came of it. All of them may be made twice. Who asked where nobody asks GitHub anything
-// knew no installation.
+// make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
+// installation, so it is looked up.
 func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {
 	if e.Installation == 0 {
 		if e.Installation, err = c.GitHub.InstallationOf(ctx, e.Repo); err != nil {
@@ -92,7 +92,7 @@ func (c *Controller) react(ctx context.Context, e store.Effect) (string, error) 
 	return "reacted", err
 }
 
-// relabel puts a label on or takes it off, unless what stands since says otherwise.
+// relabel adds or removes a label, unless later events decided otherwise.
 func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error) {
 	stands, err := c.stands(ctx, e)
 	switch {
@@ -108,7 +108,7 @@ func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error
 	return "put on", c.GitHub.AddLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
 }
 
-// stands says whether a label of ours stands for a cluster that was asked for by it, and that nobody takes back.
+// stands reports whether one of our labels still requests a cluster that nobody has cancelled.
 func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	profile, ours := strings.CutPrefix(e.Content, chat.LabelPrefix)
 	if !ours {
@@ -142,7 +142,7 @@ func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, 
 	return labelsNote(labels, made, changed), err
 }
 
-// labelsNote says which labels were made, changed or fine, for whoever asked for them.
+// labelsNote says which labels were created, changed or unchanged, for the requester.
 func labelsNote(labels []chat.Label, made, changed []string) string {
 	var fine []string
 	for _, l := range labels {
@@ -162,7 +162,7 @@ func labelsNote(labels []chat.Label, made, changed []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// checkConfig shows what the repository's file would mean, on the commit that changes it.
+// checkConfig shows, on the commit that changes the repository's file, what the file would mean.
 func (c *Controller) checkConfig(ctx context.Context, e store.Effect) (string, error) {
 	run, err := c.configRun(ctx, e)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package controller is the engine room: it observes, asks lifecycle.Decide, has the store write the decision, and
-// carries out the effects the store wrote beside it.
+// Package controller runs the reconcile loop: it observes, asks lifecycle.Decide, has the store write the decision, and carries out
+// the effects that the store wrote with it.
 //
-// It never decides anything itself, never writes a cluster's status, and does nothing outside that the store does not
-// already know of. All of its work is River jobs that are short, safe to repeat and safe to lose.
+// It never decides anything itself, never writes a cluster's status, and does nothing outside that has no record in the store. All of
+// its work is River jobs that are short, safe to repeat and safe to lose.
 package controller
 
 import (
@@ -23,21 +23,21 @@ import (
 
 // Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes.
 type Dispatcher interface {
-	// Start makes sure the attempt's runner was started; asking again changes nothing.
+	// Start ensures that the attempt's runner was started; repeating it changes nothing.
 	Start(ctx context.Context, job dispatch.Job) error
-	// Observe says what is known of the attempt's runner.
+	// Observe returns what is known about the attempt's runner.
 	Observe(ctx context.Context, attempt string) (dispatch.Sighting, error)
-	// Stop asks the runner once to end politely.
+	// Stop asks the runner once to end gracefully.
 	Stop(ctx context.Context, attempt string) error
-	// Kill ends the runner and all it started at once, where it did not end by itself.
+	// Kill ends the runner and everything that it started at once, if it did not end by itself.
 	Kill(ctx context.Context, attempt string) error
-	// Kept lists the attempts of which something is still there.
+	// Kept lists the attempts that left something behind.
 	Kept(ctx context.Context) ([]string, error)
-	// Forget removes what is there of an attempt whose runner ended.
+	// Forget removes what an attempt left behind after its runner ended.
 	Forget(ctx context.Context, attempt string) error
 }
 
-// GitHub is the wire to GitHub: github.Client. All of its writes may be asked for twice.
+// GitHub is the client of GitHub, github.Client. All of its writes may be repeated.
 type GitHub interface {
 	UpsertComment(ctx context.Context, to github.CommentTarget, body string) (int64, error)
 	UpsertCheckRun(ctx context.Context, to github.CheckTarget, run chat.CheckRun) (int64, error)
@@ -53,41 +53,41 @@ type GitHub interface {
 
 // Spool holds the reports of runners that could not reach the Status API.
 type Spool interface {
-	// Spooled returns the documents of one attempt in the order they were written.
+	// Spooled returns the documents of one attempt in the order in which they were written.
 	Spooled(ctx context.Context, attempt string) ([]artifacts.Document, error)
 }
 
-// Config is what the controller works with.
+// Config is the controller's configuration.
 type Config struct {
 	Store        *store.Store
 	Dispatcher   Dispatcher
 	GitHub       GitHub
-	Teller       Teller // nil: nobody is answered in Slack
+	Teller       Teller // nil: there are no answers in Slack
 	Catalogue    Catalogue
 	Spool        Spool
 	Remover      Remover
 	Signer       *token.Signer
 	Bucket       string // of the artifacts
-	Installation string // names this control plane
+	Installation string // id of this installation
 	Limits       lifecycle.Limits
 	Sweeps       lifecycle.SweepLimits
 	Links        chat.Links
 	Log          *slog.Logger
-	Wake         time.Duration    // how often due clusters are looked for
-	Sweep        time.Duration    // how often everything known is swept
-	Keep         time.Duration    // how long logs, reports and worked deliveries stay; zero: 30 days
-	Retention    time.Duration    // how long the state of a cluster stays after its end; zero: 60 days
-	Now          func() time.Time // nil: time.Now; for tokens alone, everything else goes by the database's clock
+	Wake         time.Duration    // how often due clusters are searched for
+	Sweep        time.Duration    // how often everything is swept
+	Keep         time.Duration    // how long logs, reports and processed deliveries are kept; zero: 30 days
+	Retention    time.Duration    // how long a cluster's state is kept after its end; zero: 60 days
+	Now          func() time.Time // nil: time.Now; only for tokens, everything else uses the database's clock
 
-	RepositoryFile string        // where a repository says what it wants
-	Pace           store.Pace    // of what is written on GitHub; the wire takes leave by the same
-	Progress       time.Duration // how often a check tells of progress alone; zero: 5 minutes
-	Settling       time.Duration // how long GitHub may not know of what was just made; zero: 5 s, negative: not at all
+	RepositoryFile string        // path of the repository's file
+	Pace           store.Pace    // of writes to GitHub; the GitHub client uses the same for its permission to write
+	Progress       time.Duration // how often a check shows progress; zero: 5 minutes
+	Settling       time.Duration // how long GitHub may not know what was just created; zero: 5 s, negative: not at all
 }
 
 const defaultSettling = 5 * time.Second
 
-// Controller runs the engine room's jobs.
+// Controller executes the jobs of this package.
 type Controller struct{ Config }
 
 // New returns a controller.
@@ -110,7 +110,7 @@ func New(cfg Config) *Controller {
 	return &Controller{cfg}
 }
 
-// Register adds the controller's workers to the bundle that the River client works.
+// Register adds the controller's workers to the bundle of the River client.
 func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &reconcileWorker{c: c})
 	river.AddWorker(w, &launchWorker{c: c})

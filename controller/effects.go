@@ -16,7 +16,7 @@ type launchWorker struct {
 	c *Controller
 }
 
-// Work starts the attempt's runner, if the attempt still is the open one and nobody claimed it.
+// Work starts the attempt's runner, if the attempt is still the open one and no runner has claimed it.
 func (w *launchWorker) Work(ctx context.Context, job *river.Job[store.LaunchArgs]) error {
 	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
 	if err != nil || open == nil || open.Claimed {
@@ -41,7 +41,7 @@ type stopWorker struct {
 	c *Controller
 }
 
-// Work asks the attempt's runner to end. The runner also learns it from the next answer of the Status API.
+// Work asks the attempt's runner to end. The runner also learns it from the next response of the Status API.
 func (w *stopWorker) Work(ctx context.Context, job *river.Job[store.StopArgs]) error {
 	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
 	if err != nil || open == nil {
@@ -53,7 +53,7 @@ func (w *stopWorker) Work(ctx context.Context, job *river.Job[store.StopArgs]) e
 	return nil
 }
 
-// stillOpen returns the cluster's open attempt if it has that number; an effect of another attempt is out of date.
+// stillOpen returns the cluster's open attempt if it has that number; an effect of another attempt is obsolete.
 func (c *Controller) stillOpen(ctx context.Context, cluster string, number int) (*store.LaunchSpec, error) {
 	open, err := c.Store.OpenAttempt(ctx, cluster)
 	if errors.Is(err, store.ErrNotFound) {

@@ -7,13 +7,14 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// GitHub counts every call, and one busy installation must not use up its limit. So a place is edited for news alone: what a
-// reader would act on. Quick phases and the steps within them are on the cluster's page; they come along with the next edit.
+// GitHub counts every call, and one busy installation must not use up its limit. So what is shown on GitHub is edited only when
+// something changes that a reader would act on. Short phases and the steps within them are on the cluster's page; on GitHub they
+// appear with the next edit.
 
-// defaultProgress is how often a check tells how far a cluster is that is on its way.
+// defaultProgress is how often a check shows the progress of a cluster that is being created or destroyed.
 const defaultProgress = 5 * time.Minute
 
-// news is the part of a card whose change is worth an edit at a place of this kind: two cards with the same news are shown alike.
+// news is the part of a card whose change is worth an edit for a subscriber of this kind: two cards with equal news are shown alike.
 func news(kind string, card lifecycle.Card) lifecycle.Card {
 	card.Progress = lifecycle.Progress{}
 	card.UpdatedAt = time.Time{}
@@ -23,7 +24,7 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 	case card.Status == lifecycle.Destroying:
 		card.Phase, card.Why, card.Blockers = lifecycle.DestroyingRuns, "", nil
 	case card.Phase == lifecycle.PhaseReady, card.Phase == lifecycle.Expiring && (kind != store.KindComment || !card.Ends.PRClosed.IsZero()):
-		// The comment alone tells that the end is near; the end of a closed pull request it told when that was closed.
+		// Only the comment says that the end is near; for a closed pull request it already did so at the closing.
 		card.Phase, card.Why = lifecycle.PhaseReady, ""
 	}
 	if kind != store.KindComment {
@@ -32,12 +33,12 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 	return card
 }
 
-// soonBegun reports whether a cluster waits for nothing: it is being created a moment later.
+// soonBegun reports whether a cluster waits for nothing and will be creating in a moment.
 func soonBegun(card lifecycle.Card) bool {
 	return card.Status == lifecycle.Pending && card.Phase == lifecycle.Queued && !card.NeedsTurn && !card.NeedsApproval
 }
 
-// progressPeriod numbers the spans of time in which a place that tells of progress does so once; 0: it tells of none.
+// progressPeriod numbers the periods in which progress is shown once; 0: no progress is shown.
 func (c *Controller) progressPeriod(card lifecycle.Card) int64 {
 	if card.Status != lifecycle.Creating && card.Status != lifecycle.Destroying {
 		return 0

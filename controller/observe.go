@@ -9,13 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// sighting is what the dispatcher says of the open attempt's runner.
+// sighting is what the dispatcher reports about the open attempt's runner.
 type sighting struct {
-	open   store.LaunchSpec // Number is 0 while none is open
+	open   store.LaunchSpec // Number is 0 if none is open
 	runner lifecycle.Sighting
 }
 
-// observe asks the dispatcher for the open attempt's runner. An answer that did not come is Unknown, which decides nothing.
+// observe asks the dispatcher about the open attempt's runner. A missing answer is Unknown, which decides nothing.
 func (c *Controller) observe(ctx context.Context, cluster string) (sighting, error) {
 	open, err := c.Store.OpenAttempt(ctx, cluster)
 	if errors.Is(err, store.ErrNotFound) {

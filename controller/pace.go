@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	// nearTurn is how far off a turn may be for a worker to wait for it at the wire, in line with others.
+	// nearTurn is how soon a turn must be for a worker to wait for it in the client, in a queue with others.
 	nearTurn = 5 * time.Second
-	// farthestTurn is how long words sleep at most before they look again whether it is their turn.
+	// farthestTurn is how long a text waits at most before its turn is checked again.
 	farthestTurn = 30 * time.Second
-	// progressPaces is how many paces lie at least between two edits of one place that tell of progress alone.
+	// progressPaces is the minimum number of paces between two edits of one subscriber that only show progress.
 	progressPaces = 10
 )
 
-// later says that it is not yet the turn of some words. GitHub was not asked anything.
+// later says that it is not yet a text's turn. GitHub was not called.
 type later struct{ wait time.Duration }
 
 // Error implements error.
 func (l later) Error() string { return fmt.Sprintf("not yet its turn, again in %s", l.wait) }
 
-// ahead is later where an installation's next write is far off. It is asked before the wire is: what is read there for a
-// write that then has to wait counts towards another limit of GitHub's, and hundreds who wait would use that up in minutes.
+// paceWrite returns later if an installation's next write is far off. This is checked before the client is called: reads for a write
+// that then has to wait count towards another of GitHub's limits, and hundreds of waiting texts would use that up in minutes.
 func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait bool) error {
 	wait, err := c.Store.PaceAhead(ctx, installation, c.Pace, canWait)
 	near := nearTurn
 	if canWait {
-		near = c.Pace.Every // no nearer than the pace: what is kept for others is not taken by who stands in line
+		near = c.Pace.Every // no nearer than the pace, so that progress does not use what is reserved for others
 	}
 	if err != nil || wait <= near {
 		return err
@@ -40,8 +40,8 @@ func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait 
 	return later{wait + rand.N(wait)} //nolint:gosec // they must not all come back at once
 }
 
-// canWait says that words tell of progress alone: those of a cluster that is on its way, but for the first ones anybody reads.
-// What it came to, in the end or for now, never waits for others.
+// canWait reports that a text only shows progress: the cluster is being created or destroyed, and it is not the first text anybody
+// reads. A result, final or not, never waits for others.
 func canWait(sub store.Subscriber, row store.Row) bool {
 	switch row.Status {
 	case lifecycle.Pending, lifecycle.Creating, lifecycle.Destroying:
@@ -50,8 +50,8 @@ func canWait(sub store.Subscriber, row store.Row) bool {
 	return false
 }
 
-// soon is later where a place told of progress a moment ago: the last words there are to be read first. What changed
-// meanwhile is one write.
+// delayEdit returns later if progress was shown a moment ago, so that people can read the last text first. All changes until then
+// become one write.
 func (c *Controller) delayEdit(ctx context.Context, sub store.Subscriber, row store.Row) error {
 	if !canWait(sub, row) || sub.ShownAt == nil {
 		return nil

@@ -12,20 +12,20 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// shown is one rendering: what it says, as a hash, and the way to have it said. The id is that of the place on GitHub, 0 where
-// it has none yet, or never has.
+// shown is one rendering: a hash of its content, and the function that posts it. The id is that of the object on GitHub, 0 if it does
+// not exist yet or never has an id.
 type shown struct {
 	hash string
 	post func(ctx context.Context, at place) (int64, error)
 }
 
-// place is where words are posted on GitHub.
+// place is where on GitHub something is posted.
 type place struct {
-	id   int64 // 0: there is none yet, or it is not known
-	sure bool  // the id, or that there is none, is certain; else GitHub is asked what an earlier try left there
+	id   int64 // 0: it does not exist yet, or its id is unknown
+	sure bool  // the id, or that there is none, is certain; otherwise GitHub is asked what an earlier try left
 }
 
-// render writes what a place is to show of the cluster.
+// render renders what a subscriber shows of the cluster.
 func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
 	switch sub.Kind {
 	case store.KindComment:
@@ -40,15 +40,15 @@ func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store
 	return shown{}, fmt.Errorf("no words for the place %q", sub.Kind)
 }
 
-// comment renders the cluster's one comment on its pull request. Timeline, conditions and the log's end come along with whatever
-// else there is to say: none of them is a reason to edit a comment. How far it is stands in the check.
+// comment renders the cluster's one comment on its pull request. Timeline, conditions and the end of the log are updated with other
+// changes; they alone cause no edit. The check shows the progress.
 func (c *Controller) comment(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
 	detail, err := c.detail(ctx, row)
 	if err != nil {
 		return shown{}, err
 	}
 	hash := hashOf(chat.Comment(news(sub.Kind, row.Card), chat.Detail{Mention: detail.Mention}, c.Links))
-	row.Progress = lifecycle.Progress{} // it would stand there for minutes
+	row.Progress = lifecycle.Progress{} // it would be outdated for minutes
 	if detail.Log, err = c.Store.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 		return shown{}, err
 	}
@@ -61,7 +61,7 @@ func (c *Controller) comment(ctx context.Context, sub store.Subscriber, row stor
 	}}, nil
 }
 
-// detail is what the pages show of a cluster, as far as it is anybody's to read: its moves, and nobody who made them.
+// detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
 func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, error) {
 	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
 	events, err := c.Store.Timeline(ctx, row.ID)
@@ -72,7 +72,7 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 		_, phase, moved := strings.Cut(e.To, "/")
 		m := chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}
 		if last := len(d.Timeline) - 1; !moved || e.From == e.To && last >= 0 && d.Timeline[last].Why == m.Why {
-			continue // an attempt begins at what the move before it announced
+			continue // an attempt begins with what the move before it announced
 		}
 		d.Timeline = append(d.Timeline, m)
 	}
@@ -83,7 +83,8 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 	return d, err
 }
 
-// check renders the cluster's check run on one commit. One that the pull request moved on from says so, and no more after that.
+// check renders the cluster's check run on one commit. On a commit that is no longer the pull request's head it says so, and then
+// stays as it is.
 func (c *Controller) check(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
 	run := chat.Check(row.Card, c.Links)
 	if sub.Left {
@@ -108,7 +109,7 @@ func (c *Controller) check(ctx context.Context, sub store.Subscriber, row store.
 	}, nil
 }
 
-// head is the commit on which a cluster is shown now.
+// head returns the commit on which a cluster is shown now.
 func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 	subs, err := c.Store.Subscribers(ctx, cluster)
 	for _, sub := range subs {
@@ -122,8 +123,8 @@ func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 	return "", err
 }
 
-// deployment renders the cluster as a deployment of the commit it was asked for. Before somebody approved that commit there is
-// none: a deployment would say that a stranger's commit is on its way into an environment.
+// deployment renders the cluster as a deployment of the commit it was requested for. There is none before that commit is approved: a
+// deployment would say that a stranger's commit is being deployed.
 func (c *Controller) deployment(sub store.Subscriber, row store.Row) shown {
 	if row.NeedsApproval && sub.ExternalID == 0 {
 		return shown{hash: sub.ShownBody}
@@ -139,11 +140,11 @@ func (c *Controller) deployment(sub store.Subscriber, row store.Row) shown {
 	}
 }
 
-// labelOff is what a label shows that was taken off. Before, it shows nothing: whoever set it did.
+// labelOff is what a removed label shows. An existing label shows nothing, because somebody else set it.
 const labelOff = "off"
 
-// label takes the label off that asked for the cluster, once, when it would no longer tell the truth. Where a newer cluster
-// was made for it since, it is that one's.
+// label removes the label that requested the cluster, once, when it is no longer true. If a newer cluster exists for it, the label
+// belongs to that one.
 func (c *Controller) label(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
 	as := shown{hash: sub.ShownBody}
 	if gone, _ := chat.LabelGone(row.Card); !gone {

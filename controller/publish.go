@@ -20,8 +20,8 @@ type publishWorker struct {
 	c *Controller
 }
 
-// Work shows the cluster's present state at one place. Where its words have to wait, the job of the newest version waits
-// and those before it leave it to that one.
+// Work updates one subscriber to the cluster's current state. If the text has to wait, the job of the newest version waits, and older
+// jobs leave it to that one.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
 	newest, err := w.c.catchUp(ctx, job.Args.Subscriber)
 	wait, paused := w.c.pause(err, job.CreatedAt)
@@ -40,7 +40,7 @@ type replyWorker struct {
 	c *Controller
 }
 
-// Work posts one answer where it was asked for.
+// Work posts one answer where the request was made.
 func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs]) error {
 	reply, err := w.c.Store.Reply(ctx, job.Args.Reply)
 	if err != nil || reply.ExternalID != 0 {
@@ -61,7 +61,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs])
 	return nil
 }
 
-// onGitHub posts an answer on a pull request. The marker in it keeps a crash between posting and remembering from posting it twice.
+// onGitHub posts an answer on a pull request. Its marker prevents a second post after a crash between posting and storing the id.
 func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
 	if err := c.paceWrite(ctx, r.Installation, false); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
 	return c.Store.Replied(ctx, r.ID, id)
 }
 
-// inThread brings the one comment that answers another up to all that was answered, one job at a time.
+// inThread updates the one comment that answers another comment to everything answered so far, one job at a time.
 func (c *Controller) inThread(ctx context.Context, thread string) error {
 	alone, err := c.Store.Alone(ctx, "answer "+thread, func(ctx context.Context) error {
 		all, err := c.Store.Thread(ctx, thread)
@@ -85,10 +85,10 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		}
 		var parts []string
 		var external int64
-		i := -1 // the newest that waits: it knows the repository's present name
+		i := -1 // the newest waiting reply, because it has the repository's current name
 		for n, r := range all {
 			parts = append(parts, r.Body)
-			external = max(external, r.ExternalID) // of one that was given up there is none
+			external = max(external, r.ExternalID) // a reply that was given up has no comment
 			if r.ExternalID == 0 {
 				i = n
 			}
@@ -119,7 +119,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		}
 		return err
 	})
-	if err == nil && !alone { // it may have looked before this one was there
+	if err == nil && !alone { // it may have looked before this reply existed
 		return later{time.Second}
 	}
 	return err

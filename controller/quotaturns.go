@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// turnsEvery is how often turns are given though nothing asked for it: whatever frees a place asks for a pass itself.
+// turnsEvery is how often turns are given without a trigger: whatever frees a place triggers a pass itself.
 const turnsEvery = time.Minute
 
 type turnsWorker struct {
@@ -17,7 +17,7 @@ type turnsWorker struct {
 	c *Controller
 }
 
-// Work gives everybody their turn for whom there is room, and tells the others where they stand.
+// Work gives a turn to everybody for whom there is a place, and updates the positions of the others.
 func (w *turnsWorker) Work(ctx context.Context, _ *river.Job[store.TurnsArgs]) error {
 	n, err := w.c.Store.Turns(ctx)
 	if n > 0 {

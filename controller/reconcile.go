@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// rounds bounds how often one job looks again before it gives way: a lost race or a closed attempt asks for another look.
+// rounds limits how often one job decides again before it yields: a lost race or a closed attempt requires another decision.
 const rounds = 8
 
 type reconcileWorker struct {
@@ -24,7 +24,7 @@ func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[store.Reconci
 	return w.c.Reconcile(ctx, job.Args.Cluster)
 }
 
-// Reconcile brings one cluster as far as it can go now: observe, decide, apply, and again while the decision asks for it.
+// Reconcile brings one cluster as far as it can go now: observe, decide, apply, and again while the decision requires it.
 func (c *Controller) Reconcile(ctx context.Context, id string) error {
 	for range rounds {
 		again, err := c.round(ctx, id)
@@ -41,7 +41,7 @@ func (c *Controller) Reconcile(ctx context.Context, id string) error {
 	return river.JobSnooze(time.Second)
 }
 
-// round looks outside before it reads the row: a runner seen ended, whose result is then not in the store, is gone.
+// round observes the runner before it reads the row: if a runner was seen ended and the store then has no result, the runner is gone.
 func (c *Controller) round(ctx context.Context, id string) (again bool, err error) {
 	seen, err := c.observe(ctx, id)
 	if err != nil {
@@ -67,13 +67,13 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	return d.Close != nil, nil
 }
 
-// loses says that the decision gives up an attempt that a runner had begun.
+// loses reports that the decision gives up an attempt that a runner had begun.
 func loses(d lifecycle.Decision, open lifecycle.Attempt) bool {
 	return d.Close != nil && d.Close.Outcome == lifecycle.Lost && !open.ClaimedAt.IsZero()
 }
 
-// bury ends a runner that is given up and yet seen alive. It was to stop its installer when its lease was over; one that
-// hangs did not, and nothing may be torn down beside a living install. A kill that fails leaves it at the promise.
+// bury kills a runner that is given up but still seen alive. It should have stopped its installer when its lease ended; a runner that
+// hangs did not, and nothing may be torn down beside a running install. If the kill fails, only the runner's own rule is left.
 func (c *Controller) bury(ctx context.Context, seen sighting) {
 	if seen.runner != lifecycle.Alive {
 		return
@@ -84,8 +84,8 @@ func (c *Controller) bury(ctx context.Context, seen sighting) {
 	}
 }
 
-// lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision
-// stale. A spool that could not be read may hold one: then the runner's end alone decides nothing, as if it were not known.
+// lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision obsolete.
+// If the spool cannot be read, it may contain one: then the runner's end counts as unknown and decides nothing.
 func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
 	d lifecycle.Decision) lifecycle.Decision {
 	err := c.importSpool(ctx, open)
@@ -97,7 +97,7 @@ func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, clust
 	return lifecycle.Decide(cluster, f, c.Limits)
 }
 
-// tell logs a decision that changes something people or runners see.
+// tell logs a decision that changes something that people or runners see.
 func (c *Controller) tell(was lifecycle.Cluster, d lifecycle.Decision) {
 	next := d.Next
 	if next.Phase == was.Phase && next.Wish == was.Wish && d.Open == "" && d.Close == nil && !d.StopNow {

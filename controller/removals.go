@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// removeEvery is how often what is due is looked for; the end of a cluster asks for a look at once.
+	// removeEvery is how often due removals are searched for; the end of a cluster triggers a search at once.
 	removeEvery = time.Minute
-	// removeBatch bounds what one look takes on.
+	// removeBatch limits the removals of one search.
 	removeBatch = 100
-	// removeLate is how long something may be due before failing to delete it is a finding.
+	// removeLate is how long a removal may be overdue before it becomes a finding.
 	removeLate = 15 * time.Minute
-	// defaultRetention is how long the state of a cluster stays after its end.
+	// defaultRetention is how long the state of a cluster is kept after its end.
 	defaultRetention = 60 * 24 * time.Hour
 )
 
-// Remover deletes what the bucket has of a cluster that is gone: *artifacts.Store.
+// Remover deletes what the bucket has of a destroyed cluster: *artifacts.Store.
 type Remover interface {
-	// RemoveAccess deletes what opens a cluster and returns how many versions of objects that were.
+	// RemoveAccess deletes what gives access to a cluster and returns the number of deleted object versions.
 	RemoveAccess(ctx context.Context, cluster string) (deleted int, err error)
 	// RemoveState deletes everything of a cluster and its attempts.
 	RemoveState(ctx context.Context, cluster string, attempts []string) (deleted int, err error)
@@ -36,10 +36,10 @@ type removeWorker struct {
 	c *Controller
 }
 
-// Timeout is for a whole batch of S3 calls that each have a deadline of their own.
+// Timeout is for a whole batch of S3 calls, each with a deadline of its own.
 func (w *removeWorker) Timeout(*river.Job[store.RemoveArgs]) time.Duration { return 10 * time.Minute }
 
-// Work deletes what is due of clusters that are gone. What could not be deleted stays due, and is a finding after a while.
+// Work deletes what is due of destroyed clusters. What could not be deleted stays due, and becomes a finding after a while.
 func (w *removeWorker) Work(ctx context.Context, _ *river.Job[store.RemoveArgs]) error {
 	due, err := w.c.Store.DueRemovals(ctx, w.c.Retention, removeBatch)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *removeWorker) Work(ctx context.Context, _ *river.Job[store.RemoveArgs])
 	return errors.Join(append(failed, w.c.findRemains(ctx))...)
 }
 
-// remove carries out one removal. Repeating it is harmless: what is gone is not listed again.
+// remove makes one removal. Repeating it is harmless: deleted objects are not listed again.
 func (c *Controller) remove(ctx context.Context, r store.Removal) error {
 	var deleted int
 	var err error
@@ -74,7 +74,7 @@ func (c *Controller) remove(ctx context.Context, r store.Removal) error {
 	return nil
 }
 
-// findRemains makes a finding of everything that is due for a while and could not be deleted, and resolves those that were.
+// findRemains makes a finding of every overdue removal that failed, and resolves the findings of those that succeeded.
 func (c *Controller) findRemains(ctx context.Context) error {
 	failed, err := c.Store.FailedRemovals(ctx, c.Retention, removeLate, removeBatch)
 	if err != nil {

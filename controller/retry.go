@@ -8,15 +8,15 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 )
 
-// Words that GitHub or Slack refuses wait first this long, and at most that long.
+// The first and the longest wait after GitHub or Slack refused a text.
 const (
 	refusedPause    = 10 * time.Minute
 	refusedPauseMax = time.Hour
 )
 
-// pause says whether words have to wait, and how long: for their turn, for the end of a rate limit, or for a person, where
-// GitHub or Slack will refuse until somebody changes something (a locked conversation, a right taken from the App, a revoked
-// token). The longer a job has waited for a person the longer it goes on to wait. Any other error is River's to retry.
+// pause reports whether a text has to wait, and for how long: for its turn, for the end of a rate limit, or for a person, if GitHub
+// or Slack will refuse until somebody changes something (a locked conversation, a permission removed from the App, a revoked token).
+// The wait for a person grows with the age of the job. Any other error is left to River's retries.
 func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paused bool) {
 	var turn later
 	var limited github.RateLimited
@@ -34,12 +34,12 @@ func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paus
 	return 0, false
 }
 
-// refused says that GitHub understood and will not until a person changes something.
+// refused reports that GitHub understood the call and refuses it until a person changes something.
 func refused(err error) bool {
 	return errors.Is(err, github.ErrRefused) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrNotFile)
 }
 
-// waits logs why words wait, but for those that wait for their turn, which is no news.
+// logWait logs why a text waits, except if it only waits for its turn.
 func (c *Controller) logWait(err error, wait time.Duration, about ...any) {
 	var turn later
 	var limited github.RateLimited

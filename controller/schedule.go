@@ -18,7 +18,7 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(turnsEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return store.TurnsArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "turns"}),
-		// Not at the start: what a control plane that was down has missed is no finding until it was looked after.
+		// Not at the start: what was missed during a downtime should be processed before it becomes a finding.
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
 			return store.SweepArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "sweep"}),
@@ -31,5 +31,5 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 	}
 }
 
-// every is robfig/cron's "@every" schedule, which knows whole seconds.
+// every is robfig/cron's "@every" schedule, in whole seconds.
 func every(d time.Duration) cron.Schedule { return cron.Every(d) }

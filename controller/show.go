@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// catchUp shows the present state, and again as long as it changed meanwhile; newest is the version that was looked at last.
-// One job at a time works a place, so that two first posts never race; one that finds another at work leaves it to that one,
-// which looks once more after it has let go. Nothing is sent when the words did not change.
+// catchUp shows the current state, and repeats as long as it changed meanwhile; newest is the version that was shown last. One job at
+// a time works on a subscriber, so that two first posts never race. A job that finds another one at work leaves the update to it;
+// that one checks once more after releasing the lock. Nothing is sent if the text did not change.
 func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int64, err error) {
 	for range rounds {
 		done := false
@@ -25,7 +25,7 @@ func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int
 		if err != nil || !alone {
 			return newest, err
 		}
-		if done { // what came between the look and the letting go is seen now
+		if done { // what changed between the last check and the release is seen now
 			sub, _, err := c.lags(ctx, subscriber)
 			if err != nil || sub.ID == "" {
 				return newest, err
@@ -35,7 +35,8 @@ func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int
 	return newest, river.JobSnooze(time.Second)
 }
 
-// lags returns a place and its cluster where the place shows an older version; else there is nothing to do, or no such place.
+// lags returns a subscriber and its cluster if the subscriber shows an older version; otherwise there is nothing to do, or no such
+// subscriber.
 func (c *Controller) lags(ctx context.Context, subscriber string) (sub store.Subscriber, row store.Row, err error) {
 	sub, row, err = c.Store.SubscriberToShow(ctx, subscriber)
 	if errors.Is(err, store.ErrNotFound) {
@@ -47,7 +48,7 @@ func (c *Controller) lags(ctx context.Context, subscriber string) (sub store.Sub
 	return sub, row, nil
 }
 
-// look brings one place up to its cluster's version, if it lags behind; done says that it did not.
+// look updates one subscriber to its cluster's version if it lags behind; done reports that it did not.
 func (c *Controller) look(ctx context.Context, subscriber string) (newest int64, done bool, err error) {
 	sub, row, err := c.lags(ctx, subscriber)
 	if err != nil || sub.ID == "" {
@@ -57,7 +58,7 @@ func (c *Controller) look(ctx context.Context, subscriber string) (newest int64,
 	return row.Cluster.Version, done, err
 }
 
-// show brings a place up to its cluster's version. done says that there is nothing to show there any more.
+// show updates a subscriber to its cluster's version. done reports that nothing is left to show there.
 func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.Row) (done bool, err error) {
 	if err := c.delayEdit(ctx, sub, row); err != nil {
 		return false, err
@@ -88,10 +89,10 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 	return false, c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, what.hash)
 }
 
-// missing sees to a place that GitHub does not know any more.
+// replaceMissing handles an object that GitHub no longer knows.
 //
-// A check run nobody can delete: where one is gone GitHub lost it, and it is posted anew. A comment, or a deployment, a person
-// or their workflow took away, and would again: it is left alone from then on.
+// Nobody can delete a check run: if one is gone, GitHub lost it, and it is posted again. A comment or deployment was deleted by a
+// person or a workflow, who would do it again: it is left alone from then on.
 func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
 	if sub.Kind == store.KindCheck {
 		return what.post(ctx, place{})
@@ -106,8 +107,8 @@ func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, w
 	return 0, c.Store.Mute(ctx, sub.ID)
 }
 
-// really posts again what was gone; that it is gone is believed after this. A repository that we cannot see any more hides all
-// that is in it, and for a moment GitHub may not know what was made just now: both are ruled out.
+// confirmGone posts once more before something counts as deleted. A repository that is no longer visible hides everything in it, and
+// GitHub may briefly not know what was just created; it rules out both. ErrGone: it is deleted.
 func (c *Controller) confirmGone(ctx context.Context, installation int64, repo string, number int, post func(context.Context) (int64, error)) (external int64, err error) {
 	if _, err := c.GitHub.PullRequest(ctx, installation, repo, number); err != nil {
 		return 0, err

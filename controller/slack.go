@@ -9,17 +9,17 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Teller says words to a person in Slack.
+// Teller sends texts to a person in Slack.
 type Teller interface {
 	Tell(ctx context.Context, to slack.Target, markdown string) (int64, error)
 }
 
-// errNoSlack is a person's to put right.
+// errNoSlack needs a person to fix the configuration.
 var errNoSlack = fmt.Errorf("%w: this process has no bot token; set slack.bot_token_ref", slack.ErrRefused)
 
-// inSlack posts an answer to the person in Slack who asked. Slack finds nothing again by a mark: after a crash between posting and
-// remembering the same words are said twice, to the same person; what they tell of was done once. What can never be said is
-// given up, with a line in the log.
+// inSlack posts an answer to the person in Slack who asked. Slack cannot find a message by a marker: after a crash between posting
+// and storing, the same person gets the text twice; what it reports was done once. A text that can never be delivered is given up and
+// logged.
 func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	if c.Teller == nil {
 		return errNoSlack

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// importSpool hands what a runner left in the bucket to the store, through the same fence as the Status API. As there, a
-// document that would be refused for ever is passed over: the result behind it counts all the same. An error means that
-// the bucket or the store did not answer.
+// importSpool passes what a runner left in the bucket to the store, through the same fence as the Status API. As there, a document
+// that would always be refused is skipped: the result after it still counts. An error means that the bucket or the store did not
+// respond.
 func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) error {
 	docs, err := c.Spool.Spooled(ctx, open.Attempt)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) err
 	return nil
 }
 
-// errRefused marks a document that no second try can help.
+// errRefused marks a document that would always be refused.
 var errRefused = errors.New("refused")
 
 func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
@@ -54,14 +54,14 @@ func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc a
 	return fmt.Errorf("%w: nothing is known of its kind", errRefused)
 }
 
-// spooled is a report that was found: read again and again it must not keep a runner alive that is not.
+// spooled is a report from the spool: reading it repeatedly must not make a dead runner look alive.
 func spooled(said contract.Report, of intake.Scope) (store.ReportRow, error) {
 	row, err := intake.Report(said, of)
 	row.Late = true
 	return row, err
 }
 
-// keep takes one spooled document through intake into the store, as the Status API does with one that came in time.
+// keep passes one spooled document through intake into the store, as the Status API does with one that came in time.
 func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, of intake.Scope, body []byte,
 	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
 	var said Document

@@ -12,12 +12,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// keptAfter is how long the directory of a closed attempt stays: whoever looks into a failure finds the runner's own words
-// there. What a killed runner left in it may hold secrets, so it is not long.
+// keptAfter is how long the directory of a closed attempt is kept, because the runner's own output helps to analyse a failure. It is
+// short, because a killed runner may have left secrets in it.
 const keptAfter = time.Hour
 
-// judged are the kinds of finding that a look at the rows alone can tell. Orphans need a look into the clouds; while
-// nobody took one, nothing is said of them, neither that they are there nor that they are gone.
+// judged are the kinds of finding that can be derived from the rows alone. Orphans need a search in the clouds; without one, nothing
+// is said about them, neither that they exist nor that they do not.
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob}
 
 type sweepWorker struct {
@@ -25,14 +25,14 @@ type sweepWorker struct {
 	c *Controller
 }
 
-// Work writes down what is not as it should be, and tidies up behind closed attempts. It deletes nothing in a cloud.
+// Work stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[store.SweepArgs]) error {
 	return errors.Join(w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.
 func (c *Controller) sweep(ctx context.Context) error {
-	var seen lifecycle.Seen // nobody looked into a cloud
+	var seen lifecycle.Seen // no cloud was searched
 	known, err := c.Store.Known(ctx, seen)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
@@ -52,7 +52,7 @@ func (c *Controller) sweep(ctx context.Context) error {
 	return nil
 }
 
-// tidy forgets what is left on this machine of attempts that were closed a while ago.
+// tidy removes what is left on this machine of attempts that were closed a while ago.
 func (c *Controller) tidy(ctx context.Context) error {
 	kept, err := c.Dispatcher.Kept(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Controller) tidy(ctx context.Context) error {
 	}
 	var failed []error
 	for _, attempt := range closed {
-		// A runner that still lives was told to stop an hour ago, and could otherwise never be forgotten.
+		// A runner that is still alive was told to stop an hour ago, and could otherwise never be removed.
 		if err := errors.Join(c.Dispatcher.Kill(ctx, attempt), c.Dispatcher.Forget(ctx, attempt)); err != nil {
 			failed = append(failed, fmt.Errorf("tidy up: %w", err))
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// wakeBatch bounds what one look takes on; what is left is due at the next one.
+	// wakeBatch limits what one pass takes; the rest is due at the next one.
 	wakeBatch = 500
-	// pruneEvery is how often what served its time is removed, and defaultKeep how long that is.
+	// pruneEvery is how often old rows are removed, and defaultKeep how long they are kept.
 	pruneEvery  = time.Hour
 	defaultKeep = 30 * 24 * time.Hour
 )
@@ -23,8 +23,8 @@ type wakeWorker struct {
 	c *Controller
 }
 
-// Work finds what is due and was lost on the way: clusters past their wake time, places that show an old state,
-// deliveries nobody worked, answers nobody posted. It only inserts jobs; each of them decides for itself.
+// Work finds what is due but got lost: clusters past their wake time, subscribers that show an old state, unprocessed deliveries,
+// unposted answers. It only inserts jobs; each of them decides for itself.
 func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) error {
 	n, err := w.c.Store.WakeDue(ctx, wakeBatch)
 	if err != nil {
@@ -41,7 +41,7 @@ type lineWorker struct {
 	c *Controller
 }
 
-// Work has a look taken at everybody in line for room in an account and region. Each of them decides for itself.
+// Work wakes every cluster in the queue for capacity in an account and region. Each of them decides for itself.
 func (w *lineWorker) Work(ctx context.Context, job *river.Job[store.LineArgs]) error {
 	n, err := w.c.Store.MoveUp(ctx, job.Args.Account, job.Args.Region)
 	if n > 0 {
@@ -55,7 +55,7 @@ type pruneWorker struct {
 	c *Controller
 }
 
-// Work removes rows that served their time. What proves anything stays.
+// Work removes old rows. Rows that prove something are kept.
 func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[store.PruneArgs]) error {
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
 	if n > 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// choose decides what to begin while no attempt is open.
+// choose decides which attempt to open while none is open.
 func (m *mind) choose() {
 	if m.wanted() {
 		m.chooseWanted()
@@ -53,7 +53,8 @@ func (m *mind) chooseWanted() {
 		m.queue()
 		if m.due() {
 			n.Tries++
-			// One that waits only looks, and a look that finds no room is no move. Before the first look it waited for its turn.
+			// A waiting cluster only checks for capacity, and a check that finds none changes nothing visible. Before its first check it
+			// waited for its turn.
 			if n.Phase != AwaitingCapacity || m.f.Last == nil {
 				m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
 			}
@@ -69,28 +70,28 @@ func (m *mind) chooseWanted() {
 	}
 }
 
-// mayCreate: nothing was ever begun, or nothing was recorded by the last attempt, or zero is proven since.
+// mayCreate reports that a create may begin: there was no attempt yet, the last one recorded nothing, or zero was proven since.
 func (m *mind) mayCreate() bool {
 	last := m.f.Last
 	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
 }
 
-// quieten shows that an admin gave up waiting for the blocked teardown of what nobody wants any more. It changes nothing
-// else: the teardown goes on.
+// quieten shows that an admin abandoned the blocked teardown of a cluster that is no longer wanted. It changes nothing else: the
+// teardown goes on.
 func (m *mind) quieten() {
 	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
 		m.say(Failed, Abandoned, "an admin abandoned it; it stays in all counts until nothing is left")
 	}
 }
 
-// tend looks after a ready cluster.
+// tend decides about a ready cluster: scaling, add-ons, and what is shown.
 func (m *mind) tend() {
 	m.scale()
 	m.configure()
 	m.showReady()
 }
 
-// showReady says in time that the end is near, and otherwise whether the workers are all there.
+// showReady shows Expiring when the end is near, and otherwise whether all workers are there.
 func (m *mind) showReady() {
 	n := m.next()
 	end := n.Ends.DestroyAt()
@@ -101,11 +102,11 @@ func (m *mind) showReady() {
 	}
 	const ends = "it ends at "
 	switch {
-	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is said anew
+	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is shown again
 		m.say(Ready, Expiring, ends+"%s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
 	case near:
 	case n.Phase == Expiring:
-		m.say(Ready, usual, "its end was postponed") // without the time: it stays said when the end moves once more
+		m.say(Ready, usual, "its end was postponed") // without the time, so that the text stays correct when the end moves again
 	case n.Phase == PhaseReady && usual == ScaledDown:
 		m.say(Ready, ScaledDown, "it runs with %d of its profile's %s", n.workers(), workers(*n.WorkersBase))
 	case n.Phase == ScaledDown && usual == PhaseReady:
@@ -113,12 +114,12 @@ func (m *mind) showReady() {
 	}
 }
 
-// release ends the life. Only here does a cluster become DESTROYED.
+// release ends the cluster's life. A cluster becomes DESTROYED only here.
 func (m *mind) release(format string, args ...any) {
 	n := m.next()
 	m.say(Destroyed, Released, format, args...)
 	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}
-	m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy) // only where it is still unfinished
+	m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy) // affects the job only if it is unfinished
 	m.job(n.Teardown, JobSucceeded, "", "")
 }
 

@@ -5,95 +5,95 @@ import (
 	"time"
 )
 
-// Cluster is the part of a cluster's row that Decide reads and moves.
-// Names, tags, owner and the frozen spec stay in the store: no decision rests on them.
+// Cluster is the part of a cluster's row that Decide reads and changes. Names, tags, owner and the frozen spec stay in the store: no
+// decision depends on them.
 type Cluster struct {
 	ID      string
 	Version int64 // row version; guards store.Apply
 
 	Status Status
 	Phase  Phase
-	Why    string // the reason of the last move, in words for people
+	Why    string // reason of the last move, for people
 
 	Wish     Wish
-	WishWhy  string  // why the wish turned absent; empty while present
-	Teardown JobType // the job a teardown runs under once the wish is absent: DESTROY or JANITOR_DESTROY
+	WishWhy  string  // why the desired state became absent; empty while present
+	Teardown JobType // job type of the teardown once the desired state is absent: DESTROY or JANITOR_DESTROY
 
 	Ends          Ends
-	NeedsApproval bool      // nothing runs before a person approved
-	ApproveBy     time.Time // nobody did by then: it is no longer wanted; zero: no such time
-	NeedsTurn     bool      // a quota was full when it was accepted: nothing runs before its turn
-	Abandoned     bool      // an admin gave up waiting for zero; the cluster stays counted
+	NeedsApproval bool      // nothing runs before a person approves
+	ApproveBy     time.Time // without an approval by then it is no longer wanted; zero: no deadline
+	NeedsTurn     bool      // a quota was full at acceptance: nothing runs before its turn
+	Abandoned     bool      // an admin gave up waiting for zero; the cluster still counts
 
 	MaxTries        int       // create attempts the profile allows
 	Tries           int       // create attempts opened so far
 	DestroyFailures int       // teardown attempts in a row that did not prove zero
-	Seen            int       // number of the newest closed attempt whose outcome is already accounted for
+	Seen            int       // number of the newest closed attempt whose outcome was accounted for
 	RetryAt         time.Time // no new attempt before this; zero: at once
-	WakeAt          time.Time // look again then; zero only when released
+	WakeAt          time.Time // when to decide again; zero only after release
 
-	ReadyAt     time.Time // first time READY; zero: never was
+	ReadyAt     time.Time // first time READY; zero: never
 	ReleasedAt  time.Time // zero until released
-	FailReason  string    // reason of the last failed create attempt, one word
-	FailMessage string    // the same in words
-	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: not told
+	FailReason  string    // reason code of the last failed create attempt
+	FailMessage string    // the same as text
+	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: unknown
 	FailNext    string    // what to do about it
 	Blockers    []string  // what the last verification still counted
-	Place       int       // in line for its turn, or for room in its account and region, 1 is next; 0: not waiting
+	Place       int       // position in the queue for its turn, or for capacity in its account and region; 1 is next, 0: not waiting
 	Progress    Progress
 
-	Workers       *int // as last seen; nil: as the profile's
-	WorkersWanted *int // what somebody asked for and is not seen yet; nil: nothing
-	WorkersBase   *int // the profile's; nil: of before it was kept
+	Workers       *int // as last seen; nil: the profile's number
+	WorkersWanted *int // requested, not seen yet; nil: no request
+	WorkersBase   *int // the profile's number; nil: accepted before it was stored
 	WorkersLeast  *int // bounds of scaling, frozen at acceptance; nil: cannot be scaled
 	WorkersMost   *int
-	ScaleFailures int // scale attempts in a row that did not reach what is wanted
+	ScaleFailures int // scale attempts in a row that did not reach the requested number
 
-	Addons        []string // names, frozen at acceptance, in the order they are brought
-	AddonsWanted  int      // number of the newest wish to have them brought anew; 0: nobody had one
-	AddonsDone    int      // … of the newest that was met or given up
-	AddonFailures int      // tries at them in a row that did not bring all
+	Addons        []string // names, frozen at acceptance, in the order of installation
+	AddonsWanted  int      // number of the newest request to apply them again; 0: no request
+	AddonsDone    int      // number of the newest such request that was met or given up
+	AddonFailures int      // tries in a row that did not install all of them
 }
 
-// Progress is how far the running attempt says it is.
+// Progress is the progress that the runner reports for the running attempt.
 type Progress struct {
 	Percent int       // 0..100
-	Step    string    // the runner's words for the present step
-	ETA     time.Time // half of the like ones were done by then; zero: not known, or past
-	Late    time.Time // nine of ten were; zero: not known, or past
+	Step    string    // the current step, as the runner describes it
+	ETA     time.Time // half of comparable attempts were done by then; zero: unknown or past
+	Late    time.Time // nine of ten comparable attempts were done by then; zero: unknown or past
 }
 
-// Ends holds every reason a cluster may end for, each with its grace already added. Zero means: no such reason.
-// TTL and Max are always set. PRClosed, LabelRemoved and RunFinished are reversible.
+// Ends holds every reason for which a cluster may end, each with its grace period already added. Zero means that the reason does not
+// apply. TTL and Max are always set. PRClosed, LabelRemoved and RunFinished can be reversed.
 type Ends struct {
-	TTL          time.Time // accepted + ttl, moved by extensions, never past Max
-	Max          time.Time // accepted + the profile's maximum; never moves
+	TTL          time.Time // acceptance + TTL, moved by extensions, never past Max
+	Max          time.Time // acceptance + the profile's maximum; never moves
 	PRClosed     time.Time // the pull request closed + grace
-	PRWhy        string    // why PRClosed is set, and how that was seen; empty: BecauseClosed
-	LabelRemoved time.Time // the label was taken off + grace
+	PRWhy        string    // why PRClosed is set, and how that was noticed; empty: BecauseClosed
+	LabelRemoved time.Time // the label was removed + grace
 	RunFinished  time.Time // the workflow run finished + grace
 	Claim        time.Time // the claim's lifetime ended
-	Hold         time.Time // a floor: no end but Max comes before it
+	Hold         time.Time // a floor: no end except Max comes before it
 }
 
-// What PRWhy begins with where the pull request itself is the reason. Any other names what became of its repository, or of the
-// App there.
+// PRWhy begins with one of these if the pull request itself is the reason. Otherwise it names what happened to the repository or to
+// the App's installation there.
 const (
 	BecauseClosed = "the pull request was closed"
 	BecauseMerged = "the pull request was merged"
 	BecauseDraft  = "the pull request became a draft"
 )
 
-// BecauseInstallFailed is what WishWhy begins with where the cluster ends because its last try of creating failed.
+// BecauseInstallFailed is the beginning of WishWhy if the cluster ends because its last create attempt failed.
 const BecauseInstallFailed = "the install failed"
 
-// DestroyAt is the earliest end, but not before a hold. It is never later than Max.
+// DestroyAt returns the earliest end, but not before a hold, and never later than Max.
 func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
 
-// Reason says in words which end comes first, and whether a hold put it off.
+// Reason describes the end that comes first, and whether a hold postponed it.
 func (e Ends) Reason() string { _, why := e.first(); return why }
 
-// first is the generated column clusters.destroy_at, with its reason.
+// first computes the same as the generated column clusters.destroy_at, with the reason.
 func (e Ends) first() (time.Time, string) {
 	const longest = "the profile's maximum lifetime"
 	at, why := e.Max, longest
@@ -120,7 +120,7 @@ func (e Ends) first() (time.Time, string) {
 	return e.Max, longest
 }
 
-// Extend moves the TTL's end by d, never past Max. capped says that Max cut it short.
+// Extend moves the TTL's end by d, but not past Max. capped reports that Max limited it.
 func (e Ends) Extend(d time.Duration) (next Ends, capped bool) {
 	next = e
 	next.TTL = e.TTL.Add(d)

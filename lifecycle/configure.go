@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// configureTries is how many tries in a row at a cluster's add-ons may fail before they are given up; the create's own is one.
+// configureTries is how many tries in a row to install a cluster's add-ons may fail before ocpctl gives up. The try during the create
+// counts as one.
 const configureTries = 3
 
-// configure begins what somebody asked for: the cluster's add-ons brought anew. The cluster stays READY meanwhile. Wishes are
-// numbered, and the newest is the one that is met: however many come while one is met, one attempt more does for all.
+// configure opens an attempt to apply the cluster's add-ons again if that was requested. The cluster stays READY meanwhile. Requests
+// are numbered, and an attempt meets the newest: one more attempt is enough for all requests that arrive while one runs.
 func (m *mind) configure() {
 	n := m.next()
 	switch {
@@ -23,8 +24,8 @@ func (m *mind) configure() {
 	}
 }
 
-// settleConfigure accounts for a try at the add-ons. It recorded nothing, so that a lost one leaves nothing to remove. One that
-// failed for an older wish says nothing about the newest.
+// settleConfigure accounts for an attempt at the add-ons. It recorded nothing, so a lost attempt leaves nothing to remove. A failure
+// for an older request says nothing about the newest one.
 func (m *mind) settleConfigure(a Attempt) {
 	n := m.next()
 	n.RetryAt = time.Time{}
@@ -59,7 +60,7 @@ func (m *mind) addonsBrought(a Attempt) {
 	m.job(JobConfigure, JobSucceeded, "", "")
 }
 
-// oweAddons has what a create did not bring tried again beside the ready cluster. An add-on is no reason to remove a cluster.
+// oweAddons schedules another try for the add-ons that the create did not install. A missing add-on is no reason to remove a cluster.
 func (m *mind) oweAddons(a Attempt) {
 	n := m.next()
 	if len(n.Addons) == 0 || m.brought(a) {
@@ -71,7 +72,7 @@ func (m *mind) oweAddons(a Attempt) {
 	m.say(Ready, PhaseReady, "installed; %s, and the others are tried again", m.unbrought(a))
 }
 
-// dropConfigure gives up what was asked for: the cluster keeps what it has, and another wish tries again.
+// dropConfigure gives up the request. The cluster keeps what it has, and a new request tries again.
 func (m *mind) dropConfigure(code, format string, args ...any) {
 	n, why := m.next(), fmt.Sprintf(format, args...)
 	m.job(JobConfigure, JobFailed, code, why)
@@ -79,7 +80,7 @@ func (m *mind) dropConfigure(code, format string, args ...any) {
 	n.forgetAddons()
 }
 
-// cancelConfigure ends what was asked for where nobody wants the cluster any more.
+// cancelConfigure cancels the request when the cluster is no longer wanted.
 func (m *mind) cancelConfigure() {
 	if n := m.next(); n.addonsOwed() {
 		m.job(JobConfigure, JobFailed, "Cancelled", n.WishWhy)
@@ -87,17 +88,17 @@ func (m *mind) cancelConfigure() {
 	}
 }
 
-// addonsOwed reports a wish for the add-ons that is neither met nor given up.
+// addonsOwed reports a request for the add-ons that is neither met nor given up.
 func (c *Cluster) addonsOwed() bool { return c.AddonsWanted > c.AddonsDone }
 
 func (c *Cluster) forgetAddons() { c.AddonsDone, c.AddonFailures = c.AddonsWanted, 0 }
 
-// brought reports that the attempt saw every add-on there. One that ended well and did not see them did not bring them.
+// brought reports that the attempt saw every add-on installed. An attempt that succeeded without seeing them did not install them.
 func (m *mind) brought(a Attempt) bool {
 	return a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(m.next().Addons)
 }
 
-// unbrought says why not every add-on is there.
+// unbrought says why not all add-ons are installed.
 func (m *mind) unbrought(a Attempt) string {
 	switch {
 	case a.Outcome != Succeeded && a.Message != "":

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Decide says what should happen next to one cluster. It does nothing itself.
+// Decide returns what should happen next to one cluster. It has no side effects.
 //
-// It is total: every cluster and every set of facts has an answer, and the answer to the same question is the same.
-// The rules it keeps stand in docs/lifecycle.md; each has a property test and a mutant that must be caught.
+// It is total and deterministic: every cluster and every set of facts has an answer, and equal input gives equal output.
+// docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
 	m := &mind{c: c, f: f, l: l, d: Decision{Next: c}}
 	if c.Phase == Released {
@@ -30,9 +30,9 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 	return m.d
 }
 
-// mind is one decision in the making.
+// mind is a decision in progress.
 type mind struct {
-	c Cluster // as it was
+	c Cluster // as it was before the decision
 	f Facts
 	l Limits
 	d Decision
@@ -40,7 +40,7 @@ type mind struct {
 
 func (m *mind) next() *Cluster { return &m.d.Next }
 
-// say moves the cluster and gives the reason. A move without a reason does not exist.
+// say moves the cluster and stores the reason. Every move has a reason.
 func (m *mind) say(s Status, p Phase, format string, args ...any) {
 	n := m.next()
 	n.Status, n.Phase, n.Why = s, p, fmt.Sprintf(format, args...)
@@ -54,7 +54,7 @@ func (m *mind) effect(k EffectKind, attempt int) {
 	m.d.Effects = append(m.d.Effects, Effect{Kind: k, Attempt: attempt})
 }
 
-// turnWish makes the wish absent once an end has passed, or the time to approve it. It never turns back.
+// turnWish sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
 func (m *mind) turnWish() {
 	by := m.c.ApproveBy
 	switch {
@@ -66,7 +66,7 @@ func (m *mind) turnWish() {
 	}
 }
 
-// dismiss turns the wish on the control plane's own account.
+// dismiss sets the desired state to absent on ocpctl's own initiative.
 func (m *mind) dismiss(why string) {
 	n := m.next()
 	n.Wish, n.WishWhy, n.Teardown = Absent, why, JobJanitorDestroy
@@ -78,7 +78,7 @@ func (m *mind) wanted() bool { return m.next().Wish == Present }
 // due reports whether the wait after a failed attempt is over.
 func (m *mind) due() bool { return !m.f.Now.Before(m.next().RetryAt) }
 
-// number is the next attempt's: one above the newest ever closed, for one is open at a time.
+// number returns the number of the next attempt: one above the newest closed one, because only one is open at a time.
 func (m *mind) number() int {
 	if m.f.Last != nil {
 		return m.f.Last.Number + 1
@@ -91,18 +91,18 @@ func (m *mind) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
 	if k == Destroy && job != JobCreate {
-		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // only where it is still unfinished
+		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // affects the job only if it is unfinished
 	}
 	m.job(job, JobRunning, "", "")
 	m.effect(Launch, m.number())
 }
 
-// close ends the open attempt from our side, which fences its runner.
+// close ends the open attempt from the server's side, which fences its runner.
 func (m *mind) close(a Attempt, how Outcome, format string, args ...any) {
 	m.d.Close = &Closing{Number: a.Number, Lease: a.LeaseUntil, Outcome: how, Message: fmt.Sprintf(format, args...)}
 }
 
-// wake sets when to look again: always some time, unless released.
+// wake sets when to decide again. There is always such a time, except after release.
 func (m *mind) wake() {
 	n := m.next()
 	if n.Phase == Released {
@@ -136,7 +136,7 @@ func (m *mind) wake() {
 	n.WakeAt = at
 }
 
-// backoff doubles from RetryBase and ends at RetryMax.
+// backoff starts at RetryBase, doubles with each failure and is limited to RetryMax.
 func (l Limits) backoff(failures int) time.Duration {
 	wait := l.RetryBase
 	for i := 1; i < failures && wait < l.RetryMax; i++ {

@@ -1,6 +1,6 @@
-// Package lifecycle is the heart of ocpctl: what should happen next to one cluster.
+// Package lifecycle decides what should happen next to a cluster.
 //
-// It is pure. Decide and Sweep read what they are given and return what should be; they do no I/O, read no clock,
-// take no context and write no log. Everything that acts (the store, the controller, the runner) asks here first,
-// so that the eleven rules in docs/lifecycle.md hold whatever is lost, late, doubled or killed around them.
+// It is pure: Decide and Sweep compute their result from their arguments. They do no I/O, read no clock, take no context and write no
+// log. The store, the controller and the runner act only on these decisions, so the eleven rules in docs/lifecycle.md hold even if
+// messages are lost, late or repeated, or processes are killed.
 package lifecycle

@@ -2,37 +2,37 @@ package lifecycle
 
 import "time"
 
-// Facts is what is known about one cluster beside its row, read at one moment.
+// Facts is what is known about a cluster besides its row, read at one moment.
 type Facts struct {
 	Now        time.Time // the database's clock
 	Open       *Attempt  // the open attempt; nil: none
 	Last       *Attempt  // the newest closed attempt; nil: none was ever closed
-	Runner     Sighting  // what the dispatcher says of the open attempt's process or pod
+	Runner     Sighting  // what the dispatcher reports about the open attempt's process or pod
 	Identities []string  // every infraID and ccoctl name ever recorded for the cluster
-	Line       Line      // where it stands among those that wait for room
-	Turn       Turn      // where it stands among those that wait for a full quota
+	Line       Line      // its position in the queue for capacity
+	Turn       Turn      // its position in the queue for a full quota
 }
 
-// Turn is a cluster's place among those that wait for a full quota.
+// Turn is a cluster's position among those that wait for a full quota.
 type Turn struct {
-	Place int       // 1 is next; 0: it does not wait
-	For   string    // which limit is full, in words
-	ETA   time.Time // when its turn may come; zero: not known
+	Place int       // 1 is next; 0: not waiting
+	For   string    // which limit is full, as text
+	ETA   time.Time // when its turn may come; zero: unknown
 }
 
-// Line is a cluster's place among those that wait for room in the same account and region.
+// Line is a cluster's position among those that wait for capacity in the same account and region.
 type Line struct {
-	Place   int       // 1 is next; 0: it does not wait
-	For     string    // what it waits for, in words
+	Place   int       // 1 is next; 0: not waiting
+	For     string    // what it waits for, as text
 	Since   time.Time // since when it waits
-	AskedAt time.Time // when it last asked for room
-	Asked   int       // its place then
-	FreedAt time.Time // when room last came free there; zero: never
-	PassAt  time.Time // from when it may be let past those before it that need more; zero: it is next, or nobody is ever let past
-	Passed  string    // who was let past it last, and when, in words; empty: nobody
+	AskedAt time.Time // when it last asked for capacity
+	Asked   int       // its position at that time
+	FreedAt time.Time // when capacity was last freed there; zero: never
+	PassAt  time.Time // from when it may pass those before it that need more; zero: it is next, or passing is switched off
+	Passed  string    // which cluster passed it last, and when, as text; empty: none
 }
 
-// words say what it waits for. Its place is shown beside it, and when its turn may come is too: neither stands in a reason.
+// words says what it waits for, without its position and the expected time: both change, and both are shown beside the reason.
 func (t Turn) words() string {
 	if t.For == "" {
 		return "waiting for its turn"
@@ -40,7 +40,7 @@ func (t Turn) words() string {
 	return "waiting for its turn: " + t.For
 }
 
-// Kind says what an attempt tries.
+// Kind is what an attempt tries to do.
 type Kind string
 
 // The kinds of attempt.
@@ -48,11 +48,11 @@ const (
 	Create  Kind = "create"
 	Destroy Kind = "destroy"
 	Scale   Kind = "scale"
-	// Configure brings a ready cluster's add-ons anew.
+	// Configure applies a ready cluster's add-ons again.
 	Configure Kind = "configure"
 )
 
-// words are the kind as it is spoken of.
+// words names the kind for people.
 func (k Kind) words() string {
 	switch k {
 	case Scale:
@@ -63,12 +63,12 @@ func (k Kind) words() string {
 	return "install"
 }
 
-// Attempt is one runner's try at a job. Its number rises per cluster, never returns, and is the fence.
+// Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.
 type Attempt struct {
 	Number     int
 	Kind       Kind
 	OpenedAt   time.Time
-	ClaimedAt  time.Time // zero: no runner claimed it yet
+	ClaimedAt  time.Time // lease of the claimed attempt; zero while unclaimed
 	LeaseUntil time.Time // the claimed attempt's lease; zero while unclaimed
 	Phase      Phase     // as last reported
 	Progress   Progress
@@ -77,48 +77,48 @@ type Attempt struct {
 
 	ClosedAt     time.Time // zero while open
 	Outcome      Outcome
-	Reason       string // one word, for a failed attempt
-	Message      string // the same in words
+	Reason       string // reason code of a failed attempt
+	Message      string // the same as text
 	Whose        string // whose problem a failure was
 	Next         string // what to do about it
 	Retryable    bool
-	ToolExitedAt time.Time // when the destroyer's process ended; zero: not known
-	Passes       []Pass    // verification passes of a destroy attempt, oldest first
+	ToolExitedAt time.Time // when the destroyer's process ended; zero: unknown
+	Passes       []Pass    // counts of a destroy attempt, oldest first
 
 	WorkersWanted int  // of a scale attempt
-	WorkersSeen   *int // of a scale attempt that counted them at its end
-	AddonsWanted  int  // of a configure attempt: the number of the wish it meets
-	AddonsSeen    *int // of a create or configure attempt: how many add-ons it saw there at its end
+	WorkersSeen   *int // counted at the end of a scale attempt; nil: not counted
+	AddonsWanted  int  // configure attempt: number of the request that it meets
+	AddonsSeen    *int // create or configure attempt: number of add-ons seen at its end
 }
 
 // Outcome is how an attempt ended.
 type Outcome string
 
-// The outcomes. Succeeded, Failed, Stopped and Waiting are a runner's own words; Lost and Cancelled are the server's.
+// The outcomes. Runners report Succeeded, Failure, Stopped and Waiting; the server sets Lost and Cancelled.
 const (
 	Succeeded Outcome = "succeeded"
 	Failure   Outcome = "failed"
 	Stopped   Outcome = "stopped"
-	Waiting   Outcome = "waiting" // preflight found no room; nothing was begun
+	Waiting   Outcome = "waiting" // preflight found no capacity; nothing was begun
 	Lost      Outcome = "lost"
 	Cancelled Outcome = "cancelled" // closed before any runner claimed it
 )
 
-// Sighting is what is known of a runner. Unknown is not absent: it decides nothing.
+// Sighting is what is known about a runner. Unknown does not mean absent, and decides nothing.
 type Sighting string
 
 // The sightings.
 const (
 	Unknown    Sighting = ""        // the dispatcher could not be asked, or did not answer
-	NotStarted Sighting = "absent"  // never started, and seen so
+	NotStarted Sighting = "absent"  // known never to have been started
 	Alive      Sighting = "running" // seen running
-	Ended      Sighting = "ended"   // was started and is seen ended, or is gone
+	Ended      Sighting = "ended"   // was started, and has ended or is gone
 )
 
-// Pass is one verification: our own count of what is left, taken after the destroyer's process ended.
+// Pass is one verification: ocpctl's own count of what is left, taken after the destroyer's process ended.
 type Pass struct {
 	At         time.Time
-	Clean      bool     // everything that had to be asked was asked, the positive control held, and the count was zero
-	Identities []string // the names it looked for
-	Leftovers  []string // what was found, or what could not be asked, in words
+	Clean      bool     // everything was queried, the positive control succeeded, and the count was zero
+	Identities []string // the names that were searched for
+	Leftovers  []string // what was found or could not be queried, as text
 }

@@ -2,10 +2,10 @@ package lifecycle
 
 import "time"
 
-// Forecast is what is known of how a cluster would go on if it were asked for now.
+// Forecast is how a cluster would proceed if it were requested now.
 type Forecast struct {
-	Place    int           // in line, 1 is next; 0: it would not wait for a quota
-	StartsAt time.Time     // when it may begin; zero: not known, because a person has to approve it or nobody knows when there is room
-	ReadyP50 time.Duration // from its start until it is ready: half of the earlier ones of its profile took no longer; zero: there were none
+	Place    int           // position in the queue for a quota, 1 is next; 0: it would not wait
+	StartsAt time.Time     // when it may begin; zero: unknown, because a person has to approve it or because it is not known when there will be capacity
+	ReadyP50 time.Duration // time from its start until it is ready: half of the earlier clusters of its profile took no longer; zero: there were none
 	ReadyP90 time.Duration // nine of ten took no longer
 }

@@ -2,13 +2,13 @@ package lifecycle
 
 import "time"
 
-// longestLook is how long the next in line leaves between two looks for room, however long it has waited: a limit that
-// somebody raised is seen within that time, for nothing tells of it.
+// longestLook is the longest interval between two checks for capacity by the next cluster in the queue. A raised limit is noticed
+// within that time; no event announces it.
 const longestLook = 5 * time.Minute
 
-// queue says what a cluster without room waits for, and sets when to look for room again: at once when something changed in
-// its favour, else the later the longer it has waited and the more wait before it. Whoever waits is told when the places
-// move, so that a late look costs nothing.
+// queue says what a waiting cluster waits for, and sets when to check for capacity again: at once if something changed in its favour,
+// otherwise at intervals that grow with its waiting time and its position. Clusters are woken when positions change, so a long
+// interval delays nobody.
 func (m *mind) queue() {
 	n, last := m.next(), m.f.Last
 	if n.Phase != AwaitingCapacity || last == nil {
@@ -24,8 +24,8 @@ func (m *mind) queue() {
 	m.say(Pending, AwaitingCapacity, "%s", m.waits(*last))
 }
 
-// pace is how long to leave between a look that ended then and the next, in whole seconds where it grew: a store keeps no
-// finer a time than microseconds, and a wake-up must not come before it is due.
+// pace is the wait after a check that ended at that time. A wait that grew is in whole seconds: the store keeps microseconds, and a
+// wake-up must not come before it is due.
 func (l Limits) pace(line Line, ended time.Time) time.Duration {
 	wait := l.backoff(line.Place)
 	if !line.Since.IsZero() {
@@ -34,19 +34,19 @@ func (l Limits) pace(line Line, ended time.Time) time.Duration {
 	return wait
 }
 
-// favours reports that since the last look room came free, or that it became the next, and that it is the next.
+// favours reports that it is next in the queue, and that since its last check it became the next or capacity was freed.
 func (l Line) favours(last Attempt) bool {
 	if l.Place != 1 {
 		return false
 	}
-	if l.AskedAt.Before(last.OpenedAt) { // the last look did not get to ask: what was news to it stays news for ever
+	if l.AskedAt.Before(last.OpenedAt) { // the last check ended before it asked, so AskedAt never advances: compare with its end, or the same news would count for ever
 		return l.FreedAt.After(last.ClosedAt)
 	}
 	return l.FreedAt.After(l.AskedAt) || l.Asked > 1
 }
 
-// passes is when to look because it may be let past those before it, and has not asked since; zero: there is nothing to look
-// for. A look that ended without asking is repeated after the first wait.
+// passes returns when to check because it may pass those before it and has not asked since then; zero: there is no reason to. A check
+// that ended without asking is repeated after the first wait.
 func (l Line) passes(last Attempt, again time.Duration) time.Time {
 	switch {
 	case l.Place < 2 || l.PassAt.IsZero() || !l.AskedAt.Before(l.PassAt):
@@ -57,7 +57,7 @@ func (l Line) passes(last Attempt, again time.Duration) time.Time {
 	return l.PassAt
 }
 
-// waits says what a cluster without room waits for. Its place is shown beside it.
+// waits says what a cluster without capacity waits for, without its position, which is shown beside it.
 func (m *mind) waits(a Attempt) string {
 	if m.f.Line.Place == 0 {
 		return "no room in the cloud account: " + a.Message
@@ -69,21 +69,22 @@ func (m *mind) waits(a Attempt) string {
 	return words
 }
 
-// keepsPlace reports that an attempt ended without a word of its own while its cluster stood in line, and made nothing: the
-// cluster goes on to wait, and no try is spent.
+// keepsPlace reports that an attempt of a waiting cluster ended without a result and created nothing. The cluster goes on waiting,
+// and no try is spent.
 func (m *mind) keepsPlace(a Attempt) bool {
 	ours := a.Outcome == Lost || a.Outcome == Stopped || a.Outcome == Cancelled
 	return ours && !a.Recorded && m.f.Line.Place > 0
 }
 
-// looks reports that the open attempt of a cluster that waits has found no room so far. Until it has, nothing is shown of it.
+// looks reports that the open attempt of a waiting cluster has found no capacity so far. Until it does, nothing of the attempt is
+// shown.
 func (m *mind) looks(phase Phase) bool {
 	n := m.next()
 	granted := n.Place > 0 && m.f.Line.Place == 0
 	return n.Phase == AwaitingCapacity && phase == Preflight && !granted
 }
 
-// keepPlace remembers the place that is shown; who does not wait has none.
+// keepPlace stores the position that is shown; 0 for a cluster that does not wait.
 func (m *mind) keepPlace() {
 	n := m.next()
 	switch n.Place = 0; {

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Quota is one limit of a cloud account and region as it was measured, and what one cluster needs of it.
+// Quota is one limit of a cloud account and region as measured, and how much of it one cluster needs.
 type Quota struct {
 	Service string         `json:"service"`           // ec2, vpc
 	Code    string         `json:"code"`              // L-0263D0A3
-	Scope   string         `json:"scope,omitempty"`   // the zone, of a limit per zone
+	Scope   string         `json:"scope,omitempty"`   // the zone, if the limit is per zone
 	Name    string         `json:"name"`              // for people
 	Limit   int            `json:"limit"`             // meaningless when Unknown
-	Used    int            `json:"used"`              // everybody's, measured
-	Need    int            `json:"need"`              // at most, while it installs
-	Lasting int            `json:"lasting"`           // of Need, what stays once it is ready
-	UsedBy  map[string]int `json:"usedBy,omitempty"`  // of Used, by cluster id
+	Used    int            `json:"used"`              // by everybody, as measured
+	Need    int            `json:"need"`              // at most, during the install
+	Lasting int            `json:"lasting"`           // the part of Need that remains once it is ready
+	UsedBy  map[string]int `json:"usedBy,omitempty"`  // the part of Used, by cluster id
 	Unknown string         `json:"unknown,omitempty"` // why it could not be measured; such a quota never blocks
 }
 
-// key tells quotas apart.
+// key identifies the quota.
 func (q Quota) key() string { return q.Service + " " + q.Code + " " + q.Scope }
 
-// Holding is what was set aside for one cluster, or what it waits for.
+// Holding is what is reserved for one cluster, or what it waits for.
 type Holding struct {
 	Cluster string
-	Ready   bool // it was ready once: from then on it holds only what lasts
+	Ready   bool // it was ready once, so it holds only Lasting
 	Quotas  []Quota
 }
 
-// of is how much of a quota it holds.
+// of returns how much of a quota it holds.
 func (h Holding) of(key string) int {
 	for _, q := range h.Quotas {
 		if q.key() != key {
@@ -44,11 +44,12 @@ func (h Holding) of(key string) int {
 	return 0
 }
 
-// Fits says whether a demand has room beside what is held, and beside what others have waited for longer. wait names
-// every quota that has no room now; never names those that an empty account would not have either. Both empty: it fits.
+// Fits reports whether there is capacity for a demand beside what others hold and what others have waited for longer. wait names
+// every quota without enough capacity now; never names those whose limit is too low even in an empty account. Both are empty if it
+// fits.
 //
-// What a holder already made is part of the measured usage, so of each holder the larger of the two counts, once. A quota
-// that could not be measured is left to the cloud to refuse: only a proven shortfall blocks.
+// A holder's existing resources are part of the measured usage, so the larger of usage and reservation counts for each holder. A
+// quota that could not be measured does not block: the cloud itself refuses if it is exceeded.
 func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 	var waits, nevers []string
 	for _, q := range demand {
@@ -70,8 +71,8 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 	return strings.Join(waits, "; "), strings.Join(nevers, "; ")
 }
 
-// FirstPast says whether a demand that only those ahead keep waiting may be let past them: it fits beside what is held, and
-// none of those ahead does, so that it is the first in line that can use the room there is.
+// FirstPast reports whether a demand may pass the waiting clusters before it: it fits beside what is held, and none of those before
+// it does, so it is the first in the queue that can use the free capacity.
 func FirstPast(demand []Quota, held, ahead []Holding) bool {
 	if wait, never := Fits(demand, held, nil); wait != "" || never != "" {
 		return false
@@ -84,7 +85,7 @@ func FirstPast(demand []Quota, held, ahead []Holding) bool {
 	return true
 }
 
-// as is what it waits for, with limits and usage as they were measured just now.
+// as returns what it waits for, with limits and usage as just measured.
 func (h Holding) as(measured []Quota) []Quota {
 	quotas := slices.Clone(h.Quotas)
 	for i, q := range quotas {
@@ -97,7 +98,7 @@ func (h Holding) as(measured []Quota) []Quota {
 	return quotas
 }
 
-// taken is what strangers use and what holders use or may still use.
+// taken is what strangers use, plus what holders use or may still use.
 func (q Quota) taken(held []Holding) int {
 	strangers, ours := q.Used, 0
 	for _, h := range held {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// scaleTries is how many scale attempts in a row may fail before the wish for another number of workers is given up.
+// scaleTries is how many scale attempts in a row may fail before the requested number of workers is given up.
 const scaleTries = 3
 
-// scale begins what somebody asked for: another number of workers. The cluster stays READY meanwhile. What was asked for is
-// forgotten once it is seen, given up or out of bounds, so that nothing is tried for ever.
+// scale opens an attempt to reach the requested number of workers. The cluster stays READY meanwhile. The request is cleared once it
+// is met, given up or out of bounds, so that nothing is tried for ever.
 func (m *mind) scale() {
 	n := m.next()
 	if n.WorkersWanted == nil || !m.due() {
@@ -27,8 +27,8 @@ func (m *mind) scale() {
 	}
 }
 
-// settleScale accounts for a scale attempt. It recorded nothing, so that a lost one leaves nothing to remove. One that was
-// begun for another number than is wanted now says nothing about what is wanted.
+// settleScale accounts for a scale attempt. It recorded nothing, so a lost attempt leaves nothing to remove. An attempt for a number
+// that is no longer requested says nothing about the current request.
 func (m *mind) settleScale(a Attempt) {
 	n := m.next()
 	n.RetryAt = time.Time{}
@@ -58,7 +58,7 @@ func (m *mind) settleScale(a Attempt) {
 	}
 }
 
-// dropScale gives up what was asked for: the cluster keeps the workers it has.
+// dropScale gives up the request. The cluster keeps the workers it has.
 func (m *mind) dropScale(code, format string, args ...any) {
 	n := m.next()
 	m.job(JobScale, JobFailed, code, fmt.Sprintf(format, args...))
@@ -66,7 +66,7 @@ func (m *mind) dropScale(code, format string, args ...any) {
 	n.forgetScale()
 }
 
-// cancelScale ends what was asked for where nobody wants the cluster any more. A failed scaling's wait is none of a teardown's.
+// cancelScale cancels the request when the cluster is no longer wanted. The wait after a failed scaling must not delay the teardown.
 func (m *mind) cancelScale() {
 	n := m.next()
 	if n.Status == Ready {
@@ -78,10 +78,10 @@ func (m *mind) cancelScale() {
 	}
 }
 
-// forgetScale leaves nothing wanted but what is there.
+// forgetScale clears the request.
 func (c *Cluster) forgetScale() { c.WorkersWanted, c.ScaleFailures = nil, 0 }
 
-// workers is how many there are, as far as it is known.
+// workers returns the number of workers, as far as it is known.
 func (c *Cluster) workers() int {
 	switch {
 	case c.Workers != nil:
@@ -92,10 +92,10 @@ func (c *Cluster) workers() int {
 	return 0
 }
 
-// fewer reports that it runs with fewer workers than its profile gives.
+// fewer reports that it runs with fewer workers than its profile defines.
 func (c *Cluster) fewer() bool { return c.WorkersBase != nil && c.workers() < *c.WorkersBase }
 
-// uncounted says why a scale attempt did not reach its number; one that ended well without a count of it did not either.
+// uncounted says why a scale attempt did not reach its number. A successful attempt without a count did not reach it either.
 func uncounted(a Attempt) string {
 	switch {
 	case a.Outcome != Succeeded:

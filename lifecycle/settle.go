@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// settle accounts, once, for the outcome of the newest closed attempt.
+// settle accounts for the outcome of the newest closed attempt, once.
 func (m *mind) settle() {
 	last := m.f.Last
 	if last == nil || last.Number <= m.c.Seen {
@@ -28,7 +28,7 @@ func (m *mind) settle() {
 
 func (m *mind) settleCreate(a Attempt) {
 	n := m.next()
-	try := max(n.Tries, 1) // people count the tries of creating; the attempt's number also counts teardowns and looks for room
+	try := max(n.Tries, 1) // people count create tries; the attempt number also counts teardowns and checks for capacity
 	if a.Outcome == Succeeded {
 		m.job(JobCreate, JobSucceeded, "", "")
 		n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
@@ -51,7 +51,7 @@ func (m *mind) settleCreate(a Attempt) {
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
-		m.again(a) // we ended it ourselves: no fault of the cluster's, so no try is spent
+		m.again(a) // ocpctl ended it itself, so no try is spent
 		m.retryWords(a, try)
 	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
 		n.RetryAt = m.f.Now.Add(m.l.backoff(n.Tries))
@@ -64,8 +64,8 @@ func (m *mind) settleCreate(a Attempt) {
 	}
 }
 
-// forgetFailure clears the failure of a cluster that was ended before it was ready. It is gone because somebody asked for
-// that or its time was over. How its install ended, once stopped, is nobody's problem, and neither is an earlier try.
+// forgetFailure clears the failure of a cluster that was ended before it was ready. It ended on request or because its time was over,
+// so neither an earlier try nor the way its stopped install ended is a problem to report.
 func (m *mind) forgetFailure() {
 	n := m.next()
 	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.WishWhy, BecauseInstallFailed) {
@@ -74,7 +74,7 @@ func (m *mind) forgetFailure() {
 	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
 }
 
-// again gives an unspent try back.
+// again gives back a try that does not count.
 func (m *mind) again(a Attempt) {
 	n := m.next()
 	n.Tries = max(n.Tries-1, 0)
@@ -82,7 +82,7 @@ func (m *mind) again(a Attempt) {
 	m.job(JobCreate, JobRetrying, reasonOf(a), a.Message)
 }
 
-// retryWords shows what a retry begins with: cleaning when something may exist, otherwise the queue.
+// retryWords shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
 func (m *mind) retryWords(a Attempt, try int) {
 	if a.Recorded {
 		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it created is removed first", try, m.next().MaxTries, a.Message)
@@ -104,7 +104,7 @@ func (m *mind) settleDestroy(a Attempt) {
 		return
 	}
 	n.DestroyFailures++
-	if len(a.Passes) > 0 { // an attempt that counted nothing knows no better than the last one that did
+	if len(a.Passes) > 0 { // an attempt that counted nothing knows no more than the last one that did
 		n.Blockers = a.Passes[len(a.Passes)-1].Leftovers
 	}
 	n.RetryAt = m.f.Now.Add(m.l.backoff(n.DestroyFailures))
@@ -127,7 +127,7 @@ func (m *mind) settleDestroy(a Attempt) {
 	m.say(n.Status, n.Phase, "teardown %d left something behind; %s. It is tried again", n.DestroyFailures, what)
 }
 
-// named are blockers without the words on who can free them and how.
+// named returns the blockers without the text on who can remove them and how.
 func named(blockers []string) (out []string) {
 	for _, b := range blockers {
 		name, _, _ := strings.Cut(b, ": ")
@@ -136,7 +136,7 @@ func named(blockers []string) (out []string) {
 	return out
 }
 
-// teardownJob is the job a teardown runs under: cleaning between two tries belongs to the create.
+// teardownJob returns the job of a teardown: cleaning up between two tries belongs to the create.
 func (m *mind) teardownJob() JobType {
 	if m.wanted() {
 		return JobCreate
@@ -144,8 +144,8 @@ func (m *mind) teardownJob() JobType {
 	return m.next().Teardown
 }
 
-// proved reports that the attempt counted zero, twice, apart, after the destroyer had ended, for every name ever recorded.
-// An exit code is not a count.
+// proved reports that the attempt counted zero twice, far enough apart, after the destroyer had ended, for every name ever recorded.
+// An exit code is no proof.
 func (m *mind) proved(a Attempt) bool {
 	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 {
 		return false

@@ -16,7 +16,7 @@ const (
 // Phase is the finer step inside a status.
 type Phase string
 
-// The phases, in the order of a life.
+// The phases, in the order of a cluster's life.
 const (
 	Queued           Phase = "queued"
 	AwaitingApproval Phase = "awaiting_approval"
@@ -40,7 +40,7 @@ const (
 	DestroyingRuns Phase = "destroying"
 	Verifying      Phase = "verifying"
 
-	Scaling Phase = "scaling" // of an attempt beside a ready cluster; no cluster shows it
+	Scaling Phase = "scaling" // phase of an attempt beside a ready cluster; no cluster shows it
 
 	Released Phase = "released"
 
@@ -49,7 +49,7 @@ const (
 	Abandoned      Phase = "abandoned"
 )
 
-// Phases lists the phases each status may show. The same pairs stand as a CHECK on the clusters table.
+// Phases lists the phases that each status may show. A CHECK on the clusters table holds the same pairs.
 var Phases = map[Status][]Phase{
 	Pending:    {Queued, AwaitingApproval, AwaitingCapacity},
 	Creating:   {Preflight, Claiming, Rendering, Recording, Installing, Configuring, Cleaning},
@@ -59,16 +59,16 @@ var Phases = map[Status][]Phase{
 	Failed:     {CreateFailed, DestroyBlocked, Abandoned},
 }
 
-// Wish is what the owner wants. It turns once, from present to absent; absent is final.
+// Wish is the desired state that the owner wants. It changes once, from present to absent; absent is final.
 type Wish string
 
-// The two wishes.
+// The two desired states.
 const (
 	Present Wish = "present"
 	Absent  Wish = "absent"
 )
 
-// JobType names a piece of work in the public record.
+// JobType names a piece of work in the public job records.
 type JobType string
 
 // The job types that Decide starts and ends.
@@ -80,7 +80,7 @@ const (
 	JobConfigure      JobType = "CONFIGURE"
 )
 
-// JobStatus is the state of a job in the public record.
+// JobStatus is the status of a job in the public job records.
 type JobStatus string
 
 // The job states.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Sweep judges what was seen against what is known: findings with evidence, never deletions.
-// The same input has the same findings in the same order.
+// Sweep compares what was seen with what is known and returns findings with evidence, never deletions. Equal input gives equal
+// findings in the same order.
 func Sweep(s Seen, k Known, l SweepLimits) []Finding {
 	var found []Finding
 	byID, byName := map[string]*KnownCluster{}, map[string]*KnownCluster{}
@@ -38,7 +38,7 @@ func Sweep(s Seen, k Known, l SweepLimits) []Finding {
 	return found
 }
 
-// orphaned says why no living cluster answers for the group; empty where one does.
+// orphaned says why no living cluster owns the group; empty if one does.
 func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster string) {
 	owner, recorded := byName[g.Identity], g.Identity != ""
 	switch {
@@ -58,7 +58,7 @@ func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster str
 	return "", ""
 }
 
-// troubles is what is wrong with a living cluster by its row alone.
+// troubles returns what is wrong with a living cluster, judged by its row alone.
 func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	say := func(k FindingKind, since time.Time, evidence []string, format string, args ...any) {
 		found = append(found, Finding{k, c.ID, "", since, fmt.Sprintf(format, args...), evidence})
@@ -69,7 +69,7 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	}
 	moving := c.Status == Creating || c.Status == Destroying
 	switch {
-	case now.Sub(c.WakeAt) >= l.WakeMargin: // a row without a wake-up time sleeps since for ever
+	case now.Sub(c.WakeAt) >= l.WakeMargin: // a zero wake-up time counts as due since for ever
 		say(Stuck, c.WakeAt, nil, "%s was not looked at when it was due", c.Name)
 	case moving && now.Sub(c.MovedAt) >= l.StillFor:
 		say(Stuck, c.MovedAt, nil, "%s is stuck in phase %s", c.Name, c.Phase)
@@ -80,7 +80,7 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	return found
 }
 
-// BlockedTeardown is the finding that a cluster's teardown is blocked, with what is still there and when the next try is.
+// BlockedTeardown returns the finding for a blocked teardown: what is still there, and when the next try is.
 func (c KnownCluster) BlockedTeardown() (f Finding, blocked bool) {
 	if c.Phase != DestroyBlocked && c.Phase != Abandoned {
 		return Finding{}, false

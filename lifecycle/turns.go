@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What a limit counts over, spelt as policy and the catalogue spell it.
+// The scopes of a limit, spelt as in policy and the catalogue.
 const (
 	ScopePerson     = "person"
 	ScopeTeam       = "team"
@@ -18,19 +18,19 @@ const (
 // What a limit counts.
 const (
 	CountLive     = "live"     // until it is released
-	CountCreating = "creating" // until it is ready, or no longer wanted
+	CountCreating = "creating" // until it is ready or no longer wanted
 )
 
-// Limit is a bound on how many clusters there may be at once, as it held when a cluster was accepted.
+// Limit is a bound on the number of clusters at once, as it was when a cluster was accepted.
 type Limit struct {
-	Quota string `json:"quota"` // its name in the catalogue
+	Quota string `json:"quota"` // name in the catalogue
 	Scope string `json:"scope"`
 	Key   string `json:"key"` // which person, team or repository; empty for everywhere
 	What  string `json:"what"`
 	Most  int    `json:"most"`
 }
 
-// Words says which limit it is. They do not change while one waits for it.
+// Words describes the limit. The text does not change while a cluster waits for it.
 func (l Limit) Words() string {
 	who := "everybody together"
 	if l.Scope != ScopeEverywhere {
@@ -47,15 +47,15 @@ func (l Limit) Words() string {
 	return fmt.Sprintf("%s may have %d %s %s (quota %s)", who, l.Most, clusters, what, l.Quota)
 }
 
-// Party is whom a cluster counts for.
+// Party is who a cluster counts for.
 type Party struct{ Person, Team, Repo string }
 
-// bound is what limits count by: one number of one person, team, repository or everybody.
+// bound identifies one counter: the clusters of one person, team, repository or of everybody.
 type bound struct{ scope, key, what string }
 
 func (l Limit) bound() bound { return bound{l.Scope, l.Key, l.What} }
 
-// bounds are the numbers a cluster of the party counts in.
+// bounds returns the counters in which a cluster of the party counts.
 func (p Party) bounds(what string) [4]bound {
 	return [4]bound{{ScopePerson, p.Person, what}, {ScopeTeam, p.Team, what}, {ScopeRepository, p.Repo, what}, {ScopeEverywhere, "", what}}
 }
@@ -64,27 +64,27 @@ func (p Party) bounds(what string) [4]bound {
 type Holder struct {
 	Party
 	Creating bool
-	Ends     time.Time // when it may stop counting as live; zero: not known
-	Made     time.Time // when it may stop counting as being created; zero: not known
+	Ends     time.Time // when it may stop counting as live; zero: unknown
+	Made     time.Time // when it may stop counting as being created; zero: unknown
 }
 
 // Waiter is a cluster that waits for its turn.
 type Waiter struct {
 	Party
 	Cluster string
-	Weight  int // the team's share of turns: one with 2 gets twice as many as one with 1
+	Weight  int // the team's share of turns: weight 2 gets twice as many as weight 1
 	Since   time.Time
 	Limits  []Limit
 
-	Unapproved bool // it cannot begin yet: the live place that it would get is kept for it, and no other's ahead of it
+	Unapproved bool // it cannot begin yet; when its turn comes, its live place is kept for it
 }
 
-// Take says whose turn it is now, and where the others stand.
+// Take returns whose turn it is now, and the positions of the others.
 //
-// Everybody who waits for nothing but limits that have room gets a turn, and no limit is ever passed. Teams take turns so that
-// the one with the fewest live clusters for its weight comes first; within a team it is first come, first served. One whose
-// limit is full holds up nobody who does not need that limit. One that nobody approved yet has a place kept when it comes to its
-// turn, gets none before and is told no place.
+// Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. The team with the fewest live clusters
+// relative to its weight comes first; within a team it is first come, first served. A waiter with a full limit holds up only those
+// who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
+// is approved.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
 	l := newTally(waiting, held)
 	var left []Waiter
@@ -104,7 +104,7 @@ func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]
 	return granted, l.places(slices.DeleteFunc(left, func(w Waiter) bool { return w.Unapproved }))
 }
 
-// queue gives every team a queue of its own, in the order of arrival.
+// queue makes a queue for each team, in the order of arrival.
 func queue(waiting []Waiter) (queues [][]Waiter) {
 	waiting = slices.Clone(waiting)
 	slices.SortFunc(waiting, earlier)
@@ -124,7 +124,7 @@ func earlier(a, b Waiter) int {
 	return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Cluster, b.Cluster))
 }
 
-// pop takes the first of a queue, and the queue with its last.
+// pop removes the first entry of a queue, and the queue itself when that was its last.
 func pop(queues [][]Waiter, i int) [][]Waiter {
 	if queues[i] = queues[i][1:]; len(queues[i]) == 0 {
 		return slices.Delete(queues, i, i+1)
@@ -132,9 +132,9 @@ func pop(queues [][]Waiter, i int) [][]Waiter {
 	return queues
 }
 
-// tally is what is counted while turns are given.
+// tally holds the counters while turns are given.
 type tally struct {
-	ends  map[bound][]time.Time // of those that count, when they may stop to; zero: not known. Nil: no limit asks for it
+	ends  map[bound][]time.Time // for each counter, when its clusters may stop counting; zero: unknown. Nil: no limit needs it
 	teams map[string]int        // live clusters
 }
 
@@ -167,7 +167,7 @@ func (l *tally) add(to [4]bound, ends time.Time) {
 	}
 }
 
-// full lists the limits that have no room for one more.
+// full lists the limits that have no place left.
 func (l *tally) full(w Waiter) (full []Limit) {
 	for _, limit := range w.Limits {
 		if w.Unapproved && limit.What != CountLive {
@@ -180,8 +180,8 @@ func (l *tally) full(w Waiter) (full []Limit) {
 	return full
 }
 
-// setAside takes from the heads of the queues who has no turn now. What is full stays full while turns are given, so nobody
-// needs to be looked at twice.
+// setAside removes those who have no turn now from the heads of the queues. A full limit stays full while turns are given, so nobody
+// has to be checked twice.
 func (l *tally) setAside(queues [][]Waiter, left []Waiter) (rest [][]Waiter, more []Waiter) {
 	for _, q := range queues {
 		for len(q) > 0 && len(l.full(q[0])) > 0 {
@@ -194,8 +194,8 @@ func (l *tally) setAside(queues [][]Waiter, left []Waiter) (rest [][]Waiter, mor
 	return rest, left
 }
 
-// next is the queue whose head comes first: that of the team with the fewest live clusters for its weight, and of such teams
-// the one that waits longest.
+// next returns the queue whose head comes first: the team with the fewest live clusters relative to its weight, and among equal teams
+// the one that has waited longest.
 func (l *tally) next(queues [][]Waiter) int {
 	first := 0
 	for i := range queues {
@@ -207,8 +207,8 @@ func (l *tally) next(queues [][]Waiter) int {
 	return first
 }
 
-// places gives everybody left a place in line for the limit that will hold them up longest, by the order in which turns
-// would come if everything had room.
+// places gives every remaining waiter its position for the limit that will hold it up longest, in the order in which turns would come
+// if everything had room.
 func (l *tally) places(left []Waiter) map[string]Turn {
 	for _, ends := range l.ends {
 		slices.SortFunc(ends, laterUnknown)
@@ -235,7 +235,7 @@ func (l *tally) place(w Waiter, ahead map[bound]int) Turn {
 		b := limit.bound()
 		t := Turn{Place: 1 + ahead[b], For: limit.Words()}
 		ends := l.ends[b]
-		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // that many have to go besides
+		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // so many others have to go as well
 			t.ETA = ends[k]
 		}
 		if turn.Place == 0 || cmp.Or(laterUnknown(t.ETA, turn.ETA), cmp.Compare(t.Place, turn.Place)) > 0 {
@@ -245,7 +245,7 @@ func (l *tally) place(w Waiter, ahead map[bound]int) Turn {
 	return turn
 }
 
-// laterUnknown orders times; one that is not known comes after all.
+// laterUnknown compares times; an unknown time is later than any other.
 func laterUnknown(a, b time.Time) int {
 	switch {
 	case a.IsZero() == b.IsZero():

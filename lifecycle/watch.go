@@ -1,6 +1,6 @@
 package lifecycle
 
-// watch decides while an attempt is open. It never opens another beside it.
+// watch decides while an attempt is open. It never opens a second one.
 func (m *mind) watch(a Attempt) {
 	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
@@ -25,7 +25,7 @@ func (m *mind) watch(a Attempt) {
 	m.mirror(a)
 }
 
-// needless says why nobody wants any more what the open attempt does; empty: it is to go on. A teardown always is.
+// needless says why what the open attempt does is no longer wanted; empty: it goes on. A teardown always goes on.
 func (m *mind) needless(a Attempt) string {
 	n := m.next()
 	switch {
@@ -38,7 +38,7 @@ func (m *mind) needless(a Attempt) string {
 	return ""
 }
 
-// watchUnclaimed: no runner has claimed the attempt, so nothing was begun outside and closing it is always safe.
+// watchUnclaimed decides about an attempt that no runner has claimed: nothing was begun outside, so closing it is always safe.
 func (m *mind) watchUnclaimed(a Attempt, needless string) {
 	switch {
 	case needless != "":
@@ -48,29 +48,29 @@ func (m *mind) watchUnclaimed(a Attempt, needless string) {
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
 		m.close(a, Lost, "no runner took over within %s", m.l.LaunchPatience)
 	case m.f.Runner != Alive:
-		m.effect(Launch, a.Number) // asking twice is asking once
+		m.effect(Launch, a.Number) // launching twice has no further effect
 	}
 }
 
-// gone reports that a claimed runner surely acts no more: seen ended, or silent past its lease and the grace.
+// gone reports that a claimed runner certainly acts no more: it was seen ended, or it is silent past its lease and the grace period.
 func (m *mind) gone(a Attempt) bool {
 	return m.f.Runner == Ended || m.f.Now.After(a.LeaseUntil.Add(m.l.LeaseGrace))
 }
 
-// mirror shows the running attempt's phase as the cluster's. A phase without words is none that a runner may name.
+// mirror shows the running attempt's phase as the cluster's. A phase without a text is one that runners may not report.
 func (m *mind) mirror(a Attempt) {
 	n := m.next()
 	switch a.Kind {
 	case Create:
 		m.mirrorCreate(a.Phase)
 		return
-	case Scale, Configure: // it stays READY
+	case Scale, Configure: // the cluster stays READY
 		m.showReady()
 		return
 	}
 	words := destroyWords[a.Phase]
 	switch {
-	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the wish turned while it was cleaned up
+	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the desired state became absent while a failed attempt was cleaned up
 		phase := a.Phase
 		if words == "" {
 			phase = Restoring
@@ -94,7 +94,7 @@ func (m *mind) mirrorCreate(phase Phase) {
 	}
 }
 
-// PhaseWords says what a runner does in a phase of a create or a destroy; empty: it has no such phase.
+// PhaseWords says what a runner does in a phase of a create or destroy; empty: the kind has no such phase.
 func PhaseWords(kind Kind, phase Phase) string {
 	switch kind {
 	case Create:

@@ -2,10 +2,10 @@ package policy
 
 import "slices"
 
-// Act is something a principal may want to do. Every door asks May before it does it.
+// Act is something a principal may want to do. Every entry point asks May first.
 type Act string
 
-// The acts on one cluster. Whoever may not see a cluster is told that there is none.
+// The acts on one cluster. Someone who may not see a cluster gets the same answer as if it did not exist.
 const (
 	ActSee        Act = "see"     // row, jobs, timeline, log, explanation
 	ActOutputs    Act = "outputs" // addresses and references
@@ -14,30 +14,30 @@ const (
 	ActHold       Act = "hold"
 	ActDestroy    Act = "destroy"
 	ActScale      Act = "scale"
-	ActRefresh    Act = "refresh" // bring its add-ons anew
-	ActRetry      Act = "retry"   // bring the next teardown forward
-	ActAbandon    Act = "abandon" // give up waiting for a blocked teardown
+	ActRefresh    Act = "refresh" // apply its add-ons again
+	ActRetry      Act = "retry"   // start the next teardown earlier
+	ActAbandon    Act = "abandon" // stop waiting for a blocked teardown
 	ActShare      Act = "share"
-	ActTransfer   Act = "transfer"    // to another team, in which one must be allowed to create
+	ActTransfer   Act = "transfer"    // to another team, in which the principal must be allowed to create
 	ActKubeconfig Act = "kubeconfig"  // hand out
 	ActLogBundle  Act = "log-bundle"  // download the installer's logs and archives, which hold secrets
-	ActBreakGlass Act = "break-glass" // ask for the kubeadmin password, which needs an approval
-	ActApprove    Act = "approve"     // or refuse what waits for approval
+	ActBreakGlass Act = "break-glass" // request the kubeadmin password, which needs an approval
+	ActApprove    Act = "approve"     // approve or refuse what waits for approval
 )
 
 // The acts on the whole installation.
 const (
 	ActProfiles   Act = "profiles"   // read the catalogue: profiles, teams
-	ActQuotas     Act = "quotas"     // read limits and what is used of them
+	ActQuotas     Act = "quotas"     // read limits and their current use
 	ActReports    Act = "reports"    // usage and spend
-	ActFindings   Act = "findings"   // what the sweeps saw
+	ActFindings   Act = "findings"   // what the sweeps found
 	ActAudit      Act = "audit"      // read and verify the audit trail
-	ActDeliveries Act = "deliveries" // inspect what came in
-	ActReplay     Act = "replay"     // work a delivery again
+	ActDeliveries Act = "deliveries" // inspect received deliveries
+	ActReplay     Act = "replay"     // process a delivery again
 	ActCatalogue  Act = "catalogue"  // validate and reload policies
 )
 
-// acts says which roles may do what. A shared cluster may be seen, and used where the share says so, beside this.
+// acts lists the roles that may perform each act. Access to a shared cluster is granted separately.
 var acts = map[Act][]Role{
 	ActSee: Roles, ActOutputs: Roles,
 	ActCreate: {Requester, PlatformAdmin}, ActExtend: {Requester, PlatformAdmin}, ActHold: {Requester, PlatformAdmin},
@@ -61,21 +61,21 @@ func Acts() []Act {
 	return all
 }
 
-// everybodys are the acts that cannot be cut to a team: what came in, and the catalogue, are everybody's. They take a seat in
-// every team.
+// everybodys are the acts that cannot be limited to a team, because deliveries and the catalogue concern everybody. They need a seat
+// in every team.
 var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue}
 
-// Everybodys says whether an act concerns everybody's, so that a seat in some teams is not enough for it.
+// Everybodys reports whether an act concerns everybody, so that a seat in some teams is not enough.
 func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }
 
-// RolesFor lists the roles that may do it, the one that may most first.
+// RolesFor lists the roles that may perform the act, the most powerful first.
 func RolesFor(a Act) []Role { return slices.Clone(acts[a]) }
 
-// May says whether the principal may do it in the team.
+// May reports whether the principal may perform the act in the team.
 func (p Principal) May(a Act, team string) bool { return p.Has(team, acts[a]...) }
 
-// MayAnywhere says whether the principal may do it in any team: enough to read what is then cut to its teams. What cannot be
-// cut takes a seat in every team.
+// MayAnywhere reports whether the principal may perform the act in any team. That is enough to read what is then limited to its
+// teams; an act that concerns everybody needs a seat in every team.
 func (p Principal) MayAnywhere(a Act) bool {
 	if Everybodys(a) {
 		return p.May(a, EveryTeam)

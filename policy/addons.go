@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// addons are what the cluster gets beside OpenShift: what the repository's file picks, else the profile's own.
+// addons returns the add-ons that the cluster gets: those that the repository's file selects, otherwise the profile's.
 func (j judging) addons() []string {
 	if f := j.r.File; f != nil && len(f.Addons) > 0 {
 		return f.Addons
@@ -15,7 +15,7 @@ func (j judging) addons() []string {
 	return j.profile.Addons.Default
 }
 
-// checkAddons sees that the profile lets a cluster have what was picked.
+// checkAddons checks that the profile allows the selected add-ons.
 func (j judging) checkAddons() Check {
 	names := j.addons()
 	picked := j.r.File != nil && len(j.r.File.Addons) > 0

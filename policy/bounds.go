@@ -9,10 +9,10 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// kinds of value with an allow-list, in words.
+// listed names the kinds of value that have an allow-list.
 var listed = map[string]string{"version": "Version", "base-domain": "Base domain", "region": "Region"}
 
-// checkListed judges a value against the profile's allow-list; nothing asked takes the default.
+// checkListed checks a value against the profile's allow-list. An empty value takes the default.
 func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) Check {
 	check := Check{Name: name, Result: Pass, Asked: asked, Accept: strings.Join(list.Allow, ", ")}
 	switch {
@@ -35,11 +35,12 @@ func checkRegion(r Request, p profiles.Profile) Check {
 	return checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
 }
 
-// checkTTL keeps promise two: every cluster has an absolute end. People's hours are compared, not a demo's.
+// checkTTL checks that the cluster has an end within the profile's maximum. It compares the hours that people type, not a demo's
+// scaled hours.
 func checkTTL(r Request, p profiles.Profile) Check {
 	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + Span(p.MaxTTL)}
 	next := fmt.Sprintf("Ask for at most %s, or leave the lifetime out for %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
-	if p.Name == "" { // no profile is known, so neither is its maximum
+	if p.Name == "" { // without a known profile there is no maximum to compare with
 		check.Accept, next = "above 0, at most the profile's maximum", "Ask for a lifetime such as 24h, or leave it out."
 	}
 	switch {
@@ -58,7 +59,7 @@ func checkTTL(r Request, p profiles.Profile) Check {
 	return check
 }
 
-// checkPrice refuses nothing; it says what the answer costs, and what the team has left for this month.
+// checkPrice never refuses. It says what the cluster costs and how much of this month's budget the team has left.
 func (j judging) checkPrice() Check {
 	if !j.priced {
 		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
@@ -95,7 +96,7 @@ func checkName(r Request, profile string) Check {
 	return check
 }
 
-// Span writes a duration the way people type it: 90s, 45m, 72h, 1h30m.
+// Span formats a duration the way people type it: 90s, 45m, 72h, 1h30m.
 func Span(d time.Duration) string {
 	if d < 0 {
 		return "-" + Span(-d)
@@ -114,5 +115,5 @@ func Span(d time.Duration) string {
 	return orDefault(text, "0")
 }
 
-// Dollars writes US cents, as package price does.
+// Dollars formats US cents as package price does.
 func Dollars(cents int64) string { return price.Dollars(cents) }

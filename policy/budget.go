@@ -2,11 +2,11 @@ package policy
 
 import "fmt"
 
-// spent is what the team's clusters cost this month so far, and what the living ones will until they end.
+// spent returns, in cents, what the team's clusters have cost this month and what the living ones will cost until they end.
 func (j judging) spent() int64 { return j.usage.Team.SpentCents + j.usage.Team.CommittedCents }
 
-// checkBudget compares the month's budget of the team with what is spent, what is promised and what this cluster costs until
-// its end: from the warning on it needs an approval, and above the whole nothing is accepted where the budget is hard.
+// checkBudget compares the team's monthly budget with what is spent, what is committed and what this cluster costs until its end.
+// Above the warning threshold it asks for an approval; above a hard budget it refuses.
 func (j judging) checkBudget() Check {
 	b, after := j.team.Budget, j.spent()+j.price
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
@@ -29,7 +29,7 @@ func (j judging) checkBudget() Check {
 	}
 	all.Approval = j.budgetApproval(all)
 	checks := []Check{all}
-	if b.WarnPercent > 0 && !over { // above the whole there is nothing more to warn of
+	if b.WarnPercent > 0 && !over { // above the whole budget the warning would add nothing
 		from := b.MonthlyCents * int64(b.WarnPercent) / 100
 		warned := part("warning", fmt.Sprintf("It stays below %s, above which an approval is needed.", Dollars(from)), from-1)
 		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
@@ -42,7 +42,7 @@ func (j judging) checkBudget() Check {
 	return whole("budget", figures+".", checks)
 }
 
-// budgetApproval is what a check of the budget asks for; nil: nothing.
+// budgetApproval returns the approval that the budget check asks for; nil: none.
 func (j judging) budgetApproval(c Check) *Approval {
 	if c.Result != Ask {
 		return nil

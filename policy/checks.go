@@ -37,11 +37,10 @@ func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	return check
 }
 
-// MayHoldKeys says whether the principal may have the control plane's own cloud keys, which are everybody's: a platform admin
-// of every team.
+// MayHoldKeys reports whether the principal may hold the control plane's own cloud keys: only a platform admin of every team may.
 func (p Principal) MayHoldKeys() bool { return p.Has(EveryTeam, PlatformAdmin) }
 
-// checkAdminOnly keeps a profile whose cluster holds the control plane's own keys to those who may have them.
+// checkAdminOnly restricts a profile whose cluster holds the control plane's own keys to those who may have them.
 func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	check := Check{Name: "admin-only", Result: Pass, Asked: string(r.Principal.Role()), Accept: "platform_admin of every team"}
 	check.Words = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, who(r))
@@ -53,7 +52,7 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	return check
 }
 
-// offered are the profiles that the one who asks could have, by the repository's file too.
+// offered lists the profiles that the requester could have, limited by the repository's file.
 func offered(r Request, c profiles.Catalogue) []string {
 	var names []string
 	for _, p := range c.All() {
@@ -64,7 +63,7 @@ func offered(r Request, c profiles.Catalogue) []string {
 	return names
 }
 
-// checkPermission asks GitHub's word on its own doors and the principal's role on all others.
+// checkPermission checks GitHub's permission for requests from pull requests, and the principal's role for all others.
 func checkPermission(r Request, act string) Check {
 	if r.onPullRequest() {
 		return checkGitHub(r, act)
@@ -83,11 +82,11 @@ func checkPermission(r Request, act string) Check {
 	return check
 }
 
-// Permissions are those of GitHub that an installation can ask for before somebody may have clusters, the least first. The first is
-// the default.
+// Permissions are the GitHub permissions that an installation can require for having clusters, the lowest first. The first is the
+// default.
 var Permissions = []string{"write", "maintain", "admin"}
 
-// enough are the permissions that let somebody ask for clusters.
+// enough lists the permissions that are enough to request clusters.
 func (r Request) enough() []string {
 	return Permissions[max(0, slices.Index(Permissions, r.Takes)):]
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// checkDraft keeps clusters from drafts where the repository's file says so.
+// checkDraft refuses clusters for draft pull requests if the repository's file says so.
 func checkDraft(r Request) Check {
 	check := Check{Name: "draft", Result: Pass, Words: "The pull request is no draft."}
 	switch {
@@ -22,8 +22,8 @@ func checkDraft(r Request) Check {
 	return check
 }
 
-// checkFork keeps a fork's code from running before a person agreed to it: whoever sets a label or gives a command asks by
-// that and does not agree. An agreement is bound to the head it was given to, so the words name none.
+// checkFork keeps a fork's code from running before a person approves it. Setting a label or giving a command is a request, not an
+// approval. An approval is bound to one head commit, so the text names none.
 func (j judging) checkFork() Check {
 	r := j.r
 	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
@@ -41,16 +41,16 @@ func (j judging) checkFork() Check {
 	return check
 }
 
-// deniesForks says that the server or the repository wants none; one no is enough.
+// deniesForks reports that the server or the repository refuses forks; either is enough.
 func (j judging) deniesForks() bool {
 	return j.settings.Forks == profiles.ForksDeny || j.r.File != nil && j.r.File.Forks == profiles.ForksDeny
 }
 
-// contributors are the ties to a repository that take nobody's word, in GitHub's spelling. Whatever else GitHub may say one
-// day does; nothing at all is said of what was seen before we asked for it.
+// contributors are the author associations that need no approval, in GitHub's spelling. Any value that GitHub adds later needs one.
+// Empty is for pull requests that were seen before ocpctl asked for the association.
 var contributors = []string{"", "CONTRIBUTOR", "COLLABORATOR", "MEMBER", "OWNER"}
 
-// checkFirst asks a person before anything runs for somebody's first contribution, from wherever it comes.
+// checkFirst asks for an approval before anything runs for somebody's first contribution, whatever the entry point.
 func (j judging) checkFirst() Check {
 	pr := j.r.PR
 	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Words: fmt.Sprintf("%s has contributed to %s before.", orDefault(pr.Author, "The author"), pr.Repo)}
@@ -64,19 +64,19 @@ func (j judging) checkFirst() Check {
 	return check
 }
 
-// byAuthor says that the author of the pull request is the one who asks.
+// byAuthor reports that the requester is the author of the pull request.
 func (r Request) byAuthor() bool {
 	return r.PR != nil && strings.EqualFold(r.Principal.ID, "github:"+r.PR.Author)
 }
 
-// agreed makes a check ask for the word of somebody who may create for the team.
+// agreed makes a check ask for the approval of somebody who may create for the team.
 func (j judging) agreed(check Check, asked, accept string) Check {
 	check.Result, check.Asked, check.Accept = Ask, asked, accept
 	check.Next = "Someone of the team looks at the newest commit and comments /ocp approve. A push before that needs a new approval."
 	if j.own.Team != "" {
 		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that needs a new approval.", j.own.Team)
 	}
-	// Whoever set the label did not write the code, so their word on it counts. The author's own does not.
+	// Whoever set the label did not write the code, so their approval counts. The author's own does not.
 	check.Approval = &Approval{Count: 1, Self: !j.r.byAuthor(), By: Requester}
 	return check
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// JudgeExtend says what an extension by d would do to the ends: moved as asked, cut short by the profile's maximum, or
-// refused because there is nothing left to give. The maximum itself is kept by lifecycle.Ends.
+// JudgeExtend returns what an extension by d would do to the ends: moved as asked, limited by the profile's maximum, or refused
+// because the maximum is reached. lifecycle.Ends enforces the maximum itself.
 func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check Check) {
 	left := max(0, e.Max.Sub(e.TTL))
 	check = Check{Name: "extend", Result: Pass, Asked: Span(d), Have: moment(e.TTL), Accept: "above 0, at most " + Span(left)}
@@ -34,7 +34,7 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	return after, earlier(after, check)
 }
 
-// JudgeHold says what a hold until then would do: no end but the maximum comes before it, and nothing passes that.
+// JudgeHold returns what a hold until that time would do: no end except the maximum comes before it.
 func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	check := Check{Name: "hold", Result: Pass, Asked: moment(until), Have: moment(e.DestroyAt()), Accept: fmt.Sprintf("after %s, at most until %s", moment(now), moment(e.Max))}
 	switch {
@@ -52,7 +52,7 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	return check
 }
 
-// earlier adds what still comes first.
+// earlier adds to the check which end still comes first.
 func earlier(e lifecycle.Ends, check Check) Check {
 	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
 		check.Words += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
@@ -63,7 +63,7 @@ func earlier(e lifecycle.Ends, check Check) Check {
 	return check
 }
 
-// moment writes a time for people, to the second where it is not a whole minute.
+// moment formats a time for people, with seconds unless it is a whole minute.
 func moment(t time.Time) string {
 	t = t.UTC()
 	if t.Second() == 0 {

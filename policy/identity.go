@@ -6,17 +6,17 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Claims is what somebody proved of themselves, before anybody asks what it gives them.
+// Claims is what somebody proved about themselves, before it is mapped to seats.
 type Claims struct {
 	Source  profiles.Source     `json:"source"`
-	Issuer  string              `json:"issuer,omitempty"` // of oidc: the token's
+	Issuer  string              `json:"issuer,omitempty"` // for OIDC: the token's issuer
 	Subject string              `json:"subject"`          // stable, unique within source and issuer; never empty
 	Name    string              `json:"name,omitempty"`   // for people
 	Values  map[string][]string `json:"values,omitempty"` // attribute → values; see profiles.Identity.Match
 }
 
-// SeatsOf gives the seats of whoever proved the claims: those of every identity that matches. Who matches none has none.
-// A claim can name a team, where an identity takes teams from it, but never a role and never every team.
+// SeatsOf returns the seats from every identity that matches the claims; none if none matches. A claim can name a team if an identity
+// takes teams from it, but never a role and never every team.
 func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 	var seats []Seat
 	for _, id := range identities {

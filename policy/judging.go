@@ -7,25 +7,25 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// judging is one request on its way through the checks.
+// judging is one request while it is checked.
 type judging struct {
-	r       Request // as asked, with what rules filled in
+	r       Request // as requested, with what rules filled in
 	profile profiles.Profile
-	known   bool          // the profile is
-	own     Ownership     // whose the cluster will be
-	team    profiles.Team // the zero value where teams are not declared, this one is not, or the one who asks is a stranger to it
-	price   int64         // of its whole life, by package price; meaningless unless priced
-	priced  bool          // region and lifetime are known, and so is the price
-	filled  []Check       // what rules filled in, or could not
+	known   bool          // the profile is known
+	own     Ownership     // owner, team and accounting of the future cluster
+	team    profiles.Team // the zero value if teams are not declared, if this one is not, or if the requester may not create for it
+	price   int64         // of its whole life, in cents; meaningless unless priced
+	priced  bool          // region and lifetime are known, and therefore the price
+	filled  []Check       // checks for what rules filled in or failed to
 	usage   Usage
 	terms   Terms
 
 	settings Settings
 	defaults fileDefaults
-	stranger bool // the one who asks may not create for the team
+	stranger bool // the requester may not create for the team
 }
 
-// prepare lets the rules fill in what was left out, first of all the profile, so that every check sees the completed request.
+// prepare lets the rules fill in what was left out, the profile first, so that every check sees the completed request.
 func prepare(r Request, u Usage, t Terms) judging {
 	j := judging{r: r, usage: u, terms: t}.of(TeamOf(r, t.Catalogue)).fileProfile()
 	if r = j.r; t.Rules != nil && r.Profile == "" {
@@ -42,14 +42,14 @@ func prepare(r Request, u Usage, t Terms) judging {
 		in := In{Request: j.r, Profile: j.profile, Team: j.team, Usage: j.usage, Now: t.Now}
 		in.Request.Profile = j.profile.Name
 		completed, filled := t.Rules.Defaults(in)
-		completed.Profile = j.r.Profile // nobody named it, and the check says so
+		completed.Profile = j.r.Profile // without a profile, the profile check says that none was named
 		j.r, j.filled = completed, append(j.filled, filled...)
 		j.own, j.team = ownership(j.r, t.Catalogue)
 	}
 	return j
 }
 
-// of takes the team's part out of what a stranger to it is judged by, so that no answer tells what the team has.
+// of clears the team's data for requesters who may not create for it, so that no answer reveals what the team has.
 func (j judging) of(team string) judging {
 	if j.stranger = !j.r.MayFor(team); j.stranger {
 		j.usage.Team = Counts{}
@@ -57,7 +57,7 @@ func (j judging) of(team string) judging {
 	return j
 }
 
-// complete is the request with every default, as the rules judge it.
+// complete returns the request with every default filled in, as the rules see it.
 func (j judging) complete() Request {
 	r, p := j.r, j.profile
 	r.Profile = p.Name
@@ -70,10 +70,10 @@ func (j judging) complete() Request {
 	return r
 }
 
-// life is how long the cluster will live by the clock, which is what prices and node hours are counted by.
+// life returns how long the cluster will live in real time. Prices and node hours are computed from it.
 func (j judging) life() time.Duration { return max(0, j.settings.Scale(wishedTTL(j.r, j.profile))) }
 
-// priceLife says what the whole life costs. It is not known where region or lifetime are none that the profile gives.
+// priceLife computes the cost of the whole life. It is unknown if the profile does not offer the region or the lifetime.
 func (j judging) priceLife() judging {
 	region, ok := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
 	if ttl := wishedTTL(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {

@@ -17,9 +17,9 @@ const (
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// PRName names the cluster of a pull request and profile: pr<n>-<repo>, sanitised, at most 21 characters. A name that had
-// to be cut or is of a later generation ends in "-" and five characters of a hash over repository, number, profile and
-// generation, so that it meets no other. fallback is such a name too, for when name is taken; it always differs.
+// PRName names the cluster of a pull request and profile: pr<n>-<repo>, sanitised, at most 21 characters. A name that is cut or of a
+// later generation ends in "-" and five characters of a hash over repository, number, profile and generation, so that it collides
+// with no other. fallback is for when name is taken; it always differs from name.
 func PRName(repo string, number int, profile string, generation int) (name, fallback string) {
 	_, short, found := strings.Cut(repo, "/")
 	if !found {

@@ -9,8 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// ownership says whose the cluster will be: what the request names, else the repository's entry in the server's table, else
-// the one who asks and what the team declares. team is the zero value where it is not declared, and to a stranger.
+// ownership returns who the cluster will belong to: what the request names, otherwise the repository's entry in the server's table,
+// otherwise the requester and the team's declaration. team is the zero value if it is not declared or if the requester may not create
+// for it.
 func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Team) {
 	own = Ownership{Team: orDefault(r.Team, r.Ownership.Team), Owner: orDefault(r.Owner, r.Ownership.Owner)}
 	if teams, every := r.Principal.Teams(RolesFor(ActCreate)...); own.Team == "" && r.PR == nil && !every && len(teams) == 1 {
@@ -26,14 +27,14 @@ func ownership(r Request, c profiles.Catalogue) (own Ownership, team profiles.Te
 	return own, team
 }
 
-// TeamOf is the team a request's cluster would be of, for which usage is counted; empty where nobody knows. No rule changes it.
+// TeamOf returns the team that a request's cluster would belong to and whose usage is counted; empty if unknown. No rule changes it.
 func TeamOf(r Request, c profiles.Catalogue) string {
 	own, _ := ownership(r, c)
 	return own.Team
 }
 
-// MayFor says whether the one who asks may create for a team. To anybody else it is as if nothing were known of it: neither its
-// lists nor its budget nor what it uses.
+// MayFor reports whether the requester may create for a team. Others learn nothing about the team: neither its lists nor its budget
+// nor its usage.
 func (r Request) MayFor(team string) bool {
 	if r.Door != DoorLabel && r.Door != DoorComment {
 		return r.Principal.May(ActCreate, team)
@@ -41,8 +42,8 @@ func (r Request) MayFor(team string) bool {
 	return slices.Contains(r.enough(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
 }
 
-// listedFirst is what was asked for, else what the table says, else the first of the team's list. What the table says of
-// another team (elsewhere) holds only where it is on the list too.
+// listedFirst returns the requested value, otherwise the table's, otherwise the first of the team's list. If elsewhere is set, the
+// table's value belongs to another team and counts only if it is on the list too.
 func listedFirst(asked, table string, list []string, elsewhere bool) string {
 	switch {
 	case asked != "":
@@ -53,7 +54,7 @@ func listedFirst(asked, table string, list []string, elsewhere bool) string {
 	return table
 }
 
-// checkOwnership sees that every required tag will have a value: nobody gets a cluster that nobody answers for.
+// checkOwnership checks that every required tag will have a value, so that somebody is responsible for every cluster.
 func (j judging) checkOwnership() Check {
 	r, own := j.r, j.own
 	if r.PR != nil && r.Ownership == (Ownership{}) {
@@ -67,7 +68,7 @@ func (j judging) checkOwnership() Check {
 		{"owner", tagkey.Owner, own.Owner}, {"team", tagkey.Team, own.Team}, {"cost center", tagkey.CostCenter, own.CostCenter}, {"environment", tagkey.Environment, own.Environment},
 	} {
 		unknown := j.stranger && own.Team != "" && f.value == ""
-		follows := own.Team == "" && declared && (f.tag == tagkey.CostCenter || f.tag == tagkey.Environment) // the team's lists give it
+		follows := own.Team == "" && declared && (f.tag == tagkey.CostCenter || f.tag == tagkey.Environment) // the team's lists supply it
 		if !unknown && !follows && profiles.TagValueProblem(f.value) != "" {
 			missing = append(missing, f.words)
 		}
@@ -95,14 +96,14 @@ func (j judging) checkOwnership() Check {
 	return check
 }
 
-// checkTeam sees that the team exists, where teams are declared, and that the one who asks may create for it. On GitHub's
-// doors the repository's own team needs nothing more than the permission on the repository.
+// checkTeam checks that the team exists, if teams are declared, and that the requester may create for it. For requests from GitHub,
+// the permission on the repository is enough for the repository's own team.
 func (j judging) checkTeam() Check {
 	r, team := j.r, j.own.Team
 	check := Check{Name: "team", Result: Pass, Asked: r.Team, Words: fmt.Sprintf("Team %s.", team)}
 	if team == "" {
 		check.Words = "No team is known."
-		return check // the check of the ownership refuses it
+		return check // the ownership check refuses it
 	}
 	entry := r.PR != nil && team == r.Ownership.Team
 	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known && (entry || r.Principal.May(ActCreate, team)) {
@@ -130,7 +131,7 @@ func (j judging) checkTeam() Check {
 	return check
 }
 
-// undeclared refuses a team that the catalogue does not know, with the nearest that the one who asks may create for.
+// undeclared refuses a team that the catalogue does not know, and suggests the closest one that the requester may create for.
 func (j judging) undeclared(check Check) Check {
 	r, team, teams := j.r, j.own.Team, j.teams()
 	check.Result, check.Asked, check.Accept = Fail, team, strings.Join(teams, ", ")
@@ -150,7 +151,7 @@ func (j judging) undeclared(check Check) Check {
 
 func (j judging) onGitHub() bool { return j.r.Door == DoorLabel || j.r.Door == DoorComment }
 
-// teams are those the one who asks may create for: the repository's first, and of the declared ones where teams are declared.
+// teams lists the teams that the requester may create for: the repository's first, then the declared ones, if teams are declared.
 func (j judging) teams() []string {
 	all, every := j.r.Principal.Teams(RolesFor(ActCreate)...)
 	if every {
@@ -171,7 +172,7 @@ func (j judging) teams() []string {
 	return out
 }
 
-// checkLists judges what was asked to be charged against the team's lists. What a repository's entry says needs no list.
+// checkLists checks the requested accounting values against the team's lists. A value from the repository's entry needs no list.
 func (j judging) checkLists() []Check {
 	var checks []Check
 	for _, f := range []struct {

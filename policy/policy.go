@@ -7,17 +7,17 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Settings is what the installation adds to the profiles.
+// Settings are the installation's settings for judging.
 type Settings struct {
-	Hour         time.Duration // length of an hour of TTL and of profile maximum; zero: a real hour. Only a demo changes it
-	Grace        time.Duration // in place of the profile's grace; zero: the profile's
-	MaxGrace     time.Duration // the longest grace a repository's file may give; zero: the one it would have without
-	Permission   string        // on GitHub, that it takes to have clusters: one of Permissions; empty: the first
-	Forks        string        // approve, or empty: a fork's pull request gets a cluster once a person agreed to its head; deny: never, whatever a repository's file says
-	Installation string        // id of this control plane, the InstallationId tag
+	Hour         time.Duration // length of one hour of TTL or of a profile's maximum; zero: a real hour. Only a demo changes it
+	Grace        time.Duration // overrides the profile's grace period; zero: the profile's
+	MaxGrace     time.Duration // longest grace period that a repository's file may set; zero: the one that applies without a file
+	Permission   string        // permission on GitHub needed to have clusters, one of Permissions; empty: the first
+	Forks        string        // approve or empty: a fork's pull request gets a cluster after a person approved its head; deny: never, whatever a repository's file says
+	Installation string        // id of this installation, the InstallationId tag
 }
 
-// Scale turns a duration people asked for into one this installation counts with.
+// Scale converts a duration that people typed into real time of this installation.
 func (s Settings) Scale(d time.Duration) time.Duration {
 	if s.Hour <= 0 || s.Hour == time.Hour {
 		return d
@@ -25,7 +25,7 @@ func (s Settings) Scale(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(time.Hour) * float64(s.Hour))
 }
 
-// Asked is what people would ask for to get a duration that this installation counts with.
+// Asked is the inverse of Scale: what people would type to get a real duration.
 func (s Settings) Asked(d time.Duration) time.Duration {
 	if s.Hour <= 0 || s.Hour == time.Hour {
 		return d
@@ -33,9 +33,9 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / float64(s.Hour) * float64(time.Hour)).Round(time.Second)
 }
 
-// Evaluate judges a wish for a new cluster by the terms, with what is used of the quotas and the budget counted under the
-// request's locks. Every question is asked, whatever the earlier answers were; only those that need a profile are left out
-// when the profile is not known. An empty profile means what a rule fills in, else the catalogue's default.
+// Evaluate judges a request for a new cluster, with usage of quotas and budget counted under the request's locks. Every check runs,
+// whatever the earlier results; only those that need a profile are skipped if it is unknown. An empty profile means the one that a
+// rule fills in, otherwise the catalogue's default.
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepare(r, u, t)
 	j.settings = s
@@ -50,7 +50,7 @@ func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	return v
 }
 
-// recipe are the checks of who asks and of what the profile gives.
+// recipe runs the checks of who asks and of what the profile allows.
 func (j judging) recipe() []Check {
 	r, p := j.r, j.profile
 	checks := []Check{j.checkProfile()}
@@ -86,7 +86,7 @@ func (j judging) recipe() []Check {
 	return checks
 }
 
-// room are the checks of what is used already and of the rules. Without a profile there is nothing to count with.
+// room runs the checks of existing usage and of the rules. Without a profile there is nothing to count with.
 func (j judging) room() []Check {
 	if !j.known {
 		return nil
@@ -101,7 +101,7 @@ func (j judging) room() []Check {
 	return checks
 }
 
-// grant fills in every default. It is only asked for a wish that passed every check.
+// grant fills in every default. It is called only for a request that passed every check.
 func (j judging) grant() Grant {
 	r, p, s := j.r, j.profile, j.settings
 	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
@@ -135,7 +135,7 @@ func wishedTTL(r Request, p profiles.Profile) time.Duration {
 	return r.TTL
 }
 
-// wishedName is the person's choice, which has no fallback, or the pull request's.
+// wishedName returns the name that the person chose, which has no fallback, or the pull request's name.
 func wishedName(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
 		return r.Name, ""

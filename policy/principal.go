@@ -15,10 +15,10 @@ const (
 	Auditor       Role = "auditor"        // looks at everything and changes nothing
 )
 
-// Roles lists every role, the one that may most first.
+// Roles lists every role, the most powerful first.
 var Roles = []Role{PlatformAdmin, Requester, Auditor}
 
-// EveryTeam is the team of a seat that holds everywhere.
+// EveryTeam is the team of a seat that is valid in every team.
 const EveryTeam = "*"
 
 // Seat is a role in one team, or in EveryTeam.
@@ -27,17 +27,17 @@ type Seat struct {
 	Team string `json:"team"`
 }
 
-// Principal is who asks: a person or a workload. Its seats come from the catalogue's identity mappings, never from the
-// one who asks.
+// Principal is who asks: a person or a workload. Its seats come from the catalogue's identity mappings, never from the principal
+// itself.
 type Principal struct {
 	ID    string `json:"id"`   // "saml:maya@acme.example", "oidc:<issuer>#<subject>", "aws:<role ARN>", "github:maya"
 	Name  string `json:"name"` // for people
 	Seats []Seat `json:"seats,omitempty"`
 
-	Proof *Claims `json:"-"` // what the seats rest on, where it was proved to us; it is kept with accounts elsewhere alone
+	Proof *Claims `json:"-"` // the proven claims behind the seats; stored only with linked accounts
 }
 
-// As is a principal with one role in the given teams; in every team when none is given.
+// As returns a principal with one role in the given teams; in every team if none is given.
 func As(id, name string, role Role, teams ...string) Principal {
 	p := Principal{ID: id, Name: name}
 	if len(teams) == 0 {
@@ -49,19 +49,19 @@ func As(id, name string, role Role, teams ...string) Principal {
 	return p
 }
 
-// Has says whether the principal has one of the roles in the team.
+// Has reports whether the principal has one of the roles in the team.
 func (p Principal) Has(team string, roles ...Role) bool {
 	return slices.ContainsFunc(p.Seats, func(s Seat) bool {
 		return (s.Team == EveryTeam || s.Team == team) && slices.Contains(roles, s.Role)
 	})
 }
 
-// HasAnywhere says whether the principal has one of the roles in any team.
+// HasAnywhere reports whether the principal has one of the roles in any team.
 func (p Principal) HasAnywhere(roles ...Role) bool {
 	return slices.ContainsFunc(p.Seats, func(s Seat) bool { return slices.Contains(roles, s.Role) })
 }
 
-// Role is the one that may most among the principal's seats, for show; empty: none.
+// Role returns the most powerful role among the principal's seats, for display; empty: none.
 func (p Principal) Role() Role {
 	for _, role := range Roles {
 		if p.HasAnywhere(role) {
@@ -71,7 +71,8 @@ func (p Principal) Role() Role {
 	return ""
 }
 
-// Teams lists the teams in which the principal has one of the roles (none given: any), sorted. every: in all there are.
+// Teams lists, sorted, the teams in which the principal has one of the roles (any role if none is given). every: it has one in all
+// teams.
 func (p Principal) Teams(roles ...Role) (teams []string, every bool) {
 	for _, s := range p.Seats {
 		if len(roles) > 0 && !slices.Contains(roles, s.Role) {
@@ -87,7 +88,7 @@ func (p Principal) Teams(roles ...Role) (teams []string, every bool) {
 	return slices.Compact(teams), every
 }
 
-// sortSeats orders seats by team and role and drops doubles.
+// sortSeats orders seats by team and role and removes duplicates.
 func sortSeats(seats []Seat) []Seat {
 	slices.SortFunc(seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(a.Role, b.Role)) })
 	return slices.Compact(seats)

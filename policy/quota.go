@@ -12,19 +12,19 @@ import (
 
 // What a limit counts.
 const (
-	LimitLive     = "live"     // clusters that are accepted and not released
+	LimitLive     = "live"     // clusters accepted and not released
 	LimitCreating = "creating" // clusters that are not ready yet
 )
 
 // bound is one quota as it applies to the request.
 type bound struct {
 	profiles.Quota
-	key    string // who it is counted for; empty for everywhere
-	who    string // the same in words
+	key    string // who is counted; empty for everywhere
+	who    string // the same as text
 	counts Counts
 }
 
-// bounds are the quotas that match the request. Whoever a quota matches is counted by itself.
+// bounds returns the quotas that match the request. Each person, team or repository that a quota matches is counted separately.
 func (j judging) bounds() []bound {
 	repo := ""
 	if j.r.PR != nil {
@@ -43,10 +43,10 @@ func (j judging) bounds() []bound {
 		case profiles.ScopeEverywhere:
 			b.who, b.counts = "This installation", j.usage.Everywhere
 		default:
-			continue // the loader knows no other
+			continue // the loader accepts no other scope
 		}
 		if j.stranger && q.Scope == profiles.ScopeTeam {
-			continue // the team's check refuses; what the team has is not told
+			continue // the team's check refuses; what the team has is not revealed
 		}
 		if q.Scope != profiles.ScopeEverywhere && (b.key == "" || len(q.Match) > 0 && !j.matches(q, b.key)) {
 			continue
@@ -56,13 +56,13 @@ func (j judging) bounds() []bound {
 	return out
 }
 
-// matches says whether the quota is for whoever the key names; a person is meant by any of their identities.
+// matches reports whether the quota applies to the key. A person matches by any of their identities.
 func (j judging) matches(q profiles.Quota, key string) bool {
 	return profiles.FitsAny(q.Match, key) ||
 		q.Scope == profiles.ScopePerson && slices.ContainsFunc(j.usage.Identities, func(id string) bool { return profiles.FitsAny(q.Match, id) })
 }
 
-// limits are the bound's counts, for who waits: of what there is at once, not of a month's hours.
+// limits returns the bound's limits on clusters at once. These can be waited for; a month's node hours cannot.
 func (b bound) limits() []Limit {
 	var out []Limit
 	for _, l := range []Limit{{What: LimitLive, Most: b.Live}, {What: LimitCreating, Most: b.Creating}} {
@@ -74,7 +74,7 @@ func (b bound) limits() []Limit {
 	return out
 }
 
-// have is what there is of what the limit counts.
+// have returns the current count for the limit.
 func (b bound) have(l Limit) int {
 	if l.What == LimitCreating {
 		return b.counts.Creating
@@ -82,10 +82,10 @@ func (b bound) have(l Limit) int {
 	return b.counts.Live
 }
 
-// full says that there is no room for one more. Those that wait count too, so that nobody overtakes them.
+// full reports that there is no place for one more. Waiting clusters count, so that nobody overtakes them.
 func (b bound) full(l Limit) bool { return b.have(l)+b.counts.Waiting >= l.Most }
 
-// limits are every limit that holds for the request, and those of them that are full.
+// limits returns every limit that applies to the request, and those that are full.
 func (j judging) limits() (all, full []Limit) {
 	for _, b := range j.bounds() {
 		for _, l := range b.limits() {
@@ -98,7 +98,7 @@ func (j judging) limits() (all, full []Limit) {
 	return all, full
 }
 
-// checkQuotas asks every quota that matches, a check for each of its bounds.
+// checkQuotas checks every matching quota, with one check for each of its bounds.
 func (j judging) checkQuotas() Check {
 	var checks []Check
 	for _, b := range j.bounds() {
@@ -116,12 +116,12 @@ func (j judging) checkQuotas() Check {
 	return whole("quota", fine, checks)
 }
 
-// checkCount asks for one more of what is counted.
+// checkCount checks whether one more fits.
 func (j judging) checkCount(b bound, l Limit) Check {
 	have, noun := b.have(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
 	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("%d at once, this one included", l.Most),
 		Words: fmt.Sprintf("%s has %d of the %d %s that quota %s allows at once", b.who, have, l.Most, noun, b.Name)}
-	if have > l.Most { // the quota was made smaller, or it counts what came in before
+	if have > l.Most { // the quota was lowered, or clusters existed before it applied
 		check.Words = fmt.Sprintf("%s has %d %s, and quota %s allows %d at once", b.who, have, noun, b.Name, l.Most)
 	}
 	if b.counts.Waiting > 0 {
@@ -144,7 +144,7 @@ func (j judging) checkCount(b bound, l Limit) Check {
 	return check
 }
 
-// checkNodeHours asks for the machines' hours until the end.
+// checkNodeHours checks whether the machines' hours until the end fit into the month.
 func (j judging) checkNodeHours(b bound) Check {
 	need := float64(j.profile.Nodes()) * j.life().Hours()
 	check, left := b.nodeHours(need, fmt.Sprintf("this cluster needs %s (%d nodes for %s)", hours(need), j.profile.Nodes(), Span(wishedTTL(j.r, j.profile))))
@@ -155,8 +155,8 @@ func (j judging) checkNodeHours(b bound) Check {
 	return check
 }
 
-// nodeHours asks for so many node hours more; left are those that the month still has. A month's hours do not come back, so
-// nobody waits for them.
+// nodeHours checks whether that many more node hours fit; left is what the month still has. Used hours do not come back, so nobody
+// waits for them.
 func (b bound) nodeHours(need float64, needs string) (check Check, left float64) {
 	left = max(0, float64(b.NodeHours)-b.counts.NodeHours)
 	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
@@ -168,6 +168,6 @@ func (b bound) nodeHours(need float64, needs string) (check Check, left float64)
 	return check, left
 }
 
-// hours writes node hours, rounded up so that little is not nothing; down rounds what is left the other way.
+// hours formats node hours, rounded up so that a small amount is not shown as 0; down rounds what is left down.
 func hours(h float64) string { return strconv.Itoa(int(math.Ceil(h - 1e-9))) }
 func down(h float64) string  { return strconv.Itoa(int(math.Floor(h + 1e-9))) }

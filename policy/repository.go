@@ -8,10 +8,10 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// fileDefaults says what the repository's file filled in.
+// fileDefaults records what the repository's file filled in.
 type fileDefaults struct{ profile, ttl bool }
 
-// names adds to a complaint of the profile that nobody here named it.
+// names explains, in a refusal of the profile, that the request did not name it.
 func (f fileDefaults) names(r Request) string {
 	if !f.profile {
 		return ""
@@ -27,12 +27,12 @@ func fileOf(r Request) string {
 	return profiles.RepositoryFilePath + " of " + r.PR.Repo
 }
 
-// Listed says whether the repository's file lets the repository have the profile.
+// Listed reports whether the repository's file allows the profile.
 func (r Request) Listed(profile string) bool {
 	return r.File == nil || len(r.File.Profiles) == 0 || profiles.FitsAny(r.File.Profiles, profile)
 }
 
-// fileProfile takes the profile of the repository's file where none was named.
+// fileProfile uses the profile of the repository's file if the request names none.
 func (j judging) fileProfile() judging {
 	if f := j.r.File; f != nil && f.Default != "" && j.r.Profile == "" {
 		j.r.Profile, j.defaults.profile = f.Default, true
@@ -40,7 +40,7 @@ func (j judging) fileProfile() judging {
 	return j
 }
 
-// defaultProfile is the catalogue's, of those on the file's list where one of them can be had.
+// defaultProfile returns the catalogue's default, or one from the file's list that can be had.
 func (j judging) defaultProfile() (profiles.Profile, bool) {
 	if f := j.r.File; f != nil && len(f.Profiles) > 0 {
 		if p, ok := j.terms.Catalogue.DefaultOf(f.Profiles); ok {
@@ -50,7 +50,7 @@ func (j judging) defaultProfile() (profiles.Profile, bool) {
 	return j.terms.Catalogue.Default()
 }
 
-// fileTTL takes the lifetime of the repository's file where none was asked for, cut at the profile's maximum.
+// fileTTL uses the lifetime of the repository's file if the request names none, limited by the profile's maximum.
 func (j judging) fileTTL() judging {
 	if f := j.r.File; f != nil && f.TTL > 0 && j.r.TTL == 0 && j.known {
 		j.r.TTL, j.defaults.ttl = min(f.TTL, j.profile.MaxTTL), true
@@ -58,7 +58,7 @@ func (j judging) fileTTL() judging {
 	return j
 }
 
-// mostGrace is the longest grace that the repository's file may give.
+// mostGrace returns the longest grace period that the repository's file may set.
 func (j judging) mostGrace() time.Duration {
 	if j.settings.MaxGrace > 0 {
 		return j.settings.MaxGrace
@@ -66,7 +66,7 @@ func (j judging) mostGrace() time.Duration {
 	return j.ownGrace()
 }
 
-// ownGrace is the grace of who has no file.
+// ownGrace returns the grace period without a file.
 func (j judging) ownGrace() time.Duration {
 	if j.settings.Grace > 0 {
 		return j.settings.Grace
@@ -74,7 +74,7 @@ func (j judging) ownGrace() time.Duration {
 	return j.profile.Grace
 }
 
-// grace is how long the cluster stays after its pull request closed or lost the label.
+// grace returns how long the cluster stays after its pull request was closed or lost the label.
 func (j judging) grace() time.Duration {
 	if f := j.r.File; f != nil && f.Grace != nil {
 		return min(j.settings.Scale(*f.Grace), j.mostGrace())
@@ -82,8 +82,8 @@ func (j judging) grace() time.Duration {
 	return j.ownGrace()
 }
 
-// checkFile says what the repository's file makes of the wish. It narrows and fills in; what it fills in is judged like what
-// was asked for, so that nothing it says allows what the server does not.
+// checkFile says what the repository's file changes about the request. A file narrows and fills in; filled-in values are checked like
+// requested ones, so a file never allows what the server does not.
 func (j judging) checkFile() Check {
 	r, f := j.r, j.r.File
 	var checks []Check
@@ -103,7 +103,7 @@ func (j judging) checkFile() Check {
 	return whole("repository file", fileOf(r)+" has nothing against it.", checks)
 }
 
-// checkFileList sees that the profile is on the file's list.
+// checkFileList checks that the profile is on the file's list.
 func (j judging) checkFileList(name string) Check {
 	r := j.r
 	check := Check{Name: "profiles", Result: Pass, Asked: name, Accept: strings.Join(r.File.Profiles, ", "), Words: fmt.Sprintf("%s lets the repository have profile %s.", fileOf(r), name)}
@@ -119,7 +119,7 @@ func (j judging) checkFileList(name string) Check {
 	return check
 }
 
-// cut says what became of a span that the file gives: taken, or cut short at the most there is.
+// cut says whether a duration from the file was used as it is or limited.
 func (j judging) cut(key, what string, asked, most time.Duration, whose string, above bool) Check {
 	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Words: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
 	if above {

@@ -6,22 +6,21 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Rise is what a change of a cluster that exists (more workers, a later end) takes more of quotas and budgets.
+// Rise is how much more of quotas and budgets a change of an existing cluster (more workers, a later end) takes.
 type Rise struct {
-	Cents     int64 // by package price
+	Cents     int64 // in cents, by package price
 	NodeHours float64
 }
 
-// Party is whom a cluster counts for, and who asks for the change.
+// Party is who a cluster counts for, and who asks for the change.
 type Party struct {
 	Asks        Principal
-	RequestedBy string // principal id of who asked for the cluster
-	Team, Repo  string // Repo is empty for a cluster that is no pull request's
+	RequestedBy string // principal id of who requested the cluster
+	Team, Repo  string // Repo is empty for a cluster without a pull request
 }
 
-// JudgeRise judges a change by the node hours and the budget that a new cluster is judged by, with what is used counted behind
-// the same locks. Where a new cluster would need an approval, the change takes somebody who could approve it: there is no
-// request that could wait for one.
+// JudgeRise judges a change by node hours and budget, like a new cluster, with usage counted under the same locks. A change cannot
+// wait for an approval: where a new cluster would need one, the change needs a person who could approve it.
 func JudgeRise(p Party, rise Rise, u Usage, c profiles.Catalogue) Check {
 	r := Request{Principal: Principal{ID: p.RequestedBy, Name: p.RequestedBy}}
 	if p.Repo != "" {
@@ -45,7 +44,8 @@ func JudgeRise(p Party, rise Rise, u Usage, c profiles.Catalogue) Check {
 	return whole("room", "There is room for it.", checks)
 }
 
-// decided makes of a check that asks for an approval a warning to who could give it, and a refusal to everybody else.
+// decided turns a check that asks for an approval into a warning for those who could approve it, and into a refusal for everybody
+// else.
 func (j judging) decided(check Check, p Party) Check {
 	if check.Result != Ask {
 		return check

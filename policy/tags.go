@@ -14,11 +14,11 @@ import (
 // ourTags is how many tags EffectiveTags adds to the user's.
 const ourTags = 10
 
-// ManagedBy is the value of the ManagedBy tag, by which every resource of ours is found.
+// ManagedBy is the value of the ManagedBy tag, by which all resources of ocpctl are found.
 const ManagedBy = "cluster-control-plane"
 
-// EffectiveTags are the tags every resource of the cluster carries: the nine required ones, InstallationId, and the
-// user's own, which never override ours. TTLExpiry is the profile's maximum, because tags cannot change after the install.
+// EffectiveTags returns the tags of every resource of the cluster: the nine required ones, InstallationId, and the user's own, which
+// never override ours. TTLExpiry is the profile's maximum, because tags cannot change after the install.
 func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.Time, installation string) map[string]string {
 	tags := maps.Clone(g.Tags)
 	if tags == nil {
@@ -39,7 +39,7 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 	return tags
 }
 
-// checkTags judges the user's own tags, with a check for each that is wrong.
+// checkTags checks the user's own tags, with a check for each wrong one.
 func checkTags(r Request, p profiles.Profile, known bool) Check {
 	var checks []Check
 	refuse := func(name, asked, accept, words, next string) {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Refusals lists what refused, each reason by itself: of a check with checks of its own those that failed, under its name.
+// Refusals lists every reason for a refusal. For a check with sub-checks these are the failed sub-checks, under its name.
 func (v Verdict) Refusals() []Check { return leaves(v.Checks, Fail) }
 
-// Asks lists what has to be approved, each reason by itself, likewise.
+// Asks lists everything that needs an approval, in the same way.
 func (v Verdict) Asks() []Check { return leaves(v.Checks, Ask) }
 
-// Full lists the limits it has to wait for, as checks, likewise.
+// Full lists the limits to wait for as checks, in the same way.
 func (v Verdict) Full() []Check { return leaves(v.Checks, Wait) }
 
-// Warnings lists what a person should know though nothing is wrong, likewise.
+// Warnings lists what a person should know although nothing is wrong, in the same way.
 func (v Verdict) Warnings() []Check { return leaves(v.Checks, Warn) }
 
 func leaves(checks []Check, result Result) []Check {
@@ -32,7 +32,7 @@ func leaves(checks []Check, result Result) []Check {
 	return out
 }
 
-// Words is the verdict in short: refused and why, or accepted and what comes before it begins.
+// Words summarises the verdict: refused and why, or accepted and what has to happen before it begins.
 func (v Verdict) Words() string {
 	if !v.Allowed {
 		return "Refused. " + said(v.Refusals())
@@ -47,7 +47,7 @@ func (v Verdict) Words() string {
 	return words
 }
 
-// Words says who has to agree, by when and why.
+// Words says who has to approve, by when and why.
 func (a Approval) Words() string {
 	one, several := strings.ReplaceAll(string(a.By), "_", " "), strings.ReplaceAll(string(a.By), "_", " ")+"s"
 	if a.By == Requester {
@@ -71,14 +71,14 @@ func said(checks []Check) string {
 	return strings.Join(words, " ")
 }
 
-// What an approval asks for where nothing else is said.
+// The approval that is needed if a check specifies none.
 const (
 	approvalBy  = PlatformAdmin
 	approvalFor = 24 * time.Hour
 )
 
-// approval merges what the checks ask for: the most persons, the role that may most, the shortest time, and the one who asked
-// only where all of them let that person approve. nil: nothing.
+// approval merges the approvals that the checks ask for: the highest count, the most powerful role, the shortest time, and the
+// requester only if all of them allow it; nil: none.
 func approval(checks []Check) *Approval {
 	var all *Approval
 	for _, c := range leaves(checks, Ask) {
@@ -110,11 +110,10 @@ func (a *Approval) fill() {
 	}
 }
 
-// severity orders results: of several, the one that weighs most counts for all.
+// severity orders results: the most severe of several counts for all.
 var severity = map[Result]int{Pass: 0, Warn: 1, Wait: 2, Ask: 3, Fail: 4}
 
-// whole makes one check of several: its result is the heaviest of theirs, in the words of those that have it. fine is what
-// is said when all pass.
+// whole combines checks into one: the most severe result, with the texts of the checks that have it. fine is the text if all pass.
 func whole(name, fine string, checks []Check) Check {
 	c := Check{Name: name, Result: Pass, Words: fine, Checks: checks}
 	for _, child := range checks {

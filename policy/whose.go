@@ -6,27 +6,27 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// OwnershipOf says whose a cluster would be: what the request names, what rules and the team's declaration fill in. Parts that
-// nobody gives are empty, which a judgement refuses.
+// OwnershipOf returns who a cluster would belong to: what the request names, completed by rules and the team's declaration. Parts
+// that nothing supplies are empty, and Evaluate refuses them.
 func OwnershipOf(r Request, t Terms) Ownership { return prepare(r, Usage{}, t).own }
 
-// ProfileOf names the profile that a request means: the one it names, else what the repository's file, a rule or the catalogue
-// fills in. Empty: there is none.
+// ProfileOf returns the name of the request's profile: the named one, otherwise the one from the repository's file, a rule or the
+// catalogue. Empty: there is none.
 func ProfileOf(r Request, t Terms) string {
 	j := prepare(r, Usage{}, t)
 	return orDefault(j.r.Profile, j.profile.Name)
 }
 
-// Held is what a cluster that exists takes of quotas and budgets.
+// Held is what an existing cluster takes of quotas and budgets.
 type Held struct {
 	Nodes int
 	Left  time.Duration // until its end
-	Cents int64         // that it still costs until then, by list prices
+	Cents int64         // what it will still cost until then, by list prices
 
-	Creating bool // it is not ready yet
+	Creating bool // not ready yet
 }
 
-// TeamLimits are the limits of what a team may have at once, for a cluster of another team's that still waits for its turn.
+// TeamLimits returns the limits on a team's clusters at once, for a cluster that moves to the team while it still waits for its turn.
 func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 	j := judging{terms: Terms{Catalogue: c}, own: Ownership{Team: team}}
 	for _, b := range j.bounds() {
@@ -37,8 +37,8 @@ func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 	return limits
 }
 
-// JudgeTransfer says whether a team has room for a cluster that exists, with what the team uses counted under its lock. Nobody
-// waits with a cluster in hand, and no approval is asked for: what would need either elsewhere is refused or warned of.
+// JudgeTransfer reports whether a team has quota and budget for an existing cluster, with the team's usage counted under its lock. A
+// transfer neither waits nor asks for an approval: what would need either for a new cluster is refused or a warning.
 func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 	j := judging{usage: u, terms: Terms{Catalogue: c}, price: h.Cents, priced: true, r: Request{TTL: max(h.Left, time.Nanosecond)}, own: Ownership{Team: team}}
 	j.profile.ControlPlane.Replicas = h.Nodes
@@ -49,7 +49,7 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 	var checks []Check
 	for _, b := range j.bounds() {
 		if b.Scope != profiles.ScopeTeam {
-			continue // it is counted there already, whoever it belongs to
+			continue // already counted there, whoever it belongs to
 		}
 		for _, l := range b.limits() {
 			if l.What == LimitLive || h.Creating {

@@ -11,29 +11,30 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Addon is something a cluster can get beside OpenShift: Kubernetes objects, and what shows that they work. It holds no secret.
+// Addon is something a cluster can get besides OpenShift: Kubernetes objects, and the conditions that show that they work. It holds
+// no secret.
 type Addon struct {
 	Name, Description string
-	Manifests         string // a JSON List of the objects, in the order they stand in
+	Manifests         string // a JSON List of the objects, in file order
 	Waits             []AddonWait
 }
 
-// AddonWait is one condition that the add-on works by, as oc wait asks for it.
+// AddonWait is a condition that must hold for the add-on to count as working, in the form that oc wait takes.
 type AddonWait struct {
 	Kind, Name, Namespace, Condition string
 	Timeout                          time.Duration
 }
 
-// Addons are those a profile's clusters have: Default where nobody picks, else what is picked of Default and Allowed.
+// Addons are the add-ons of a profile's clusters: Default unless others are selected, which must come from Default and Allowed.
 type Addons struct {
 	Default []string // names
 	Allowed []string // names or globs
 }
 
-// MostAddons is how many a cluster may have.
+// MostAddons is how many add-ons a cluster may have.
 const MostAddons = 10
 
-// The bounds of one add-on, and the longest it may be waited for.
+// The bounds of one add-on, including the longest wait for it.
 const (
 	mostManifests     = 64 << 10 // bytes, as JSON
 	mostObjects       = 50
@@ -42,7 +43,7 @@ const (
 	mostManifestDepth = 40
 )
 
-// Has says whether a cluster may have the add-on.
+// Has reports whether a cluster may have the add-on.
 func (a Addons) Has(name string) bool {
 	return slices.Contains(a.Default, name) || FitsAny(a.Allowed, name)
 }
@@ -57,7 +58,7 @@ func (c Catalogue) Addon(name string) (Addon, bool) {
 	return Addon{}, false
 }
 
-// AddonsOf names what a cluster of the profile may have, in alphabetical order.
+// AddonsOf lists the names of the add-ons that a cluster of the profile may have, in alphabetical order.
 func (c Catalogue) AddonsOf(p Profile) (names []string) {
 	for _, a := range c.Addons {
 		if p.Addons.Has(a.Name) {
@@ -67,7 +68,7 @@ func (c Catalogue) AddonsOf(p Profile) (names []string) {
 	return names
 }
 
-// Forms of what names something in a cluster. None begins with a dash: they become arguments of oc.
+// Forms of the parts that identify an object in a cluster. None begins with a dash, because they become arguments of oc.
 var (
 	apiVersionForm = regexp.MustCompile(`^([a-z0-9][-a-z0-9.]{0,252}/)?v[0-9][a-z0-9]{0,30}$`)
 	kindForm       = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
@@ -103,7 +104,7 @@ func readAddon(r *reader, body []byte) Addon {
 	return a
 }
 
-// addonFields is the whole shape of an add-on's file.
+// addonFields describes the fields of an add-on's file.
 func addonFields(r *reader, a *Addon, objects *[]any) []field {
 	return []field{
 		text("name", &a.Name, nameAccept, nameForm.MatchString),
@@ -132,7 +133,7 @@ const (
 	namespaceWords = "a namespace: lower-case letters, digits and dashes, at most 63"
 )
 
-// manifests reads the objects one by one. They go to the cluster as JSON, so that what YAML makes of a word is settled here.
+// manifests reads the objects one by one. They are sent to the cluster as JSON, so that YAML's implicit types are resolved here.
 func manifests(r *reader, objects *[]any) field {
 	seen := map[string]bool{}
 	return r.items("manifests", "a Kubernetes object with apiVersion, kind and metadata.name", func(n *yaml.Node, path string) bool {
@@ -157,7 +158,7 @@ func manifests(r *reader, objects *[]any) field {
 	})
 }
 
-// identity checks what names an object, and returns it.
+// identity checks the fields that identify an object, and returns its identity.
 func (r *reader) identity(n *yaml.Node, path string) (id string, ok bool) {
 	ok = true
 	look := func(at string, in *yaml.Node, key, accept string, good func(string) bool) string {
@@ -200,7 +201,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// asJSON refuses what JSON does not say, or YAML says in two ways.
+// asJSON refuses what JSON cannot express or YAML can express in two ways.
 func (r *reader) asJSON(n *yaml.Node, path string, depth int) bool {
 	fine := true
 	switch {
@@ -225,14 +226,14 @@ func (r *reader) asJSON(n *yaml.Node, path string, depth int) bool {
 	return fine
 }
 
-// addonsField is what a profile says of add-ons.
+// addonsField reads a profile's add-ons.
 func addonsField(r *reader, a *Addons) field {
 	return optional(r.inner("addons",
 		optional(r.texts("default", &a.Default, "an add-on's name", nameForm.MatchString)),
 		optional(r.texts("allowed", &a.Allowed, "an add-on's name, or a glob such as *", profileGlob))))
 }
 
-// agreeAddons sees that a profile names add-ons that are there.
+// agreeAddons checks that a profile names existing add-ons.
 func (l *loader) agreeAddons(p entry[Profile]) {
 	names := declared(l.addons)
 	accept := "one of " + strings.Join(names, ", ")
@@ -241,7 +242,7 @@ func (l *loader) agreeAddons(p entry[Profile]) {
 	}
 	for path, list := range map[string][]string{"addons.default": p.value.Addons.Default, "addons.allowed": p.value.Addons.Allowed} {
 		for i, glob := range list {
-			open := strings.Contains(glob, "*") && len(names) == 0 // to whatever there will be
+			open := strings.Contains(glob, "*") && len(names) == 0 // allows whatever is added later
 			if at := fmt.Sprintf("%s[%d]", path, i); p.from.good(at) && !fit(glob, names) && !open {
 				p.from.failAt(at, fmt.Sprintf("%q, which is no add-on", glob), accept)
 			}
@@ -252,7 +253,7 @@ func (l *loader) agreeAddons(p entry[Profile]) {
 	}
 }
 
-// doubtAddons reports add-ons of a repository's file that no cluster of the repository could have.
+// doubtAddons reports add-ons in a repository's file that no cluster of the repository could have.
 func (c Catalogue) doubtAddons(r *reader, f RepositoryFile, could []string) {
 	var all []string
 	for _, name := range could {

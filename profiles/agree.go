@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// agree compares what stands in different files, each only where it is good itself.
+// agree compares values from different files, but only those without a problem of their own.
 func (l *loader) agree() {
 	once(l.quotas, "quotas", func(q Quota) string { return q.Name })
 	once(l.identities, "identities", func(i Identity) string { return i.Name })
@@ -28,7 +28,7 @@ func (l *loader) agree() {
 	}
 }
 
-// once sees that a name is there once in all files of a kind.
+// once checks that a name is unique in all files of a kind.
 func once[T any](all []entry[T], kind string, name func(T) string) {
 	first := map[string]string{}
 	for _, e := range all {
@@ -44,7 +44,7 @@ func once[T any](all []entry[T], kind string, name func(T) string) {
 	}
 }
 
-// declared lists the names of objects that are there, sound or not: a problem is not told once more where it is referred to.
+// declared lists the names of all objects, even with problems, so that a problem is not reported again for each reference.
 func declared[T any](all []entry[T]) []string {
 	names := make([]string, 0, len(all))
 	for _, e := range all {
@@ -53,7 +53,7 @@ func declared[T any](all []entry[T]) []string {
 	return names
 }
 
-// fit says whether a glob fits one of the names.
+// fit reports whether a glob matches one of the names.
 func fit(glob string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return Fits(glob, name) })
 }
@@ -101,8 +101,8 @@ func (l *loader) agreePolicy(e entry[Policy]) {
 	}
 }
 
-// values lists what a default may set a field to: what one of the profiles the policy holds for, or one of the teams,
-// allows. Empty: anything, or not known because a file holds a problem.
+// values lists what a default may set a field to: what one of the policy's profiles or one of the teams allows. Empty: anything, or
+// unknown because a file has a problem.
 func (l *loader) values(field string, p Policy) []string {
 	if field == "profile" {
 		return declared(l.profiles)

@@ -2,8 +2,8 @@ package profiles
 
 import "strings"
 
-// Closest finds the candidate a person most likely meant by word: the nearest by edits (letters added, dropped,
-// changed or swapped), or the only one that starts with it. ok is false when nothing is near, so that nobody is sent astray.
+// Closest finds the candidate that a person most likely meant by word: the nearest by edits (letters added, removed, changed or
+// swapped), or the only one that starts with it. ok is false if none is near enough to suggest.
 func Closest(word string, candidates []string) (best string, ok bool) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if word == "" || len(word) > 64 {
@@ -34,7 +34,7 @@ func onlyPrefixed(word string, candidates []string) (best string, ok bool) {
 	return best, ok
 }
 
-// distance counts the edits between two words, a swap of neighbours as one (optimal string alignment).
+// distance counts the edits between two words; swapping neighbours is one edit (optimal string alignment).
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// compare makes the checks that need more than one field, each only where its fields are good themselves.
+// compare makes the checks that need more than one field, if those fields have no problem of their own.
 func compare(r *reader, p Profile) {
 	named(r, p.Name)
 	if r.good("enabled", "disabledReason") && p.Enabled {
@@ -68,8 +68,8 @@ func compareLists(r *reader, p Profile) {
 	}
 }
 
-// compareMachines keeps to what the installer can build: it makes the control plane schedulable exactly when there are
-// no workers, and a single worker turns the infrastructure into a single-replica one.
+// compareMachines allows only what the installer can build: it makes the control plane schedulable exactly if there are no workers,
+// and a single worker gives a single-replica infrastructure.
 func compareMachines(r *reader, p Profile) {
 	if n := p.ControlPlane.Replicas; r.good("controlPlane.replicas") && n == 2 {
 		r.failAt("controlPlane.replicas", "2", "1 or 3")
@@ -89,7 +89,7 @@ func compareMachines(r *reader, p Profile) {
 	}
 }
 
-// compareNetworks looks at how the networks lie beside each other.
+// compareNetworks checks the networks against each other.
 func compareNetworks(r *reader, p Profile) {
 	n := p.Networking
 	all := []network{

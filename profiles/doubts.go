@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Doubts are what in a repository's file the catalogue has no use for, each at its place: profiles that nobody can have, and a
-// lifetime that is cut. They keep nothing from beginning. A file that cannot be read holds problems instead, and no doubts.
+// Doubts lists what a repository's file asks for in vain, each with its position: profiles that nobody can have, and lifetimes that
+// are limited. Doubts block nothing. A file that cannot be read has problems instead, and no doubts.
 func (c Catalogue) Doubts(raw []byte) Problems {
 	f, r := loadRepositoryFile(raw)
 	if len(r.problems) > 0 {
@@ -30,7 +30,7 @@ func (c Catalogue) Doubts(raw []byte) Problems {
 	return r.sorted()
 }
 
-// doubt reports a name, or a glob, that fits no profile that could be had.
+// doubt reports a name or a glob that matches no available profile.
 func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
 	if slices.ContainsFunc(could, func(name string) bool { return Fits(glob, name) }) {
 		return
@@ -46,7 +46,7 @@ func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
 	r.failAt(path, fmt.Sprintf("%q, %s", glob, why), accept)
 }
 
-// doubtTTL reports a lifetime that is more than profiles give that the repository may have.
+// doubtTTL reports a lifetime that is longer than the repository's profiles allow.
 func (c Catalogue) doubtTTL(r *reader, f RepositoryFile, could []string) {
 	var short []string
 	most := f.TTL

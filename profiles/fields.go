@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Patterns of what a profile may say. nameForm leaves room for "ocp/" within GitHub's 50 characters of a label.
+// Patterns for a profile's values. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
 var (
 	nameForm     = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
 	versionForm  = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
@@ -19,15 +19,15 @@ var (
 	domainForm   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 
-// The bounds a profile itself must keep.
+// The bounds that a profile must keep.
 const (
 	mostTTLHours = 720
 	mostWorkers  = 50
 	mostGrace    = 24 * time.Hour
-	mostDomain   = 200 // leaves room for "api-int.<name>." within DNS's 253
+	mostDomain   = 200 // leaves space for "api-int.<name>." within DNS's 253
 )
 
-// readProfile reads one file. The profile is usable only when there are no problems.
+// readProfile reads one file. The profile is usable only if there are no problems.
 func readProfile(r *reader, body []byte) Profile {
 	p := Profile{WhenFull: WhenFullRefuse}
 	doc := r.document(body, "profile")
@@ -45,7 +45,7 @@ func readProfile(r *reader, body []byte) Profile {
 	return p
 }
 
-// profileFields is the whole shape of a profile file.
+// profileFields describes the fields of a profile file.
 func profileFields(r *reader, p *Profile) []field {
 	return []field{
 		text("name", &p.Name, profileNameAccept, profileName),
@@ -76,7 +76,7 @@ func profileFields(r *reader, p *Profile) []field {
 			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
 			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrWords, cidr)),
 		choice("publish", &p.Publish, "External", "Internal"),
-		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic one answers another API than the one teardown counts with
+		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic load balancer uses another API than the one that the teardown counts with
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
 		addonsField(r, &p.Addons),
 		optional(choice("whenFull", &p.WhenFull, WhenFullRefuse, WhenFullWait)),
@@ -85,7 +85,7 @@ func profileFields(r *reader, p *Profile) []field {
 	}
 }
 
-// allowed is an allow-list of strings with its default.
+// allowed reads an allow-list of strings with its default.
 func allowed(r *reader, name string, into *Allowed, accept string, ok func(string) bool) field {
 	return r.inner(name,
 		r.items("allow", accept, func(n *yaml.Node, _ string) bool {
@@ -117,7 +117,7 @@ func instance(into *string) field {
 	return text("instanceType", into, "an instance type such as m6i.xlarge", instanceForm.MatchString)
 }
 
-// profileNameAccept keeps a name free: ocp/keep is the label that holds a pull request's clusters.
+// profileNameAccept excludes "keep": ocp/keep is the label that holds a pull request's clusters.
 const profileNameAccept = nameAccept + "; not keep"
 
 func profileName(name string) bool { return nameForm.MatchString(name) && name != "keep" }

@@ -12,21 +12,20 @@ import (
 	"strings"
 )
 
-// folders are those of a catalogue, in the order in which they are read.
+// folders are a catalogue's folders, in the order in which they are read.
 var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons"}
 
-// mostBytes is how large one file may be.
+// mostBytes is the largest size of a file.
 const mostBytes = 1 << 20
 
-// listing is what lies in a catalogue's folder.
+// listing is the content of a catalogue's folder.
 type listing struct {
 	paths  []string // files to read
-	strays Problems // files that look as if they should be read and would not be
+	strays Problems // files that look as if they belonged to the catalogue but would not be read
 }
 
-// list finds the files of a catalogue. Whatever starts with a dot is passed over: Kubernetes and git-sync keep their own
-// there. A limit that is not in force because its file is in the wrong place would be found out too late, so a YAML file
-// that is not read is a problem.
+// list finds the files of a catalogue. It ignores names that start with a dot: Kubernetes and git-sync keep their own files there. A
+// YAML file in the wrong place is a problem, because a limit that is silently not in force would be noticed too late.
 func list(files fs.FS) (listing, error) {
 	var found listing
 	top, err := fs.ReadDir(files, ".")
@@ -47,7 +46,7 @@ func list(files fs.FS) (listing, error) {
 		case yamlFile(name):
 			found.stray(name, "a file in no folder", "a file in one of the folders "+strings.Join(folders, ", "))
 		default:
-			inside, _ := fs.ReadDir(files, name) // what cannot be listed is none of ours
+			inside, _ := fs.ReadDir(files, name) // something that cannot be listed is not ours
 			if slices.ContainsFunc(inside, func(d fs.DirEntry) bool { return yamlFile(d.Name()) }) {
 				found.stray(name, "an unknown folder with YAML files", "the folders "+strings.Join(folders, ", "))
 			}
@@ -66,7 +65,7 @@ func (l *listing) folder(files fs.FS, folder string) error {
 		if strings.HasPrefix(d.Name(), ".") {
 			continue
 		}
-		info, err := fs.Stat(files, file) // a ConfigMap's files are links
+		info, err := fs.Stat(files, file) // the files of a ConfigMap are links
 		if err != nil {
 			return fmt.Errorf("list the catalogue: %w", err)
 		}
@@ -122,10 +121,10 @@ func (s sum) add(file string, body []byte) {
 	s.Write(body)
 }
 
-// String is the first 12 hex digits.
+// String returns the first 12 hex digits.
 func (s sum) String() string { return hex.EncodeToString(s.Sum(nil))[:12] }
 
-// Hash is Catalogue.Hash of what lies in the folder now, whether it is sound or not.
+// Hash returns Catalogue.Hash of the folder's current content, whether it is valid or not.
 func Hash(files fs.FS) (string, error) {
 	found, err := list(files)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Fits says whether a value fits a glob: every "*" stands for one character or more, of whatever sort, and everything
-// else for itself. So acme/* is every repository of acme but not "acme/", and an empty value fits nothing.
+// Fits reports whether a value matches a glob. Every "*" stands for one or more characters of any kind, everything else for itself.
+// So acme/* is every repository of acme but not "acme/", and an empty value matches nothing.
 func Fits(glob, value string) bool {
 	head, rest, star := strings.Cut(glob, "*")
 	after, ok := strings.CutPrefix(value, head)
@@ -22,7 +22,7 @@ func Fits(glob, value string) bool {
 	return false
 }
 
-// FitsAny says whether a value fits one of the globs.
+// FitsAny reports whether a value matches one of the globs.
 func FitsAny(globs []string, value string) bool {
 	for _, glob := range globs {
 		if Fits(glob, value) {
@@ -32,7 +32,7 @@ func FitsAny(globs []string, value string) bool {
 	return false
 }
 
-// globForm keeps out what means something in other globs and nothing in ours.
+// globForm rejects characters that are special in other globs but not in these.
 var globForm = regexp.MustCompile(`^[^\s?\[\]{}\\]+( [^\s?\[\]{}\\]+)*$`)
 
 const (

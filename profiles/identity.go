@@ -10,38 +10,38 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Source is how somebody proved who they are.
+// Source is how somebody proved their identity.
 type Source string
 
 // The sources.
 const (
 	SourceSAML   Source = "saml"
 	SourceOIDC   Source = "oidc"
-	SourceAWS    Source = "aws"    // signed GetCallerIdentity
-	SourceGitHub Source = "github" // the author of an event, with the permission GitHub tells
+	SourceAWS    Source = "aws"    // a signed GetCallerIdentity request
+	SourceGitHub Source = "github" // the author of an event, with the permission that GitHub reports
 	SourceSlack  Source = "slack"
 )
 
-// Identity maps what somebody proved to seats. Every identity that matches gives its seats; who matches none has none.
+// Identity maps what somebody proved to seats. Every matching identity gives its seats; without a match there are none.
 type Identity struct {
 	Name   string
 	Source Source
-	Issuer string // of oidc: the issuer's address; empty: any that is trusted
+	Issuer string // for oidc: the issuer's address; empty: any trusted issuer
 
-	// Match holds every attribute that must fit, each with the globs (see Fits) of which one must. Attributes: of saml and
-	// oidc the claims (groups, email, sub, repository, ref, environment …); of aws arn (of the role or user), account,
-	// organization and session; of github login, permission, repository (owner/name)
-	// and team (organization/slug, written out; see GitHubTeams); of slack user, workspace and channel (their ids).
+	// Match holds the attributes that must all match, each with globs (see Fits) of which one must match. Attributes: for saml and oidc
+	// the claims (groups, email, sub, repository, ref, environment …); for aws arn (of the role or user), account, organization and
+	// session; for github login, permission, repository (owner/name) and team (organization/slug, without globs; see GitHubTeams); for
+	// slack user, workspace and channel (their ids).
 	Match map[string][]string
 
 	Role  string   // requester, platform_admin or auditor
-	Teams []string // names; "*": every team; "{groups}", "{groups:dev-}": see TeamsOf; "{owner}": of github, the team of the repository's entry
+	Teams []string // names; "*": every team; "{groups}", "{groups:dev-}": see TeamsOf; "{owner}": for github, the team of the repository's entry
 }
 
-// everyTeam is the one team name that means all of them. It stands in a catalogue; no claim can say it.
+// everyTeam is the team name that means all teams. Only a catalogue can use it; a claim cannot.
 const everyTeam = "*"
 
-// Fits says whether somebody who proved these values is meant. Issuer is that of the token, for oidc.
+// Fits reports whether the identity matches somebody who proved these values. For oidc, Issuer must match the token's issuer.
 func (i Identity) Fits(source Source, issuer string, values map[string][]string) bool {
 	if i.Source != source || i.Issuer != "" && i.Issuer != issuer || len(i.Match) == 0 {
 		return false
@@ -54,9 +54,9 @@ func (i Identity) Fits(source Source, issuer string, values map[string][]string)
 	return true
 }
 
-// TeamsOf lists the teams in which somebody with these values has the identity's role, "*" for every team. "{groups}"
-// takes every value of the attribute groups, "{groups:dev-}" what follows dev- in those that start so. A value that is no
-// team's name gives none, so that no claim can say "*".
+// TeamsOf lists the teams in which somebody with these values has the identity's role, "*" for every team. "{groups}" takes every
+// value of the attribute groups; "{groups:dev-}" takes the rest of those that start with dev-. A value that is not a valid team name
+// gives none, so that no claim can yield "*".
 func (i Identity) TeamsOf(values map[string][]string) []string {
 	var teams []string
 	for _, team := range i.Teams {
@@ -74,7 +74,7 @@ func (i Identity) TeamsOf(values map[string][]string) []string {
 	return teams
 }
 
-// teamFrom reads "{attribute}" and "{attribute:prefix}". taken is false for a plain name.
+// teamFrom parses "{attribute}" and "{attribute:prefix}". taken is false for a plain name.
 func teamFrom(team string) (attribute, prefix string, taken bool) {
 	inside, ok := strings.CutPrefix(team, "{")
 	if inside, taken = strings.CutSuffix(inside, "}"); !ok || !taken {
@@ -86,10 +86,10 @@ func teamFrom(team string) (attribute, prefix string, taken bool) {
 
 var teamForm = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$`)
 
-// TeamName says whether a team may be called so.
+// TeamName reports whether a team may have this name.
 func TeamName(name string) bool { return teamForm.MatchString(name) }
 
-// attributes are those of each source; the claims of saml and oidc are what their issuers say.
+// attributes are those of each source; saml and oidc have none here, because their issuers decide about claims.
 var attributes = map[Source][]string{
 	SourceSAML: nil, SourceOIDC: nil,
 	SourceAWS:    {"arn", "account", "organization", "session"},
@@ -104,7 +104,7 @@ var (
 	attributeForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 )
 
-// identityFields is the whole shape of one identity of a file.
+// identityFields describes the fields of one identity.
 func identityFields(r *reader, i *Identity) []field {
 	const team = `a team's name, "*" for every team, "{groups}" for what the attribute groups holds, or "{groups:dev-}" for what follows dev- in it`
 	return []field{
@@ -187,7 +187,7 @@ func compareIdentity(e entry[Identity]) {
 	}
 }
 
-// attributeValue says what would be accepted of a value that no attribute of the source has; empty: one may have it.
+// attributeValue returns what would be accepted in place of a value that the attribute can never have; empty: it can have it.
 func attributeValue(s Source, attribute, value string) string {
 	switch {
 	case s == SourceGitHub && attribute == "permission" && !slices.Contains(permissions, value):
@@ -202,8 +202,7 @@ func attributeValue(s Source, attribute, value string) string {
 	return ""
 }
 
-// GitHubTeams lists the teams of GitHub that identities speak of, each once, as organization/slug. Of these alone somebody's
-// membership has to be asked.
+// GitHubTeams lists the GitHub teams that identities name, each once, as organization/slug. Only their membership has to be queried.
 func GitHubTeams(identities []Identity) []string {
 	var teams []string
 	for _, i := range identities {
@@ -215,7 +214,7 @@ func GitHubTeams(identities []Identity) []string {
 	return slices.Compact(teams)
 }
 
-// sourceOf says whether a person's id may begin with s and a colon.
+// sourceOf reports whether a person's id may begin with s and a colon.
 func sourceOf(s string) bool {
 	_, known := attributes[Source(s)]
 	return known

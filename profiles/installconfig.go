@@ -11,23 +11,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxName is the longest cluster name: the installer cuts the name to 21 characters for the infraID, and a name that
-// was cut could no longer be told from its neighbours.
+// MaxName is the longest cluster name. The installer cuts names to 21 characters for the infraID, and clusters with cut names could
+// not be told apart.
 const MaxName = 21
 
-// NameForm is what a cluster name looks like. The installer takes dots as well; load balancer and bucket names do not.
+// NameForm is the pattern of a cluster name. The installer also accepts dots; load balancers and buckets do not.
 var NameForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// InstallInput is what a grant adds to a profile.
+// InstallInput is what a grant adds to a profile for rendering.
 type InstallInput struct {
 	Name, BaseDomain, Region, Version string
-	Zones                             []string          // empty: the profile's zones of the region
-	Tags                              map[string]string // effective: ours and the user's
+	Zones                             []string          // empty: the profile's zones for the region
+	Tags                              map[string]string // effective tags: ours and the user's
 }
 
-// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds. What it
-// returns has passed Strict. The version is not in it: it picks the installer's binary. The error names everything that
-// is wrong at once.
+// InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, which the runner adds. The result has
+// passed Strict. It does not contain the version, which selects the installer's binary. The error names everything that is wrong.
 func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
 	if p.Platform != "aws" {
 		return nil, fmt.Errorf("render install-config of %s: platform %s is not enabled yet; accepted: aws", p.Name, p.Platform)
@@ -48,7 +47,7 @@ func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// offers repeats what policy has checked already: that the profile's lists hold what is asked for.
+// offers repeats policy's check that the profile's lists contain what is requested.
 func (p Profile) offers(in InstallInput) error {
 	var wrong []error
 	say := func(bad bool, format string, args ...any) {

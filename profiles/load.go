@@ -13,21 +13,21 @@ import (
 //go:embed catalogue/*/*.yaml
 var embedded embed.FS
 
-// EmbeddedFiles is the folder of the catalogue the program was built with.
+// EmbeddedFiles returns the catalogue folder that is built into the program.
 func EmbeddedFiles() fs.FS {
 	files, err := fs.Sub(embedded, "catalogue")
 	if err != nil {
-		panic(err) // the folder is embedded above
+		panic(err) // the folder is embedded above, so this cannot fail
 	}
 	return files
 }
 
-// Embedded is the catalogue the program was built with.
+// Embedded returns the catalogue that is built into the program.
 func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
 
-// Load reads a catalogue's folder: profiles, and where they are there teams, quotas, policies, identities, people and add-ons, each a
-// folder of *.yaml files. What is wrong with their content comes back as Problems, all at once; a catalogue with a problem
-// is no catalogue. Rules are read and not compiled, which package policy/rules does.
+// Load reads a catalogue's folder: profiles, and optionally teams, quotas, policies, identities, people and add-ons, each a folder of
+// *.yaml files. All problems with their content come back at once, as Problems, and then there is no catalogue. Rules are read but
+// not compiled; package policy/rules does that.
 func Load(files fs.FS) (Catalogue, error) {
 	c, problems, err := Read(files)
 	if err != nil {
@@ -39,8 +39,8 @@ func Load(files fs.FS) (Catalogue, error) {
 	return c, nil
 }
 
-// Read is Load for who has more to check: beside the problems it returns what could be read in spite of them, without the
-// objects that hold one. The error says that files could not be read at all.
+// Read is Load for callers with more checks: with the problems it returns the objects that could be read without one. The error says
+// that files could not be read at all.
 func Read(files fs.FS) (Catalogue, Problems, error) {
 	found, err := list(files)
 	if err != nil {
@@ -65,14 +65,14 @@ func Read(files fs.FS) (Catalogue, Problems, error) {
 	return c, l.all(), nil
 }
 
-// entry is one object of a catalogue and where it stands.
+// entry is one object of a catalogue and its position.
 type entry[T any] struct {
 	value T
 	from  *reader
 	at    string // path in its file; empty: the file is the object
 }
 
-// sound says that the object holds no problem.
+// sound reports that the object has no problem.
 func (e entry[T]) sound() bool {
 	if e.at == "" {
 		return len(e.from.problems) == 0
@@ -80,13 +80,13 @@ func (e entry[T]) sound() bool {
 	return !e.from.wrong(e.at)
 }
 
-// path is that of one of the object's fields.
+// path returns the path of one of the object's fields.
 func (e entry[T]) path(field string) string { return join(e.at, field) }
 
-// loader holds everything that was read until it is compared and told.
+// loader holds everything that was read until it is compared and reported.
 type loader struct {
 	readers  []*reader
-	problems Problems // of no file in particular
+	problems Problems // that belong to no file
 
 	profiles   []entry[Profile]
 	teams      []entry[Team]
@@ -97,7 +97,7 @@ type loader struct {
 	addons     []entry[Addon]
 }
 
-// read reads one file by the folder it is in.
+// read reads one file according to its folder.
 func (l *loader) read(file string, body []byte) {
 	r := &reader{file: file, lines: map[string]int{}}
 	l.readers = append(l.readers, r)
@@ -119,7 +119,7 @@ func (l *loader) read(file string, body []byte) {
 	}
 }
 
-// readList reads a file that holds a list under one key; what names one of the list in words.
+// readList reads a file that holds a list under one key; what is the text for one entry.
 func readList[T any](r *reader, body []byte, key, what string, fields func(*reader, *T) []field) []entry[T] {
 	var all []entry[T]
 	if doc := r.document(body, "mapping with "+key); doc != nil {
@@ -131,7 +131,7 @@ func readList[T any](r *reader, body []byte, key, what string, fields func(*read
 	return all
 }
 
-// catalogue is everything sound, ordered by name.
+// catalogue returns all objects without problems, ordered by name.
 func (l *loader) catalogue() Catalogue {
 	return Catalogue{
 		profiles:   sound(l.profiles, func(p Profile) string { return p.Name }),
@@ -155,7 +155,7 @@ func sound[T any](all []entry[T], name func(T) string) []T {
 	return out
 }
 
-// all are the problems of every file, in the order of files and lines.
+// all returns the problems of every file, in the order of files and lines.
 func (l *loader) all() Problems {
 	all := l.problems
 	for _, r := range l.readers {
@@ -164,7 +164,7 @@ func (l *loader) all() Problems {
 	return all.Sorted()
 }
 
-// named sees that the object in a file of its own has the file's name, so that nothing is there twice.
+// named checks that an object in a file of its own has the file's name, so that names are unique.
 func named(r *reader, name string) {
 	if file := strings.TrimSuffix(path.Base(r.file), ".yaml"); r.good("name") && name != file {
 		r.failAt("name", fmt.Sprintf("%q", name), "the file's own name, "+file)

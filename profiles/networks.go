@@ -6,13 +6,13 @@ import (
 	"net/netip"
 )
 
-// network is one CIDR and the field it stands in.
+// network is one CIDR and its field.
 type network struct{ path, cidr string }
 
-// reserved are what OVN-Kubernetes (join, transit and masquerade networks) and container hosts take themselves.
+// reserved are the networks that OVN-Kubernetes (join, transit and masquerade networks) and container hosts use.
 var reserved = []string{"100.64.0.0/16", "100.88.0.0/16", "169.254.0.0/17", "172.17.0.0/16"}
 
-// apart refuses networks that overlap each other or what is taken already. A network that is no network is passed over.
+// apart refuses networks that overlap each other or a reserved one. It skips values that are not networks.
 func apart(r *reader, all []network) {
 	taken := reserved
 	for _, one := range all {
@@ -29,7 +29,7 @@ func apart(r *reader, all []network) {
 	}
 }
 
-// hostRoom sees that a network gives every node a subnet of its own of the host prefix's size.
+// hostRoom checks that a network has a subnet of the host prefix's size for every node.
 func hostRoom(r *reader, path, cidr string, hostPrefix, nodes int) {
 	has := netip.MustParsePrefix(cidr).Bits()
 	if hostPrefix <= has {

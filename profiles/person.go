@@ -9,19 +9,19 @@ import (
 	"unicode"
 )
 
-// Person links the identities of one human being. Quotas, lists, reports and approvals count the person, whichever
-// identity they came with. A person gives no role: roles come from Identity alone.
+// Person links the identities of one human being. Quotas, lists, reports and approvals count the person, whichever identity was used.
+// A person gives no role: roles come only from Identity.
 type Person struct {
 	Name        string   // stable key, e.g. maya
-	DisplayName string   // shown to people; also the value of the Owner tag
+	DisplayName string   // shown to people, and the value of the Owner tag
 	Identities  []string // principal ids, e.g. github:maya, saml:maya@acme.example, oidc:<issuer>#<subject>
 }
 
-// ID is how the person is referred to where a principal id may stand. No principal has it: none begins with "person:".
+// ID refers to the person where a principal id may be used. No principal id begins with "person:".
 func (p Person) ID() string { return "person:" + p.Name }
 
-// IdentityKey is the form in which two principal ids are compared. GitHub logins and SAML names ignore case; OIDC
-// subjects, ARNs and Slack ids do not.
+// IdentityKey returns the form in which two principal ids are compared. GitHub logins and SAML names ignore case; OIDC subjects, ARNs
+// and Slack ids do not.
 func IdentityKey(id string) string {
 	if strings.HasPrefix(id, string(SourceGitHub)+":") || strings.HasPrefix(id, string(SourceSAML)+":") {
 		return strings.ToLower(id)
@@ -40,8 +40,8 @@ func (c Catalogue) PersonOf(id string) (Person, bool) {
 	return Person{}, false
 }
 
-// Spellings maps the lower-case texts by which an owner may be written to the person they mean: the name, the display
-// name and the identities, with and without their source. A text that could mean two people means nobody.
+// Spellings maps lower-case texts for an owner to the person they mean: the name, the display name and the identities, with and
+// without their source. A text that could mean two people is left out.
 func Spellings(people []Person) map[string]Person {
 	found, twice := map[string]Person{}, map[string]bool{}
 	add := func(text string, p Person) {
@@ -82,11 +82,10 @@ func principalForm(id string) bool {
 	return Source(source) != SourceAWS || strings.HasPrefix(subject, "arn:")
 }
 
-// displayForm refuses what could pass for the name of an identity that is linked to nobody: those end in a source in
-// parentheses.
+// displayForm refuses what could look like an unlinked identity: those are shown with the source in parentheses at the end.
 func displayForm(s string) bool { return filled(s) && tagValue(s) && !strings.ContainsAny(s, "()@:#") }
 
-// personFields is the whole shape of one person of a file.
+// personFields describes the fields of one person.
 func personFields(r *reader, p *Person) []field {
 	return []field{
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
@@ -95,7 +94,7 @@ func personFields(r *reader, p *Person) []field {
 	}
 }
 
-// agreePeople sees that nobody is claimed twice and that no two people are shown by the same name.
+// agreePeople checks that no identity belongs to two people and that no two people have the same display name.
 func (l *loader) agreePeople() {
 	once(l.people, "people", func(p Person) string { return p.Name })
 	claimed, shown := map[string]entry[Person]{}, map[string]entry[Person]{}
@@ -124,13 +123,13 @@ func (l *loader) agreePeople() {
 	}
 }
 
-// where is the file and line of one of the object's fields.
+// where returns the file and line of one of the object's fields.
 func (e entry[T]) where(field string) string {
 	return fmt.Sprintf("%s:%d", e.from.file, cmp.Or(e.from.lines[e.path(field)], 1))
 }
 
-// NameOf is how people are shown a principal: by the display name of the catalogue's person, else by UnlinkedName. What
-// somebody calls themselves at sign-in is never shown in its place: it could be anybody's name.
+// NameOf returns the name under which people see a principal: the display name of the catalogue's person, otherwise UnlinkedName. It
+// never uses the name from the sign-in: that could be anybody's name.
 func (c Catalogue) NameOf(id string) string {
 	if p, known := c.PersonOf(id); known {
 		return p.DisplayName
@@ -143,8 +142,8 @@ var sourceWords = map[Source]string{
 	SourceSAML: "SAML", SourceOIDC: "OIDC", SourceAWS: "AWS", SourceGitHub: "GitHub", SourceSlack: "Slack",
 }
 
-// UnlinkedName shows a principal that belongs to no person of the catalogue: its own part of the id with the source in
-// parentheses, which no display name can end in. What is no principal id stays as it is.
+// UnlinkedName shows a principal that belongs to no person of the catalogue: its part of the id with the source in parentheses, which
+// no display name can end in. A text that is not a principal id is returned as it is.
 func UnlinkedName(id string) string {
 	source, subject, found := strings.Cut(id, ":")
 	words, known := sourceWords[Source(source)]

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with a catalogue, said so that a person can put it right without asking.
+// Problem is one thing that is wrong with a catalogue, with what would be accepted, so that a person can fix it without asking.
 type Problem struct {
 	File   string
-	Line   int    // 0: the file as a whole
-	Column int    // of the line, from 1; 0: not known
-	Field  string // dotted path, e.g. "regions.allow[1].zones"; empty: the file as a whole
-	Got    string // what stands there, or "missing"
+	Line   int    // 0: the whole file
+	Column int    // in the line, from 1; 0: unknown
+	Field  string // dotted path, e.g. "regions.allow[1].zones"; empty: the whole file
+	Got    string // the value, or "missing"
 	Accept string // what would be accepted
 }
 
-// Error is "file:line: field: what stands there; accepted: what would be accepted".
+// Error returns "file:line: field: value; accepted: what would be accepted".
 func (p Problem) Error() string {
 	where, field := p.File, p.Field
 	if p.Line > 0 {
@@ -32,7 +32,7 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s: %s%s; accepted: %s", where, field, p.Got, p.Accept)
 }
 
-// Problems is everything wrong with a catalogue at once, a line each, in the order of files and lines.
+// Problems is everything that is wrong with a catalogue, one line each, in the order of files and lines.
 type Problems []Problem
 
 // Error lists all problems.

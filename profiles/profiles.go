@@ -1,9 +1,8 @@
 // Package profiles is the catalogue: what a cluster may look like, how long it may live and what it costs.
 //
-// A profile is a YAML file, read strictly: whatever is unknown, missing or out of bounds is an error with file, line
-// and field, and all errors come at once. From a profile and a granted wish it renders the installer's
-// install-config. It must never hold or render a secret (pull secret and SSH key are pasted in by the runner), and it
-// does no I/O but reading the files it is given.
+// A profile is a YAML file. It is read strictly: anything unknown, missing or out of bounds is an error with file, line and field,
+// and all errors are reported at once. The package renders the installer's install-config from a profile and a granted request. It
+// must never hold or render a secret (the runner adds pull secret and SSH key), and its only I/O is reading the files it is given.
 package profiles
 
 import (
@@ -11,16 +10,16 @@ import (
 	"time"
 )
 
-// Profile is one recipe and the bounds around it. It is read once and never changed.
+// Profile describes a kind of cluster and its bounds. It is read once and never changed.
 type Profile struct {
 	Name, DisplayName, Description string
 
 	Platform        string // "aws" or "ibmcloud"
 	Enabled         bool
-	DisabledReason  string // words for people; set exactly when not Enabled
-	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys go into the cluster)
-	AdminOnly       bool   // for platform admins alone; always with Mint
-	TeamBreakGlass  bool   // with Mint: platform admins of the cluster's team alone may approve a look at its kubeadmin password
+	DisabledReason  string // shown to people; set exactly if not Enabled
+	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys are stored in the cluster)
+	AdminOnly       bool   // only for platform admins; always set with Mint
+	TeamBreakGlass  bool   // with Mint: only platform admins of the cluster's team may approve access to its kubeadmin password
 
 	Versions     Allowed
 	BaseDomains  Allowed
@@ -30,43 +29,43 @@ type Profile struct {
 
 	DefaultRegion string
 
-	DefaultTTL time.Duration // in real hours; a demo scales it (policy.Settings)
+	DefaultTTL time.Duration // in real hours; a demo scales them (policy.Settings)
 	MaxTTL     time.Duration
-	Grace      time.Duration // after the pull request closed, the label went or the run finished
+	Grace      time.Duration // after the pull request was closed, the label removed or the run finished
 	Attempts   int           // create attempts
 	Deadlines  Deadlines
 
 	Networking    Networking
 	Publish       string // External or Internal
-	LoadBalancer  string // what the ingress gets on aws: NLB; empty elsewhere
+	LoadBalancer  string // the ingress's load balancer on aws: NLB; empty elsewhere
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
 	Addons        Addons
-	WhenFull      string // what a full quota means: WhenFullRefuse (default) or WhenFullWait
+	WhenFull      string // what happens if a quota is full: WhenFullRefuse (default) or WhenFullWait
 }
 
-// What a full quota means for who wants a cluster of the profile.
+// What happens to requests for the profile if a quota is full.
 const (
 	WhenFullRefuse = "refuse"
-	WhenFullWait   = "wait" // it is accepted and begins when there is room
+	WhenFullWait   = "wait" // accepted, begins when there is room
 )
 
-// Nodes is how many machines a cluster of the profile has.
+// Nodes returns how many machines a cluster of the profile has.
 func (p Profile) Nodes() int { return p.ControlPlane.Replicas + p.Workers.Replicas }
 
-// Allowed is an allow-list with the value taken when nothing was asked for.
+// Allowed is an allow-list with a default.
 type Allowed struct {
 	Allow   []string
 	Default string
 }
 
-// Has says whether value may be asked for.
+// Has reports whether value may be requested.
 func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value) }
 
-// Region is a region a cluster may live in.
+// Region is a region in which a cluster may be created.
 type Region struct {
 	Name        string
-	Zones       []string // explicit, because without them the installer builds in every zone of the region
+	Zones       []string // explicit, because without them the installer uses every zone of the region
 	HourlyCents int      // list price of one cluster of this profile, US cents per hour
 }
 
@@ -81,15 +80,15 @@ type ControlPlane struct {
 type Workers struct {
 	Replicas     int
 	InstanceType string
-	Least, Most  int // bounds of scaling; both equal to Replicas: they cannot be scaled
+	Least, Most  int // bounds of scaling; both equal to Replicas: scaling is not possible
 }
 
-// Deadlines bound one attempt.
+// Deadlines limit one attempt.
 type Deadlines struct {
 	Create, Destroy time.Duration
 }
 
-// Networking is the cluster's networking, in the installer's words.
+// Networking is the cluster's networking, in the installer's terms.
 type Networking struct {
 	Type           string
 	MachineNetwork string // CIDR
@@ -117,17 +116,17 @@ func (p Profile) RegionNames() []string {
 	return names
 }
 
-// Catalogue holds every profile, ordered by name, and what goes with them. The zero value is empty.
+// Catalogue holds every profile, ordered by name, and the other objects. The zero value is empty.
 type Catalogue struct {
 	profiles []Profile
 
-	Teams      []Team // ordered by name; empty: teams are not declared, and any name is one
+	Teams      []Team // ordered by name; empty: teams are not declared, and any name is valid
 	Quotas     []Quota
 	Policies   []Policy
 	Identities []Identity
 	People     []Person // ordered by name
 	Addons     []Addon  // ordered by name
-	Hash       string   // SHA-256 over the files, first 12 hex digits: kept with every verdict
+	Hash       string   // SHA-256 over the files, first 12 hex digits; stored with every verdict
 }
 
 // Get looks a profile up by its exact name.
@@ -152,7 +151,7 @@ func (c Catalogue) Names() []string {
 // All returns every profile in alphabetical order. Callers must not change what the profiles point to.
 func (c Catalogue) All() []Profile { return slices.Clone(c.profiles) }
 
-// Team looks a team up by its exact name. declared is false where the catalogue declares no teams at all.
+// Team looks a team up by its exact name. declared is false if the catalogue declares no teams at all.
 func (c Catalogue) Team(name string) (t Team, known, declared bool) {
 	for _, t := range c.Teams {
 		if t.Name == name {
@@ -162,11 +161,11 @@ func (c Catalogue) Team(name string) (t Team, known, declared bool) {
 	return Team{}, false, len(c.Teams) > 0
 }
 
-// Default is the profile taken when a wish names none: the one that costs least in its default region of those that are
-// enabled and for everybody, the first by name among equals. ok is false when there is none.
+// Default returns the profile for requests that name none: of the enabled profiles for everybody, the cheapest in its default region,
+// and the first by name among equals. ok is false if there is none.
 func (c Catalogue) Default() (p Profile, ok bool) { return c.DefaultOf([]string{"*"}) }
 
-// DefaultOf is Default of those alone whose names fit one of the globs.
+// DefaultOf is Default limited to profiles whose names match one of the globs.
 func (c Catalogue) DefaultOf(globs []string) (p Profile, ok bool) {
 	least := 0
 	for _, candidate := range c.profiles {

@@ -5,38 +5,38 @@ import (
 	"strings"
 )
 
-// Scope says over whom a quota counts.
+// Scope says who a quota is counted for.
 type Scope string
 
 // The scopes.
 const (
-	ScopePerson     Scope = "person"     // who asked
-	ScopeTeam       Scope = "team"       // whose the cluster is
-	ScopeRepository Scope = "repository" // where its pull request is
+	ScopePerson     Scope = "person"     // who made the request
+	ScopeTeam       Scope = "team"       // the cluster's team
+	ScopeRepository Scope = "repository" // the pull request's repository
 	ScopeEverywhere Scope = "everywhere" // the whole installation
 )
 
-// Quota bounds how much of something is there at once. Every quota that matches a request applies.
+// Quota limits how much exists at once. Every quota that matches a request applies.
 type Quota struct {
 	Name  string
 	Scope Scope
-	Match []string // globs over the person's id, the team's name or owner/name; empty: all. Each match is counted by itself
+	Match []string // globs over the person's id, the team's name or owner/name; empty: all. Each match is counted separately
 
-	// 0: no such limit. Live counts every accepted cluster until it is released, Creating those that are not ready yet.
+	// 0: no limit. Live counts every accepted cluster until it is released, Creating those that are not ready yet.
 	Live, Creating int
-	NodeHours      int // of a calendar month (UTC): used, and still to come until the living ones end
+	NodeHours      int // per calendar month (UTC): used, plus what the living clusters will use until they end
 }
 
-// Holds says whether the quota bounds somebody of its scope: a person's id, a team's name, owner/name, or "" for everywhere.
+// Holds reports whether the quota applies to somebody of its scope: a person's id, a team's name, owner/name, or "" for everywhere.
 func (q Quota) Holds(key string) bool { return len(q.Match) == 0 || FitsAny(q.Match, key) }
 
-// The bounds a quota itself must keep.
+// The bounds that a quota must keep.
 const (
 	mostClusters  = 100_000
 	mostNodeHours = 100_000_000
 )
 
-// quotaFields is the whole shape of one quota of a file.
+// quotaFields describes the fields of one quota.
 func quotaFields(r *reader, q *Quota) []field {
 	return []field{
 		text("name", &q.Name, nameAccept, nameForm.MatchString),
@@ -72,7 +72,7 @@ func compareQuota(e entry[Quota]) {
 	}
 }
 
-// matchable says what would be accepted of a glob that fits nobody of the scope; empty: it may fit somebody.
+// matchable returns what would be accepted in place of a glob that can match nobody of the scope; empty: it can.
 func matchable(s Scope, match string) string {
 	head, _, star := strings.Cut(match, "*")
 	switch source, _, whole := strings.Cut(match, ":"); {

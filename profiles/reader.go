@@ -11,16 +11,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reader walks one file's YAML nodes and collects problems instead of stopping at the first.
+// reader reads one file's YAML nodes and collects problems instead of stopping at the first.
 type reader struct {
 	file     string
 	problems Problems
-	lines    map[string]int // where each field stands, for checks that compare fields
-	columns  map[string]int // likewise; nil: problems say lines alone
-	shown    int            // characters of a value that are repeated; 0: sixty
+	lines    map[string]int // the line of each field, for checks that compare fields
+	columns  map[string]int // the column of each field; nil: problems have no columns
+	shown    int            // characters of a value that are quoted; 0: sixty
 }
 
-// field is one key a mapping may have. Every field is required unless optional.
+// field is a key that a mapping may have. Every field is required unless optional.
 type field struct {
 	name     string
 	accept   string
@@ -32,7 +32,7 @@ func (r *reader) fail(line int, path, got, accept string) {
 	r.problems = append(r.problems, Problem{File: r.file, Line: line, Field: path, Got: got, Accept: accept})
 }
 
-// failOn is fail at a node.
+// failOn reports a problem at a node.
 func (r *reader) failOn(n *yaml.Node, path, got, accept string) {
 	r.fail(n.Line, path, got, accept)
 	if r.columns != nil {
@@ -40,7 +40,7 @@ func (r *reader) failOn(n *yaml.Node, path, got, accept string) {
 	}
 }
 
-// good says that every path was read and holds no problem, so that its values may be compared.
+// good reports that every path was read without a problem, so that its values may be compared.
 func (r *reader) good(paths ...string) bool {
 	for _, path := range paths {
 		if _, read := r.lines[path]; !read || r.wrong(path) {
@@ -50,7 +50,7 @@ func (r *reader) good(paths ...string) bool {
 	return true
 }
 
-// wrong says that there is a problem with the path or below it.
+// wrong reports that there is a problem with the path or below it.
 func (r *reader) wrong(path string) bool {
 	return slices.ContainsFunc(r.problems, func(p Problem) bool {
 		rest, under := strings.CutPrefix(p.Field, path)
@@ -58,7 +58,7 @@ func (r *reader) wrong(path string) bool {
 	})
 }
 
-// document reads the one YAML document of a body; what names it in words. nil: there is a problem and nothing to read.
+// document reads the one YAML document of a body; what names it for people. nil: there is a problem and nothing to read.
 func (r *reader) document(body []byte, what string) *yaml.Node {
 	docs := yaml.NewDecoder(bytes.NewReader(body))
 	var doc yaml.Node
@@ -67,7 +67,7 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 		return nil
 	} else if err != nil {
 		line, words := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if n, rest := 0, strings.TrimPrefix(words, "line "); rest != words { // the parser says the line in its words
+		if n, rest := 0, strings.TrimPrefix(words, "line "); rest != words { // the parser puts the line into its message
 			if _, err := fmt.Sscanf(rest, "%d:", &n); err == nil && n > 0 {
 				line, words = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
 			}
@@ -81,13 +81,13 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 	return doc.Content[0]
 }
 
-// failAt reports a problem that shows only when fields are compared.
+// failAt reports a problem that was found by comparing fields.
 func (r *reader) failAt(path, got, accept string) {
 	r.fail(r.lines[path], path, got, accept)
 	r.problems[len(r.problems)-1].Column = r.columns[path]
 }
 
-// stands remembers where a field does.
+// stands records the position of a field.
 func (r *reader) stands(path string, n *yaml.Node) {
 	r.lines[path] = n.Line
 	if r.columns != nil {
@@ -95,10 +95,10 @@ func (r *reader) stands(path string, n *yaml.Node) {
 	}
 }
 
-// sorted orders the problems as a reader of the file meets them.
+// sorted returns the problems in the order of the file.
 func (r *reader) sorted() Problems { return r.problems.Sorted() }
 
-// object reads a mapping: unknown, doubled and missing keys are problems, and so is every value its field refuses.
+// object reads a mapping. Unknown, duplicate and missing keys are problems, and so is every value that its field refuses.
 func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 	if n.Kind != yaml.MappingNode {
 		r.failOn(n, path, r.show(n), "a mapping with "+names(fields))
@@ -129,7 +129,7 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 	}
 }
 
-// inner is a field that is a mapping itself.
+// inner returns a field that is a mapping itself.
 func (r *reader) inner(name string, fields ...field) field {
 	return field{name: name, accept: "a mapping with " + names(fields), read: func(n *yaml.Node, path string) bool {
 		r.object(n, path, fields...)
@@ -137,7 +137,7 @@ func (r *reader) inner(name string, fields ...field) field {
 	}}
 }
 
-// items is a field that is a list of at least one item; each reads one and appends it.
+// items returns a field that is a list of at least one item; each reads one item and appends it.
 func (r *reader) items(name, accept string, each func(n *yaml.Node, path string) bool) field {
 	list := "a list of at least one: " + accept
 	return field{name: name, accept: list, read: func(n *yaml.Node, path string) bool {
@@ -155,7 +155,8 @@ func (r *reader) items(name, accept string, each func(n *yaml.Node, path string)
 	}}
 }
 
-// objects is a field that is a list of mappings, at least one; what names one in words, fields gives those of the next.
+// objects returns a field that is a list of at least one mapping; what names an entry for people, fields returns the fields of the
+// next entry.
 func (r *reader) objects(name, what string, fields func(at string) []field) field {
 	return r.items(name, what, func(n *yaml.Node, path string) bool {
 		r.object(n, path, fields(path)...)
@@ -163,7 +164,7 @@ func (r *reader) objects(name, what string, fields func(at string) []field) fiel
 	})
 }
 
-// texts is a field that is a list of strings, at least one and each once.
+// texts returns a field that is a list of at least one string without duplicates.
 func (r *reader) texts(name string, into *[]string, accept string, ok func(string) bool) field {
 	return r.items(name, accept, func(n *yaml.Node, path string) bool {
 		switch {

@@ -12,60 +12,60 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// RepositoryFilePath is where a repository says what it wants, on the branch that its pull requests go to.
+// RepositoryFilePath is where a repository has its file, on the base branch of its pull requests.
 const RepositoryFilePath = ".github/ocpctl.yaml"
 
-// What a repository's file may say of drafts, forks and pushes.
+// The values for drafts, forks and pushes in a repository's file.
 const (
 	DraftsAllow = "allow"
 	DraftsDeny  = "deny" // a draft gets no cluster
 
-	ForksApprove = "approve" // a fork's pull request gets a cluster once a person agreed to its head
+	ForksApprove = "approve" // a fork's pull request gets a cluster after a person approved its head
 	ForksDeny    = "deny"
 
 	SynchronizeKeep     = "keep"     // a push changes nothing
-	SynchronizeRefresh  = "refresh"  // a push brings the add-ons anew
-	SynchronizeRecreate = "recreate" // a push ends the cluster and asks for another
+	SynchronizeRefresh  = "refresh"  // a push applies the add-ons again
+	SynchronizeRecreate = "recreate" // a push ends the cluster and requests a new one
 )
 
-// What people can be mentioned for.
+// The events for which people can be mentioned.
 const (
 	MentionReady    = "ready"
 	MentionFailed   = "failed"
 	MentionExpiring = "expiring"
 )
 
-// RepositoryFile is what a repository says of its own clusters. It narrows what the catalogue gives and fills in what a
-// request leaves out; it never allows what the server does not. What it leaves out is the zero value.
+// RepositoryFile holds a repository's settings for its own clusters. They narrow what the catalogue allows and fill in what a request
+// leaves out; they never allow what the server does not. A setting that is left out is the zero value.
 type RepositoryFile struct {
 	Default     string         `json:"defaultProfile,omitempty"`
-	Profiles    []string       `json:"profiles,omitempty"` // names or globs (see Fits); empty: all of the catalogue
-	TTL         time.Duration  `json:"ttl,omitempty"`      // where a request names none
-	Grace       *time.Duration `json:"grace,omitempty"`    // after the pull request closed or the label went; 0: none
+	Profiles    []string       `json:"profiles,omitempty"` // names or globs (see Fits); empty: all profiles of the catalogue
+	TTL         time.Duration  `json:"ttl,omitempty"`      // for requests that name none
+	Grace       *time.Duration `json:"grace,omitempty"`    // after the pull request was closed or the label removed; 0: none
 	Drafts      string         `json:"drafts,omitempty"`
 	Forks       string         `json:"forks,omitempty"`
 	Synchronize string         `json:"synchronize,omitempty"`
-	Keep        time.Duration  `json:"keep,omitempty"` // how long the label ocp/keep holds a cluster; zero: to the profile's maximum
+	Keep        time.Duration  `json:"keep,omitempty"` // how long the label ocp/keep holds a cluster; zero: up to the profile's maximum
 	Addons      []string       `json:"addons,omitempty"`
 	Notify      Notify         `json:"notify,omitzero"`
 }
 
-// Notify says what people hear of.
+// Notify says what people are notified of.
 type Notify struct {
 	Mention []string `json:"mention,omitempty"` // ready, failed, expiring: the owner is mentioned by name
 }
 
-// The bounds of a repository's file, which anybody may write who may write the repository.
+// The bounds of a repository's file. Anybody who can write to the repository can write it.
 const (
 	mostFileBytes    = 64 << 10
-	mostFileDepth    = 4 // notify.mention[0] is at the third
+	mostFileDepth    = 4 // notify.mention[0] is at the third level
 	mostFileProblems = 50
-	mostFileShown    = 20 // characters of a value: enough to find it, too few of a token that was pasted there to use it
+	mostFileShown    = 20 // characters of a value: enough to find it, too few to use a token that was pasted there
 	mostFileItems    = 50
 )
 
-// LoadRepositoryFile reads what a repository says of itself. The error is Problems: everything that is wrong at once, each
-// with its line and column. An empty file is the zero value.
+// LoadRepositoryFile parses a repository's file. The error is Problems: everything that is wrong, each with line and column. An empty
+// file gives the zero value.
 func LoadRepositoryFile(raw []byte) (RepositoryFile, error) {
 	f, r := loadRepositoryFile(raw)
 	if len(r.problems) > 0 {
@@ -74,7 +74,7 @@ func LoadRepositoryFile(raw []byte) (RepositoryFile, error) {
 	return f, nil
 }
 
-// loadRepositoryFile also returns what knows where everything stands.
+// loadRepositoryFile also returns the reader, which knows all positions.
 func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
 	var f RepositoryFile
 	r := &reader{file: RepositoryFilePath, lines: map[string]int{}, columns: map[string]int{}, shown: mostFileShown}
@@ -93,7 +93,7 @@ func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
 	return f, r
 }
 
-// said says whether a file holds anything but comments and markers.
+// said reports whether a file holds anything except comments and markers.
 func said(raw []byte) bool {
 	for line := range bytes.Lines(raw) {
 		if line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
@@ -149,7 +149,7 @@ var profileGlobForm = regexp.MustCompile(`^[a-z*][-a-z0-9*]{0,39}$`)
 
 func profileGlob(s string) bool { return profileGlobForm.MatchString(s) && glob(s) }
 
-// graceField is a span that may be nothing at all.
+// graceField is a duration that may be zero.
 func graceField(into **time.Duration) field {
 	accept := fmt.Sprintf("a duration such as 30m, from 0s to %gh", mostGrace.Hours())
 	return field{name: "grace", accept: accept, read: func(n *yaml.Node, _ string) bool {
@@ -158,19 +158,19 @@ func graceField(into **time.Duration) field {
 	}}
 }
 
-// only is the field with other words for what it accepts.
+// only is the field with another text for what it accepts.
 func only(f field, accept string) field {
 	f.accept = accept
 	return f
 }
 
-// oneOf is a list of words of a fixed set.
+// oneOf is a list of values from a fixed set.
 func oneOf(r *reader, name string, into *[]string, values ...string) field {
 	return r.texts(name, into, "one of "+strings.Join(values, ", "), func(s string) bool { return slices.Contains(values, s) })
 }
 
-// plain refuses what makes a file say other than it seems: anchors, aliases, merge keys, tags. false: it is too deep to be
-// read on.
+// plain refuses YAML features that make a file mean something else than it seems: anchors, aliases, merge keys, tags. false: it is
+// nested too deep to go on.
 func (r *reader) plain(n *yaml.Node, depth int) bool {
 	switch {
 	case depth > mostFileDepth:
@@ -193,10 +193,10 @@ func (r *reader) plain(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// unknownAnchor is what the parser says of an alias that means nothing, without saying where.
+// unknownAnchor is the parser's error for an alias without an anchor. It has no line.
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
-// placeAlias finds the line of an alias that the parser only complains of.
+// placeAlias finds the line of an alias for the parser's error.
 func (r *reader) placeAlias(raw []byte) {
 	for i, p := range r.problems {
 		if name := unknownAnchor.FindStringSubmatch(p.Got); name != nil {
@@ -206,7 +206,7 @@ func (r *reader) placeAlias(raw []byte) {
 	}
 }
 
-// fewest are the problems in order, one a place and so few that a person reads them, each within the lines there are.
+// fewest returns the first problems in order, at most one for each position, with line numbers inside the file.
 func (r *reader) fewest(lines int) Problems {
 	all := slices.CompactFunc(r.sorted(), func(a, b Problem) bool { return a.Column > 0 && a.Line == b.Line && a.Column == b.Column })
 	for i := range all {

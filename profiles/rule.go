@@ -10,18 +10,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Policy is a set of rules in CEL (https://cel.dev) over a request for a new cluster. The variables are request, profile,
-// actor, team, usage, pr and now; package policy/rules documents them.
+// Policy is a set of rules in CEL (https://cel.dev) about a request for a new cluster. The variables are request, profile, actor,
+// team, usage, pr and now; package policy/rules documents them.
 type Policy struct {
 	Name     string
-	Sources  []string // doors it holds at (pr_label, pr_comment, api …); empty: all
+	Sources  []string // entry points at which it applies (pr_label, pr_comment, api …); empty: all
 	Profiles []string // globs over the profile's name; empty: all
 	Rules    []Rule
-	File     string // where it stands, for problems
+	File     string // for problems
 	Line     int
 }
 
-// Effect is what a rule does when it holds.
+// Effect is what a rule does when its condition holds.
 type Effect string
 
 // The effects.
@@ -32,37 +32,37 @@ const (
 	EffectDefault         Effect = "default" // fills in what the request leaves out
 )
 
-// Rule is one sentence of a policy.
+// Rule is one rule of a policy.
 type Rule struct {
 	Name     string
 	When     string // CEL, a bool
 	Effect   Effect
-	Message  string            // words for people; required, but of a default
+	Message  string            // text for people; required except for a default
 	Next     string            // what to do about it
-	Set      map[string]string // of a default: field of the request (one of Settable) → value
-	Approval ApprovalTerms     // of requireApproval
+	Set      map[string]string // for default: field of the request (one of Settable) → value
+	Approval ApprovalTerms     // for requireApproval
 	Line     int               // in its file, for problems
 }
 
-// Settable are the fields of a request that a default may fill in.
-// Owner and team are not among them: whose a cluster is is never guessed.
+// Settable are the fields of a request that a default may fill in. Owner and team are not among them: a cluster's ownership is never
+// guessed.
 var Settable = []string{"baseDomain", "costCenter", "environment", "profile", "region", "ttlHours", "version"}
 
-// ApprovalTerms say who has to agree. The zero value means one platform admin within a day.
+// ApprovalTerms say who has to approve. The zero value means one platform admin within a day.
 type ApprovalTerms struct {
-	Count int           // 1 or 2; the one who asked is not among them
-	Self  bool          // unless one is enough and this says so
+	Count int           // 1 or 2 people, not counting the requester
+	Self  bool          // the requester may approve too, if one approval is enough
 	By    string        // role: platform_admin (default) or requester (of the cluster's team)
-	For   time.Duration // how long it may wait; then it is refused
+	For   time.Duration // how long it may wait before it counts as refused
 }
 
-// The bounds a rule itself must keep.
+// The bounds that a rule must keep.
 const (
-	mostRule    = 4000 // bytes of an expression; its cost is bounded where it is compiled
+	mostRule    = 4000 // bytes of an expression; its cost is limited where it is compiled
 	mostPatient = 7 * 24 * time.Hour
 )
 
-// doors are where a request may come in (package policy declares them).
+// doors are the entry points (package policy declares them).
 var doors = []string{"pr_label", "pr_comment", "api", "web", "slack"}
 
 func readPolicy(r *reader, body []byte) Policy {
@@ -86,7 +86,7 @@ func readPolicy(r *reader, body []byte) Policy {
 	return p
 }
 
-// policyFields is the whole shape of a policy's file.
+// policyFields describes the fields of a policy's file.
 func policyFields(r *reader, p *Policy) []field {
 	return []field{
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
@@ -118,7 +118,7 @@ func ruleFields(r *reader, rule *Rule) []field {
 	}
 }
 
-// settable says what each of Settable may be.
+// settable describes the valid values of each of Settable.
 var settable = map[string]struct {
 	accept string
 	ok     func(string) bool

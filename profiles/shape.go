@@ -1,7 +1,7 @@
 package profiles
 
-// The part of the installer's install-config that a profile decides (pkg/types/installconfig.go, pkg/types/aws).
-// Field order is the order in the file.
+// installConfig is the part of the installer's install-config that a profile determines (pkg/types/installconfig.go, pkg/types/aws). Fields are in the
+// order of the file.
 type installConfig struct {
 	APIVersion      string        `yaml:"apiVersion"`
 	BaseDomain      string        `yaml:"baseDomain"`
@@ -30,7 +30,7 @@ type poolPlatform struct {
 	AWS awsPool `yaml:"aws"`
 }
 
-// awsPool repeats the zones in every pool: one pool without zones makes the installer build in every zone of the region.
+// awsPool repeats the zones in every pool: with one pool without zones, the installer uses every zone of the region.
 type awsPool struct {
 	Type  string   `yaml:"type"`
 	Zones []string `yaml:"zones,flow"`
@@ -42,8 +42,8 @@ type awsPlatform struct {
 		Zones []string `yaml:"zones,flow"`
 	} `yaml:"defaultMachinePlatform"`
 	UserTags          map[string]string `yaml:"userTags,omitempty"`
-	PropagateUserTags bool              `yaml:"propagateUserTags"` // volumes, load balancers and buckets made later carry them too
-	LBType            string            `yaml:"lbType,omitempty"`  // the ingress; without it the installer makes a Classic one
+	PropagateUserTags bool              `yaml:"propagateUserTags"` // volumes, load balancers and buckets that are created later get them too
+	LBType            string            `yaml:"lbType,omitempty"`  // for the ingress; without it the installer makes a Classic one
 }
 
 type networking struct {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// meant is what would be accepted instead of a key, what was probably meant in front.
+// meant returns what would be accepted in place of a key, with the probable one first.
 func meant(key string, fields []field) string {
 	known := make([]string, 0, len(fields))
 	for _, f := range fields {
@@ -22,7 +22,7 @@ func meant(key string, fields []field) string {
 	return names(fields)
 }
 
-// key names a key that is not known; it may be anything.
+// key formats an unknown key, which may be anything.
 func (r *reader) key(n *yaml.Node) string {
 	if plainKey.MatchString(n.Value) {
 		return n.Value
@@ -32,10 +32,10 @@ func (r *reader) key(n *yaml.Node) string {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,30}$`)
 
-// show names what stands in a node, short enough for one line.
+// show formats a node's value, short enough for one line.
 func (r *reader) show(n *yaml.Node) string { return show(n, cmp.Or(r.shown, mostShown)) }
 
-// mostShown is how many characters of a value are repeated where nothing else is said.
+// mostShown is how many characters of a value are quoted by default.
 const mostShown = 60
 
 func show(n *yaml.Node, most int) string {
@@ -51,7 +51,7 @@ func show(n *yaml.Node, most int) string {
 		if n.ShortTag() == "!!str" || strings.ContainsAny(n.Value, "\r\n") {
 			return strconv.Quote(string(value))
 		}
-		return string(value) // unquoted, so that 4.20 is seen to be a number
+		return string(value) // unquoted, so that 4.20 is visibly a number
 	case yaml.MappingNode:
 		if len(n.Content) == 0 {
 			return "an empty mapping"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sshTypes are the key types that the nodes' sshd takes.
+// sshTypes are the key types that the nodes' sshd accepts.
 var sshTypes = []string{
 	"ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
 	"sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
@@ -15,8 +15,8 @@ var sshTypes = []string{
 
 const sshWords = "public keys such as \"ssh-ed25519 AAAAC3… comment\", one a line"
 
-// SSHKey says whether a line is a public key of OpenSSH's form, as the installer demands: a type, a key in base64 that
-// names the same type, and perhaps a comment.
+// SSHKey reports whether a line is a public key in OpenSSH's format, as the installer demands: a type, a base64 key that names the
+// same type, and optionally a comment.
 func SSHKey(line string) bool {
 	words := strings.Fields(line)
 	if len(words) < 2 || !slices.Contains(sshTypes, words[0]) {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDomain is the longest name DNS takes.
+// maxDomain is the longest name in DNS.
 const maxDomain = 253
 
 var (
@@ -18,9 +18,9 @@ var (
 	nameWords    = fmt.Sprintf("lower-case letters, digits and dashes, at most %d, starting with a letter and ending in a letter or digit", MaxName)
 )
 
-// Strict reads an install-config the way one would wish the installer did, which only warns about fields it does not know
-// and goes on. It knows what InstallConfig renders, pullSecret and sshKey, and nothing else. Whatever is wrong comes back
-// as Problems, all at once, each with the field and what would be accepted; a pull secret is never repeated in one.
+// Strict parses an install-config strictly; the installer itself only warns about unknown fields. It knows what InstallConfig
+// renders, pullSecret and sshKey, and nothing else. Everything that is wrong comes back at once as Problems, each with the field and
+// what would be accepted. A pull secret is never quoted.
 func Strict(config []byte) error {
 	r := &reader{file: "install-config.yaml", lines: map[string]int{}}
 	if doc := r.document(config, "install-config"); doc != nil {
@@ -34,7 +34,7 @@ func Strict(config []byte) error {
 	return nil
 }
 
-// installFields is the part of the installer's schema that we render (pkg/types/installconfig.go, pkg/types/aws).
+// installFields is the part of the installer's schema that ocpctl renders (pkg/types/installconfig.go, pkg/types/aws).
 func installFields(r *reader, c *installConfig) []field {
 	aws := &c.Platform.AWS
 	pull, ssh := pullSecret(r), sshKeys()
@@ -44,7 +44,7 @@ func installFields(r *reader, c *installConfig) []field {
 		choice("apiVersion", &c.APIVersion, "v1"),
 		text("baseDomain", &c.BaseDomain, "a DNS domain in lower case, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
 		r.inner("metadata", text("name", &c.Metadata.Name, nameWords, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
-		choice("credentialsMode", &c.CredentialsMode, "Manual", "Mint", "Passthrough"), // empty, the installer would simulate permissions and pick one itself
+		choice("credentialsMode", &c.CredentialsMode, "Manual", "Mint", "Passthrough"), // if empty, the installer would simulate permissions and select one itself
 		r.inner("controlPlane", poolFields(r, "master", 1, &c.ControlPlane)...),
 		r.items("compute", "a pool named worker", func(n *yaml.Node, path string) bool {
 			var pool machinePool
@@ -88,7 +88,7 @@ func poolFields(r *reader, name string, least int, into *machinePool) []field {
 	}
 }
 
-// zones are always named: without them the installer builds a subnet pair, a gateway and an address in every zone.
+// zones are always named: without them the installer builds a pair of subnets, a gateway and an address in every zone.
 func zones(r *reader, into *[]string) field {
 	return r.items("zones", "a zone such as us-east-1a", func(n *yaml.Node, _ string) bool {
 		*into = append(*into, n.Value)
@@ -96,7 +96,7 @@ func zones(r *reader, into *[]string) field {
 	})
 }
 
-// userTags keeps the installer's limits and AWS's own (pkg/types/aws/validation/platform.go).
+// userTags checks the installer's limits and AWS's own (pkg/types/aws/validation/platform.go).
 func userTags(r *reader, into *map[string]string) field {
 	accept := fmt.Sprintf("a mapping of at most %d tags", MaxTags)
 	return field{name: "userTags", accept: accept, read: func(n *yaml.Node, path string) bool {
@@ -126,7 +126,7 @@ func userTags(r *reader, into *map[string]string) field {
 	}}
 }
 
-// pullSecret looks at the shape only. The installer's own complaint prints the whole secret; ours says nothing of it.
+// pullSecret checks only the shape. The installer's error prints the whole secret; this one does not.
 func pullSecret(r *reader) field {
 	const accept = `a JSON object {"auths":{"host":{"auth":"…"}}}`
 	return field{name: "pullSecret", accept: accept, read: func(n *yaml.Node, path string) bool {
@@ -148,7 +148,7 @@ func sshKeys() field {
 	})
 }
 
-// compareInstall makes the checks that need more than one field, each only where its fields are good themselves.
+// compareInstall makes the checks that need more than one field, if those fields have no problem of their own.
 func compareInstall(r *reader, c installConfig) {
 	if domain := c.Metadata.Name + "." + c.BaseDomain; r.good("metadata.name", "baseDomain") && len(domain) > maxDomain {
 		r.failAt("baseDomain", fmt.Sprintf("%d characters together with the name", len(domain)), fmt.Sprintf("at most %d", maxDomain))
@@ -174,7 +174,7 @@ func compareInstall(r *reader, c installConfig) {
 	}
 }
 
-// compareZones sees that every zone is one of the region, and that no pool names one twice.
+// compareZones checks that every zone belongs to the region and that no pool names one twice.
 func compareZones(r *reader, c installConfig) {
 	check := func(path string, zones []string) {
 		for i, zone := range zones {
@@ -192,7 +192,7 @@ func compareZones(r *reader, c installConfig) {
 	}
 }
 
-// compareReplicas keeps to topologies the installer builds as they are meant, and counts the nodes.
+// compareReplicas allows only topologies that the installer builds as intended, and counts the nodes.
 func compareReplicas(r *reader, c installConfig) (nodes int) {
 	if n := c.ControlPlane.Replicas; r.good("controlPlane.replicas") && n != 1 && n != 3 {
 		r.failAt("controlPlane.replicas", fmt.Sprintf("%d", n), "1 or 3")

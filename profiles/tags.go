@@ -8,10 +8,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
-// MaxTags is how many user tags the installer takes on AWS (pkg/types/aws/validation/platform.go).
+// MaxTags is how many user tags the installer accepts on AWS (pkg/types/aws/validation/platform.go).
 const MaxTags = 25
 
-// tagForm is stricter than the installer, whose "+-@" is a range that lets through what AWS refuses.
+// tagForm is stricter than the installer, whose "+-@" is a range that accepts characters that AWS refuses.
 var tagForm = regexp.MustCompile(`^[0-9A-Za-z_.:/=+@ -]*$`)
 
 const (
@@ -19,9 +19,8 @@ const (
 	maxTagValue = 256
 )
 
-// TagProblem says in words why a tag cannot stand in an install-config: the installer or AWS would refuse it, or its key
-// belongs to a tool that finds and deletes resources by it. Empty: it is fine. The control plane's own keys are fine only
-// in their own spelling.
+// TagProblem says why a tag cannot be in an install-config: the installer or AWS would refuse it, or its key belongs to a tool that
+// finds and deletes resources by it. Empty: it is fine. The control plane's own keys are accepted only in their exact spelling.
 func TagProblem(key, value string) string {
 	own := tagkey.ControlPlane(key)
 	switch {
@@ -40,7 +39,7 @@ func TagProblem(key, value string) string {
 	}
 }
 
-// TagValueProblem says in words why the installer or AWS would refuse a tag's value; empty: it is fine.
+// TagValueProblem says why the installer or AWS would refuse a tag's value; empty: it is fine.
 func TagValueProblem(value string) string {
 	switch {
 	case value == "" || len(value) > maxTagValue:

@@ -2,26 +2,26 @@ package profiles
 
 import "go.yaml.in/yaml/v3"
 
-// Team is one that owns clusters: what its tags may say and what it may spend.
+// Team is a team that owns clusters: what its tags may say and what it may spend.
 type Team struct {
 	Name, DisplayName string
-	Owner             string   // person or address that answers for the team's clusters when nobody else is named
-	CostCenters       []string // allowed; the first is taken unasked
-	Environments      []string // allowed; the first is taken unasked
-	Weight            int      // share of turns when a quota is full: a team with 2 gets twice as many as one with 1
+	Owner             string   // person or address responsible for the team's clusters if nobody else is named
+	CostCenters       []string // allowed; the first is the default
+	Environments      []string // allowed; the first is the default
+	Weight            int      // share of turns when a quota is full: weight 2 gets twice as many as weight 1
 	Budget            Budget   // the zero value: none
 }
 
-// Budget is what a team may spend in a calendar month (UTC) by list prices: what its clusters cost so far, and what the
-// living ones will until they end.
+// Budget is what a team may spend in a calendar month (UTC) by list prices: what its clusters have cost, plus what the living ones
+// will cost until they end.
 type Budget struct {
 	MonthlyCents int64 // 0: no budget
-	WarnPercent  int   // from here on a new cluster is warned of and needs an approval; 1 to 100
-	Self         bool  // the approval may be given by the one who asked
-	Hard         bool  // above the whole nothing is accepted; else it needs an approval too
+	WarnPercent  int   // from this part on, a new cluster gets a warning and needs an approval; 1 to 100
+	Self         bool  // the requester may give the approval
+	Hard         bool  // above the whole budget nothing is accepted; otherwise it needs an approval
 }
 
-// The bounds a team itself must keep, and what is taken where nothing is said.
+// The bounds that a team must keep, and the defaults.
 const (
 	mostWeight         = 100
 	mostMonthlyDollars = 10_000_000
@@ -42,7 +42,7 @@ func readTeam(r *reader, body []byte) Team {
 	return t
 }
 
-// teamFields is the whole shape of a team's file.
+// teamFields describes the fields of a team's file.
 func teamFields(r *reader, t *Team) []field {
 	return []field{
 		text("name", &t.Name, teamWords, TeamName),
@@ -78,5 +78,5 @@ const (
 	tagWords  = "what a tag's value may be: 1 to 256 letters, digits, spaces and _ . : / = + - @"
 )
 
-// tagValue says whether s may be the value of one of our own tags.
+// tagValue reports whether s may be the value of one of our own tags.
 func tagValue(s string) bool { return TagValueProblem(s) == "" }

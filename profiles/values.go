@@ -10,19 +10,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// optional is the field where it need not be given.
+// optional makes a field optional.
 func optional(f field) field {
 	f.optional = true
 	return f
 }
 
-// kind lets a file say what it is, as in "kind: Policy"; its folder says the same.
+// kind lets a file state its kind, as in "kind: Policy", which its folder already implies.
 func kind(name string) field {
 	var said string
 	return optional(choice("kind", &said, name))
 }
 
-// text is a string field that ok accepts.
+// text is a string field whose values ok accepts.
 func text(name string, into *string, accept string, ok func(string) bool) field {
 	return field{name: name, accept: accept, read: func(n *yaml.Node, _ string) bool {
 		return scalar(n, "!!str") && ok(n.Value) && put(into, n.Value)
@@ -34,7 +34,7 @@ func choice(name string, into *string, values ...string) field {
 	return text(name, into, "one of "+strings.Join(values, ", "), func(s string) bool { return slices.Contains(values, s) })
 }
 
-// whole is an integer field within bounds.
+// whole is an integer field with bounds.
 func whole(name string, into *int, least, most int) field {
 	return field{name: name, accept: fmt.Sprintf("a whole number from %d to %d", least, most), read: func(n *yaml.Node, _ string) bool {
 		v, err := strconv.Atoi(n.Value)
@@ -42,7 +42,7 @@ func whole(name string, into *int, least, most int) field {
 	}}
 }
 
-// hours is an integer field read as a duration.
+// hours is an integer field that is read as a duration.
 func hours(name string, into *time.Duration, most int) field {
 	var v int
 	f := whole(name, &v, 1, most)
@@ -60,7 +60,7 @@ func span(name string, into *time.Duration, most time.Duration) field {
 	}}
 }
 
-// boolean is true or false.
+// boolean is a field with true or false.
 func boolean(name string, into *bool) field {
 	return field{name: name, accept: "true or false", read: func(n *yaml.Node, _ string) bool {
 		v, err := strconv.ParseBool(n.Value)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// gitHubActions issues the tokens of all workflows on GitHub, whoever's they are.
+// gitHubActions issues the tokens of all workflows on GitHub, in every repository.
 const gitHubActions = "https://token.actions.githubusercontent.com"
 
-// workflowClaims are what that issuer says of each workflow: docs.github.com, "OpenID Connect reference". A reusable workflow
-// (job_workflow_ref) can be called by strangers.
+// workflowClaims are the claims that this issuer sets for each workflow: docs.github.com, "OpenID Connect reference". Strangers can
+// call a reusable workflow (job_workflow_ref).
 var workflowClaims = []string{
 	"actor", "actor_id", "aud", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "environment_node_id", "event_name", "head_ref", "iss",
 	"job_workflow_ref", "job_workflow_sha", "ref", "ref_protected", "ref_type", "repository", "repository_id", "repository_owner", "repository_owner_id",
@@ -19,14 +19,14 @@ var workflowClaims = []string{
 
 const ownersAccept = "repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…) beside it, with the owner written out"
 
-// ownerBefore is how a glob begins that names an owner.
+// ownerBefore matches the beginning of a glob that fixes the owner.
 var ownerBefore = map[string]*regexp.Regexp{
 	"repository":   regexp.MustCompile(`^[^/*]+/`),
 	"workflow_ref": regexp.MustCompile(`^[^/*]+/`),
 	"sub":          regexp.MustCompile(`^(repo:[^/*]+/|[^*]+$)`),
 }
 
-// strangersFit says that a workflow of anybody on GitHub could prove what is asked: nothing of it says whose the repository is.
+// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner.
 func (i Identity) strangersFit() bool {
 	if i.Source != SourceOIDC || i.Issuer != "" && strings.TrimSuffix(i.Issuer, "/") != gitHubActions {
 		return false
@@ -43,7 +43,7 @@ func (i Identity) strangersFit() bool {
 			}
 		}
 		if i.Issuer == "" && !slices.Contains(workflowClaims, attribute) {
-			return false // what no workflow's token says, no workflow fits
+			return false // no workflow token has this attribute, so none matches
 		}
 	}
 	return true

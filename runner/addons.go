@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// configure brings a ready cluster's add-ons anew. It records nothing: what an add-on makes in the cloud, the cluster makes,
-// under its own name.
+// configure applies a ready cluster's add-ons again. It records nothing: what an add-on creates in the cloud is created by the
+// cluster under its own name.
 func (a *attempt) configure(ctx context.Context) error {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the way into the cluster", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
@@ -28,8 +28,8 @@ func (a *attempt) configure(ctx context.Context) error {
 	return a.missing()
 }
 
-// furnish brings the add-ons to a cluster that was just installed. Whatever becomes of them the cluster is up: only one that
-// nobody wants any more, or who may not go on, ends the create otherwise. What is missing is tried again beside the ready cluster.
+// furnish installs the add-ons on a new cluster. The cluster is up whatever happens to them: the create ends only if the attempt is
+// stopped. Missing add-ons are tried again beside the ready cluster.
 func (a *attempt) furnish(ctx context.Context) error {
 	if len(a.spec.Addons) == 0 {
 		return nil
@@ -46,10 +46,10 @@ func (a *attempt) furnish(ctx context.Context) error {
 	case errors.As(err, &asked), errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
 		return err
 	}
-	return nil // our host ends us: an install of an hour is not thrown away for its add-ons
+	return nil // the host ends the runner: an hour's install is not discarded because of its add-ons
 }
 
-// useOwnKubeconfig takes the way into the cluster that the installer wrote.
+// useOwnKubeconfig uses the kubeconfig that the installer wrote.
 func (a *attempt) useOwnKubeconfig(ctx context.Context) (err error) {
 	if a.oc, err = a.tools.OC(); err != nil {
 		return a.noTool(ctx, "oc", err)
@@ -65,7 +65,7 @@ func (a *attempt) useOwnKubeconfig(ctx context.Context) (err error) {
 	return err
 }
 
-// noneOf tells of every add-on that there was no way to bring it.
+// noneOf reports for every add-on that the cluster could not be reached.
 func (a *attempt) noneOf(err error) {
 	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "an administrator of this installation finds more in the runner's log"}
 	_ = errors.As(err, &f)
@@ -74,8 +74,8 @@ func (a *attempt) noneOf(err error) {
 	}
 }
 
-// bringAll brings every add-on in its order, and tells of each. One that fails keeps none of the others from coming. An error
-// means that the attempt was stopped.
+// bringAll installs the add-ons in order and reports each. One failure does not stop the others. An error means that the attempt was
+// stopped.
 func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 	until := time.Now().Add(a.cfg.Timings.Addons)
 	for i, addon := range a.spec.Addons {
@@ -90,7 +90,7 @@ func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// tellOf tells what became of an add-on, as a fact that must not be lost.
+// tellOf reports an add-on's state as a fact, which is delivered reliably.
 func (a *attempt) tellOf(state contract.AddonState) {
 	state.Message, state.Next = a.cfg.Redact.Text(state.Message), a.cfg.Redact.Text(state.Next)
 	a.addons = append(a.addons, state)
@@ -98,7 +98,7 @@ func (a *attempt) tellOf(state contract.AddonState) {
 	a.say.Fact(contract.Report{Addons: []contract.AddonState{state}})
 }
 
-// there counts the add-ons that are.
+// there counts the installed add-ons.
 func (a *attempt) there() (n int) {
 	for _, state := range a.addons {
 		if state.There {
@@ -108,7 +108,7 @@ func (a *attempt) there() (n int) {
 	return n
 }
 
-// seen is the count for the result; nil: there was nothing to bring.
+// seen returns the count for the result; nil: there are no add-ons.
 func (a *attempt) seen() *int {
 	if len(a.spec.Addons) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (a *attempt) seen() *int {
 	return new(a.there())
 }
 
-// missing is the failure of a refresh that did not bring everything.
+// missing returns the failure of a refresh that did not install everything.
 func (a *attempt) missing() error {
 	var words []string
 	f := failure{Reason: "AddonsMissing", Whose: contract.WhoseUser}
@@ -173,8 +173,8 @@ func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Ti
 	return state
 }
 
-// await waits for one condition. What oc waits for has to be there already, so whatever is not is asked for again: an operator
-// makes it in its own time.
+// await waits for one condition. oc wait fails for an object that does not exist yet, so it is repeated: operators create objects in
+// their own time.
 func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Time) error {
 	return a.again(ctx, until, func() error {
 		slice := min(a.cfg.Timings.OC/2, max(time.Until(until), time.Second))
@@ -186,7 +186,7 @@ func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Ti
 	})
 }
 
-// again tries until it works, is refused for good, or patience is over.
+// again retries until it works, fails permanently, or time is up.
 func (a *attempt) again(ctx context.Context, until time.Time, try func() error) error {
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
 		err := try()
@@ -199,7 +199,7 @@ func (a *attempt) again(ctx context.Context, until time.Time, try func() error) 
 	}
 }
 
-// tellOC has oc do something to the cluster. Its lines go into the log; the last it complained with is the error's.
+// tellOC runs oc against the cluster. Its output goes to the log; the last complaint becomes the error.
 func (a *attempt) tellOC(ctx context.Context, input []byte, args ...string) error {
 	last, complaint := "", ""
 	code, err := a.call(ctx, input, func(line string) {
@@ -225,7 +225,7 @@ func (a *attempt) tellOC(ctx context.Context, input []byte, args ...string) erro
 	return fmt.Errorf("oc %s: %s", args[0], complaint)
 }
 
-// complains reports a line that says what was wrong.
+// complains reports a line that describes an error.
 func complains(line string) bool {
 	for _, sign := range []string{"error:", "Error from server", "Unable to connect", "The connection to the server"} {
 		if strings.HasPrefix(line, sign) {
@@ -235,7 +235,7 @@ func complains(line string) bool {
 	return false
 }
 
-// denied reports an answer that waiting does not change. What is not there may yet come: an operator brings its own kinds.
+// denied reports an answer that does not change by waiting. A missing kind may still appear: operators bring their own.
 func denied(words string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "must be logged in"} {
 		if strings.Contains(words, sign) {

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/names"
 )
 
-// attempt is one attempt at work. It belongs to one goroutine.
+// attempt is one running attempt. It belongs to one goroutine.
 type attempt struct {
 	cfg   Config
 	spec  contract.Spec
@@ -28,34 +28,34 @@ type attempt struct {
 	log   *os.File // every line the installer printed, redacted
 
 	pull    secret.Text // looked up once
-	keys    cloud.Keys  // the cloud's; empty: those of the default chain
+	keys    cloud.Keys  // the cloud's; empty: the default chain's
 	keyFile string      // … as a file
 
 	tools    *installer.Tools
-	tool     *installer.Tool // openshift-install, once it was needed
+	tool     *installer.Tool // openshift-install; nil until it was needed
 	checksum string          // of the tool
-	release  string          // the image it installs, pinned (create)
-	ccoName  string          // of what ccoctl makes; empty: it makes nothing (create)
-	account  string          // as the cloud told it
+	release  string          // the release image to install, pinned (create)
+	ccoName  string          // of what ccoctl creates; empty: it creates nothing (create)
+	account  string          // as the cloud reported it
 
-	dir      string // the install directory in use
+	dir      string // the current install directory
 	renders  int
-	rendered time.Time         // when dir was begun; what is in it goes stale
+	rendered time.Time         // when dir was rendered; its content becomes stale
 	identity contract.Identity // of dir
 	console  string            // URL, read from the log
-	heard    []string          // the last lines the installer printed (create)
+	heard    []string          // the last lines that the installer printed (create)
 
-	oc         *installer.Tool // asks the cluster itself
+	oc         *installer.Tool // for queries of the cluster itself
 	kubeconfig string          // path
-	counted    *int            // workers that were ready at the last look; nil: none was taken
+	counted    *int            // ready workers at the last count; nil: never counted
 	addons     []contract.AddonState
 
-	stuckOn []installer.Refused // what the destroyer does not know how to remove (destroy)
+	stuckOn []installer.Refused // what the destroyer cannot remove (destroy)
 }
 
 // phase is one step of an attempt.
 type phase struct {
-	name    string // as lifecycle spells it
+	name    string // spelt as in package lifecycle
 	percent int
 	step    string
 	run     func(context.Context) error
@@ -63,7 +63,7 @@ type phase struct {
 
 var plainVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
 
-// work makes the attempt and says how it ended. It never fails otherwise.
+// work runs the attempt and returns how it ended. It never fails in another way.
 func (a *attempt) work(ctx context.Context) contract.Result {
 	err := a.prepare(ctx)
 	if err == nil {
@@ -95,7 +95,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 	return a.ending(ctx, err)
 }
 
-// prepare makes what every phase needs. It asks nobody anything but for the cloud's keys, where they are a reference.
+// prepare sets up what every phase needs. It contacts nothing except to look up the cloud's keys if they are a reference.
 func (a *attempt) prepare(ctx context.Context) (err error) {
 	if !plainVersion.MatchString(a.spec.Version) {
 		return failure{
@@ -125,7 +125,7 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// begin tells that a phase began and runs it, unless the attempt was stopped before.
+// begin reports that a phase began and runs it, unless the attempt was stopped before.
 func (a *attempt) begin(ctx context.Context, p phase) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -134,13 +134,13 @@ func (a *attempt) begin(ctx context.Context, p phase) error {
 	return p.run(ctx)
 }
 
-// line takes one line the installer printed, redacted already.
+// line handles one line from the installer, already redacted.
 func (a *attempt) line(line string) {
 	fmt.Fprintln(a.log, line)
 	a.say.Line(line)
 }
 
-// note puts words of our own into the log people see.
+// note writes a line of the runner's own into the log that people see.
 func (a *attempt) note(format string, args ...any) {
 	a.line("ocpctl: " + a.cfg.Redact.Text(fmt.Sprintf(format, args...)))
 }
@@ -153,7 +153,7 @@ func (a *attempt) scope() names.Scope {
 	}
 }
 
-// target is the cluster as the cloud has to look for it.
+// target describes the cluster for searches in the cloud.
 func (a *attempt) target() cloud.Target {
 	return cloud.Target{
 		Region: a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
@@ -161,8 +161,8 @@ func (a *attempt) target() cloud.Target {
 	}
 }
 
-// compareAccount asks which account our credentials belong to and compares it with every one that was recorded.
-// A teardown in another account finds nothing, exits with 0 and leaks everything.
+// compareAccount compares the account of our credentials with every recorded one. A teardown in another account finds nothing, exits
+// with 0 and leaks everything.
 func (a *attempt) compareAccount(ctx context.Context) error {
 	account, err := a.cloud.Account(ctx)
 	if ctx.Err() != nil {
@@ -211,7 +211,7 @@ func wrongAccount(have, want string) failure {
 	}
 }
 
-// clean removes what the attempt left in its work directory: it holds secrets. Only the redacted log stays.
+// clean deletes what the attempt left in its work directory, because it contains secrets. Only the redacted log stays.
 func (a *attempt) clean() {
 	if a.log != nil {
 		_ = a.log.Close()

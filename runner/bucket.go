@@ -10,12 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// renewBefore is how long before their end the bucket's credentials are asked for again. A runner that cannot reach the
-// server stops when its lease is over and then stores state and spool, so it must still hold credentials by then.
+// renewBefore is how long before their end the bucket's credentials are renewed. A runner that cannot reach the server stops when its
+// lease ends and then stores state and spool, so it must still have valid credentials then.
 const renewBefore = 30 * time.Minute
 
-// bucketCredentials are those the server gives for this attempt's part of the bucket; nil where it gives none, and the
-// runner's own identity has to do.
+// bucketCredentials returns the server's credentials for this attempt's part of the bucket; nil if the server gives none, and the
+// runner's own identity is used.
 func (a *attempt) bucketCredentials() aws.CredentialsProvider {
 	if !a.spec.BucketGrant {
 		return nil
@@ -32,7 +32,7 @@ func (a *attempt) bucketCredentials() aws.CredentialsProvider {
 	}), func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = renewBefore })
 }
 
-// bucketCredentials asks once: whoever needs the bucket tries again by itself.
+// bucketCredentials asks once: callers that need the bucket retry themselves.
 func (c *client) bucketCredentials(ctx context.Context) (contract.BucketCredentials, error) {
 	var out contract.BucketCredentials
 	return out, c.post(ctx, "bucket-credentials", nil, &out)

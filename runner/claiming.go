@@ -16,9 +16,8 @@ import (
 
 const ccoDeadline = 15 * time.Minute
 
-// claiming makes what lives outside the installer: the roles and the identity provider a cluster without lasting keys
-// takes its own credentials from. The name they go by is recorded before the first of them exists, because no teardown
-// of the installer ever removes them.
+// claiming creates what lives outside the installer: the roles and the identity provider from which a cluster without permanent keys
+// gets its credentials. Their name is recorded before the first of them exists, because the installer's teardown never removes them.
 func (a *attempt) claiming(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
 		a.note("credentials mode %s: nothing of this cluster lives outside the installer, so claiming has nothing to do", cmp.Or(a.spec.CredentialsMode, modeMint))
@@ -41,16 +40,16 @@ func (a *attempt) claiming(ctx context.Context) error {
 	return a.createCredentials(ctx, tool)
 }
 
-// ccoDir is outside every install directory: what ccoctl made stays valid when a stale one is rendered again.
+// ccoDir is outside every install directory: what ccoctl created stays valid when a stale directory is rendered again.
 func (a *attempt) ccoDir(name string) string { return filepath.Join(a.cfg.WorkDir, "cco", name) }
 
-// credentialsRequests writes what the release's operators ask for. It changes nothing anywhere.
+// credentialsRequests extracts what the release's operators request. It changes nothing outside.
 func (a *attempt) credentialsRequests(ctx context.Context) error {
 	config := a.ccoDir("install-config.yaml")
 	if err := os.MkdirAll(a.ccoDir(""), 0o700); err != nil {
 		return fmt.Errorf("make a folder for ccoctl: %w", err)
 	}
-	if err := os.WriteFile(config, []byte(a.spec.InstallConfig), 0o600); err != nil { // without secrets: oc reads platform and capabilities
+	if err := os.WriteFile(config, []byte(a.spec.InstallConfig), 0o600); err != nil { // without secrets: oc only reads platform and capabilities
 		return fmt.Errorf("write the install-config for oc: %w", err)
 	}
 	if err := a.tools.CredentialsRequests(ctx, config, a.ccoDir("credentials-requests")); err != nil {
@@ -59,8 +58,8 @@ func (a *attempt) credentialsRequests(ctx context.Context) error {
 	return nil
 }
 
-// createCredentials runs ccoctl. From its first moment things may exist, so every way out but success leads through a
-// teardown by the recorded name.
+// createCredentials runs ccoctl. From its start on, resources may exist, so any exit except success needs a teardown by the recorded
+// name.
 func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) error {
 	if a.api.leaseOver() {
 		a.api.stop(errLeaseOver)
@@ -76,7 +75,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		}
 		a.note("ccoctl met an identity provider of another cluster that was just deleted; it is run again (%d of %d)", run+1, ccoRuns)
 		if sleep(ctx, a.cfg.Timings.RetryMax) != nil {
-			break // the switch below tells why
+			break // the switch below says why
 		}
 	}
 	switch {
@@ -92,14 +91,15 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 	return a.checkCredentials()
 }
 
-// ccoRuns is how often ccoctl is run at most within one attempt.
+// ccoRuns is how often ccoctl is run at most in one attempt.
 const ccoRuns = 3
 
-// otherProviderGone is what ccoctl ends with when an identity provider vanishes between its list of the account's providers and its
-// look at each: another cluster's teardown deletes them. Run again under the same name it takes up what it made before.
+// otherProviderGone matches ccoctl's error when an identity provider vanishes between its list of the account's providers and its
+// look at each: the teardown of another cluster deletes them. Run again with the same name, ccoctl continues with what it created
+// before.
 var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Provider .*NoSuchEntity`)
 
-// runCCO runs ccoctl once and returns the last line that it wrote.
+// runCCO runs ccoctl once and returns the last line of its output.
 func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, last string, err error) {
 	exit, err = tool.Run(ctx, installer.Command{
 		Args: []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
@@ -109,7 +109,7 @@ func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit instal
 	return exit, last, err
 }
 
-// checkCredentials looks whether ccoctl wrote what the installer is to take, and hides the signer's key.
+// checkCredentials checks that ccoctl wrote what the installer needs, and registers the signer's key as a secret.
 func (a *attempt) checkCredentials() error {
 	if made, err := os.ReadDir(a.ccoDir("out/manifests")); err != nil || len(made) == 0 {
 		return ccoFailed("ccoctl ended well, but wrote no manifests")
@@ -129,7 +129,7 @@ func ccoFailed(words string) failure {
 	}
 }
 
-// addCredentials puts what ccoctl made where the installer takes it from, and the requests where the archives do.
+// addCredentials copies what ccoctl created to where the installer reads it, and the requests to where they are archived.
 func (a *attempt) addCredentials() error {
 	if a.ccoName == "" {
 		return nil
@@ -144,7 +144,7 @@ func (a *attempt) addCredentials() error {
 	return nil
 }
 
-// copyFiles copies a folder's files over what is there, readable by us alone: the signer's key is among them.
+// copyFiles copies a folder's files over existing ones, readable only by us: the signer's key is among them.
 func copyFiles(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {

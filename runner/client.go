@@ -24,12 +24,12 @@ var (
 	errRefused   = errors.New("the server refused the request for good")
 )
 
-// stopAsked is the server's word to stop.
+// stopAsked is the server's request to stop.
 type stopAsked struct{ why string }
 
 func (s stopAsked) Error() string { return "the server asked to stop: " + s.why }
 
-// client speaks the Status API. Every answer it hears renews token and lease, and one that says stop ends the work.
+// client calls the Status API. Every response renews token and lease, and one that says stop ends the work.
 type client struct {
 	base    string
 	http    *http.Client
@@ -49,7 +49,7 @@ func newClient(cfg Config, stop context.CancelCauseFunc) *client {
 	}
 }
 
-// claim asks for the attempt until it is answered or ClaimPatience is over.
+// claim claims the attempt, and retries until there is a response or ClaimPatience is over.
 func (c *client) claim(ctx context.Context, claim contract.Claim) (contract.Claimed, error) {
 	patience := time.Now().Add(c.timings.ClaimPatience)
 	var out contract.Claimed
@@ -61,13 +61,13 @@ func (c *client) claim(ctx context.Context, claim contract.Claim) (contract.Clai
 	return out, nil
 }
 
-// record asks the server to remember an identity, again and again until it answers: an unanswered record may have been
-// stored or not, and only an answer that does not say stop permits anything.
+// record asks the server to store an identity, and retries until it responds: without a response the record may be stored or not, and
+// only a response that does not say stop permits anything.
 func (c *client) record(ctx context.Context, record contract.Record) (contract.Answer, error) {
 	return c.tell(ctx, "record", record, c.leaseOver)
 }
 
-// reserve asks the server to set room aside, again and again until it answers: without its word there is none.
+// reserve asks the server to reserve capacity, and retries until it responds: without its answer there is none.
 func (c *client) reserve(ctx context.Context, demand contract.Demand) (contract.Reservation, error) {
 	var out contract.Reservation
 	sent, err := c.ask(ctx, "reserve", demand, &out, c.leaseOver)
@@ -77,12 +77,12 @@ func (c *client) reserve(ctx context.Context, demand contract.Demand) (contract.
 	return out, err
 }
 
-// report tells progress until it is answered or the lease is over. A repeated seq changes nothing on the server.
+// report sends progress until it is acknowledged or the lease is over. A repeated seq changes nothing on the server.
 func (c *client) report(ctx context.Context, report contract.Report) (contract.Answer, error) {
 	return c.tell(ctx, "report", report, c.leaseOver)
 }
 
-// result ends the attempt; it is tried until giveUp says so.
+// result ends the attempt; it is retried until giveUp says so.
 func (c *client) result(ctx context.Context, result contract.Result, giveUp func() bool) error {
 	_, err := c.tell(ctx, "result", result, giveUp)
 	return err
@@ -99,7 +99,7 @@ func (c *client) tell(ctx context.Context, what string, in any, giveUp func() bo
 	return out, err
 }
 
-// heed does what every answer asks for.
+// heed does what every response asks for.
 func (c *client) heed(sent time.Time, answer contract.Answer) {
 	c.lease.renew(sent, answer.Lease)
 	if answer.Token != "" {
@@ -112,8 +112,8 @@ func (c *client) heed(sent time.Time, answer contract.Answer) {
 	}
 }
 
-// ask posts until it is answered. It ends with ErrFenced or errRefused at once, and with errLeaseOver where giveUp
-// ends it. sent is when the answered request was begun.
+// ask posts until there is a response. It ends at once with ErrFenced or errRefused, and with errLeaseOver when giveUp says so. sent
+// is when the answered request was started.
 func (c *client) ask(ctx context.Context, what string, in, out any, giveUp func() bool) (sent time.Time, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -139,8 +139,8 @@ func (c *client) ask(ctx context.Context, what string, in, out any, giveUp func(
 	}
 }
 
-// post makes one call. The codes that another try cannot change become errRefused; 409 and 410 say that the attempt
-// is not ours. 401 is tried again until the lease is over: a server that just restarted may not have its keys yet.
+// post makes one call. Status codes that a retry cannot change become errRefused; 409 and 410 say that the attempt is not ours. 401
+// is retried until the lease is over: a server that just restarted may not have its keys yet.
 func (c *client) post(ctx context.Context, what string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timings.Call)
 	defer cancel()

@@ -11,10 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// errRefusedByOC is an answer of the cluster that asking again does not change.
+// errRefusedByOC is an answer of the cluster that does not change by asking again.
 var errRefusedByOC = errors.New("refused")
 
-// ask asks the cluster once, through oc. What it prints as JSON comes back; what else it says is the error's.
+// ask queries the cluster once, through oc. It returns the JSON output; other output becomes the error.
 func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 	var document, words []string
 	code, err := a.call(ctx, nil, func(line string) {
@@ -39,14 +39,14 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 	}
 	if end := len(document); end > 0 {
 		for end > 1 && document[end-1] != "}" {
-			end-- // a warning behind the document
+			end-- // a warning follows the document
 		}
 		document = document[:end]
 	}
 	return []byte(strings.Join(document, "\n")), nil
 }
 
-// call runs oc on the cluster, as an argument list and through no shell. An error means that it did not end by itself.
+// call runs oc against the cluster, with an argument list and without a shell. An error means that it did not end by itself.
 func (a *attempt) call(ctx context.Context, input []byte, hear func(string), args ...string) (code int, err error) {
 	exit, err := a.oc.Run(ctx, installer.Command{
 		Args:     append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...),
@@ -63,7 +63,7 @@ func (a *attempt) call(ctx context.Context, input []byte, hear func(string), arg
 	return exit.Code, nil
 }
 
-// refused reports an error of the API that stays: "Error from server (Forbidden): …", and what is not there.
+// refused reports a permanent error of the API: "Error from server (Forbidden): …", or that something does not exist.
 func refused(words string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "(NotFound)", "the server doesn't have a resource type", "must be logged in"} {
 		if strings.Contains(words, sign) {
@@ -73,7 +73,7 @@ func refused(words string) bool {
 	return false
 }
 
-// insist asks the cluster until it answers, for a while: its API moves between machines now and then.
+// insist queries the cluster and retries for a while: its API moves between machines now and then.
 func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
 	const step = "asking the cluster's API"
 	defer a.say.Recovered(step)

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// configuring stores each credential as an object of its own and says where the cluster is.
+// configuring stores each credential as an object of its own and returns the cluster's URLs.
 func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 	kubeconfig, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeconfig"))
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *attempt) configuring(ctx context.Context) (*contract.Outputs, error) {
 	return out, nil
 }
 
-// keep writes one output, patiently. The key is this attempt's own, so writing it again changes nothing.
+// keep writes one output, with retries. The key belongs to this attempt, so writing it again changes nothing.
 func (a *attempt) keep(ctx context.Context, key string, data []byte, patience time.Duration) error {
 	err := a.persist(ctx, patience, key, func(ctx context.Context) error {
 		_, err := a.store.PutOnce(ctx, key, data)
@@ -64,7 +64,7 @@ func (a *attempt) keep(ctx context.Context, key string, data []byte, patience ti
 	return err
 }
 
-// apiURL reads from a kubeconfig where the API is.
+// apiURL reads the API's URL from a kubeconfig.
 func apiURL(kubeconfig []byte) (string, error) {
 	var parsed struct {
 		Clusters []struct {

@@ -8,14 +8,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// errStale means that what was rendered has grown too old to be installed from.
+// errStale means that the install directory has become too old to be installed from.
 var errStale = errors.New("the install directory has grown too old before its record was acknowledged")
 
-// renderTries bounds how often a stale directory is rendered again: whatever is slow then will be slow again.
+// renderTries limits how often a stale directory is rendered again: what was slow will be slow again.
 const renderTries = 3
 
-// create works through the phases of a create. Up to the first acknowledged record nothing exists outside; from then on
-// the only way out but success leads through a teardown, which is another attempt's work.
+// create runs the phases of a create. Before the first acknowledged record nothing exists outside; after it, any exit except success
+// needs a teardown, which is another attempt's work.
 func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
 		{"preflight", 1, "looking at the account, its limits, the zone and the name", a.preflight},
@@ -41,14 +41,14 @@ func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	return outputs, err
 }
 
-// renderAndRecord renders and has it recorded while it is fresh: certificates in the directory begin to age at once.
+// renderAndRecord renders the install directory and records it while it is fresh: its certificates begin to age at once.
 func (a *attempt) renderAndRecord(ctx context.Context) error {
 	for range renderTries {
 		if err := a.begin(ctx, phase{"rendering", 4, "writing the install directory", a.rendering}); err != nil {
 			return err
 		}
 		err := a.begin(ctx, phase{"recording", 8, "keeping the cluster's identity safe", a.recording})
-		if err == nil { // the signer's key lives in the cluster from now on
+		if err == nil { // from now on the signer's key is stored in the cluster
 			return os.RemoveAll(a.ccoDir(""))
 		}
 		if !errors.Is(err, errStale) {

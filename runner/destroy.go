@@ -2,8 +2,8 @@ package runner
 
 import "context"
 
-// destroy works through the phases of a teardown. A missing snapshot, a missing S3 and a failing installer never end
-// it early: only the count at the end says whether something is left. The account is compared before anything.
+// destroy runs the phases of a teardown. A missing snapshot, an unreachable S3 or a failing installer never end it early: only the
+// count at the end decides whether something is left. The account is compared first.
 func (a *attempt) destroy(ctx context.Context) error {
 	var dirs []string
 	for _, p := range []phase{

@@ -14,15 +14,15 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// noProgram is the exit code of a program that could not be run, as shells have it.
+// noProgram is the exit code of a program that could not be run, as in shells.
 const noProgram = 127
 
-// destroying runs the installer's destroy for every identity, the newest last, then ccoctl's delete for every name it was
-// run with, and then removes by exact name what both are known to leave behind. How they end decides nothing: an exit
-// code is not a count. That they ended is told all the same, because only a count taken after it proves anything.
+// destroying runs the installer's destroy for every identity, the newest last, then ccoctl's delete for every name it was run with,
+// and then removes by exact name what both are known to leave behind. Their results decide nothing, because an exit code is not a
+// count. But their end is reported, because only a count taken after it is a proof.
 func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	if len(a.spec.Identities) == 0 {
-		return nil // nothing was recorded, so nothing was made and no name is known to be ours
+		return nil // nothing was recorded, so nothing was created, and no name is known to be ours
 	}
 	if err := a.refuseContested(ctx); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// refuseContested ends the teardown before anything is deleted if a destroyer would take what carries another cluster's
-// mark too: the destroyers delete by tag and ask nobody. It is tried again like every teardown.
+// refuseContested ends the teardown before anything is deleted if a destroyer would also take resources with another cluster's mark:
+// destroyers delete by tag without asking. It is retried like every teardown.
 func (a *attempt) refuseContested(ctx context.Context) error {
 	a.say.Step(8, "looking for resources that another cluster owns too")
 	contested, err := a.cloud.Contested(ctx, a.target())
@@ -75,8 +75,8 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 	}
 }
 
-// destroyAll shares the deadline: one that loops takes its own share only, and one that has nothing to remove leaves its
-// share to the next.
+// destroyAll divides the deadline: a destroyer that loops uses up only its own share, and one with nothing to remove leaves its share
+// to the next.
 func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.ToolExit) error {
 	until := time.Now().Add(a.spec.DestroyDeadline)
 	for i, dir := range dirs {
@@ -102,10 +102,10 @@ func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.
 	return nil
 }
 
-// errStuck ends a destroyer that would ask for the same resources for ever.
+// errStuck ends a destroyer that would retry the same resources for ever.
 var errStuck = errors.New("the destroyer cannot remove a resource and goes on trying")
 
-// destroyOne works on a copy: a destroy that succeeds deletes the metadata it worked by.
+// destroyOne works on a copy, because a successful destroy deletes the metadata that it needs.
 func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Duration) (installer.Exit, error) {
 	work := dir + "-work"
 	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
@@ -131,8 +131,8 @@ func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Dura
 	return exit, err
 }
 
-// removeCredentials removes what ccoctl made, under every name it was ever run with. It exits with 0 whatever happened, so
-// its words go to the log and the count decides. Without ccoctl the sweep removes what it finds by name.
+// removeCredentials removes what ccoctl created, under every name it was ever run with. ccoctl always exits with 0, so its output
+// goes to the log and the count decides. Without ccoctl the sweep removes what it finds by name.
 func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit) {
 	var done []string
 	for _, id := range a.spec.Identities {
@@ -161,7 +161,7 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 	}
 }
 
-// sweep deletes what the installer cannot find, by exact name. What it cannot do, verification counts.
+// sweep deletes, by exact name, what the installer cannot find. What it cannot delete is found by the verification.
 func (a *attempt) sweep(ctx context.Context) {
 	if len(a.spec.Identities) == 0 {
 		return // nothing was recorded, so no name is known to be ours

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// The outcomes a runner tells.
+// The outcomes that a runner reports.
 const (
 	succeeded = "succeeded"
 	failed    = "failed"
@@ -23,9 +23,9 @@ const (
 	waiting   = "waiting"
 )
 
-// failure is an attempt that failed for a reason people can read.
+// failure ends an attempt with a reason for people.
 type failure struct {
-	Reason    string // one word
+	Reason    string // reason code
 	Message   string // what happened
 	Whose     string // whose problem it is: one of contract's Whose values
 	Next      string // what to do about it
@@ -34,8 +34,8 @@ type failure struct {
 
 func (f failure) Error() string { return f.Reason + ": " + f.Message }
 
-// ending turns what ended the work into a result. Where the attempt was stopped, that is the reason, whatever
-// followed from it.
+// ending converts the error that ended the work into a result. If the attempt was stopped, that is the reason, whatever followed from
+// it.
 func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	if ctx.Err() != nil {
 		return a.interrupted(context.Cause(ctx))
@@ -47,7 +47,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	var f failure
 	if !errors.As(err, &f) {
 		a.cfg.Log.Error("attempt failed inside", "err", err.Error())
-		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // a path of the host is nobody else's business
+		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // host paths are nobody else's business
 		f = failure{
 			Reason: "RunnerError", Message: inside, Whose: contract.WhoseOurs, Retryable: true,
 			Next: "try again later; an administrator finds more in the runner's log",
@@ -65,7 +65,7 @@ func (a *attempt) interrupted(cause error) contract.Result {
 	case errors.As(cause, &asked):
 		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.why, Retryable: true}
 	case errors.Is(cause, errLeaseOver):
-		// A failure, as an attempt that was lost is: what keeps a runner from being heard must not make it install for ever.
+		// A failure, like a lost attempt: a persistent cause must not make it retry the install for ever.
 		return contract.Result{
 			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself",
 			Whose: contract.WhoseOurs, Next: "try again later; if it stays so, an administrator looks at the way from runners to the server", Retryable: true,
@@ -76,12 +76,12 @@ func (a *attempt) interrupted(cause error) contract.Result {
 	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the runner was asked to end by its host", Retryable: true}
 }
 
-// tell delivers the result, after every report before it, and spools what cannot be delivered.
+// tell delivers the result, after every earlier report, and spools what cannot be delivered.
 func (a *attempt) tell(signal, work context.Context, result contract.Result) error {
 	ctx := context.WithoutCancel(signal)
 	defer a.uploadLog(ctx)
 	if errors.Is(context.Cause(work), ErrFenced) {
-		return ErrFenced // nobody would accept it
+		return ErrFenced // the server would refuse it
 	}
 	farewell := time.Now().Add(a.cfg.Timings.Farewell)
 	giveUp := func() bool {
@@ -95,8 +95,8 @@ func (a *attempt) tell(signal, work context.Context, result contract.Result) err
 	return errors.Join(ErrUntold, err, a.spool(ctx, result))
 }
 
-// deliver sends the result once every report before it was answered. Where the lease is over, reports have ended and
-// the result alone is still tried.
+// deliver sends the result after every earlier report was acknowledged. Once the lease is over, reports have ended and only the
+// result is still retried.
 func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp func() bool) error {
 	for !a.say.ended() {
 		soon, cancel := context.WithTimeout(ctx, a.cfg.Timings.Flush)
@@ -112,7 +112,7 @@ func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp fu
 	return a.api.result(ctx, result, giveUp)
 }
 
-// spool leaves what the server could not be told in the bucket, to be imported through the same checks.
+// spool stores in the bucket what could not be delivered; the server imports it through the same checks.
 func (a *attempt) spool(ctx context.Context, result contract.Result) error {
 	if a.store == nil {
 		return errors.New("there is no spool")
@@ -145,7 +145,7 @@ func (a *attempt) spoolOne(ctx context.Context, seq int, kind string, document a
 	return nil
 }
 
-// uploadLog keeps the whole redacted log of the attempt. Its loss is a pity and no failure.
+// uploadLog stores the whole redacted log of the attempt. Losing it is not a failure.
 func (a *attempt) uploadLog(ctx context.Context) {
 	if a.log == nil || a.store == nil {
 		return
@@ -161,8 +161,7 @@ func (a *attempt) uploadLog(ctx context.Context) {
 	}
 }
 
-// hideLate writes the attempt's log anew, without what was not yet known to be a secret when it was printed, and says how
-// long it is.
+// hideLate rewrites the attempt's log without values that became known as secrets only after they were printed, and returns its size.
 func (a *attempt) hideLate() (size int64, err error) {
 	in, err := os.Open(a.log.Name())
 	if err != nil {
@@ -175,7 +174,7 @@ func (a *attempt) hideLate() (size int64, err error) {
 	}
 	defer out.Close()
 	buffer := bufio.NewWriter(out)
-	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // the first error stays and Flush tells it
+	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // Flush returns the first error
 	_, err = io.Copy(lines, in)
 	if err = errors.Join(err, lines.Close(), buffer.Flush()); err != nil {
 		return 0, err

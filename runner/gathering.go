@@ -11,12 +11,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// bundles are the archives of logs that lie in the install directory when something failed: the installer's, packLog's and
-// mustGather's.
+// bundles are the patterns of log archives in the install directory after a failure: the installer's, packLog's and mustGather's.
 var bundles = []string{packedLog + "*.tar.gz", mustGathered + "*.tar.gz", "log-bundle-*.tar.gz", "capi-artifacts-bundle-*.tar.gz", "serial-log-bundle-*.tar.gz", "cluster-log-bundle-*.tar.gz"}
 
-// gathering keeps the installer's bundles of logs of an install that failed by itself, and fetches one where machines
-// failed and none is there. Of a cluster that came up too late its state is collected. Nothing of it fails the attempt: it failed already.
+// gathering keeps the installer's log bundles of a failed install, and fetches one if machines failed and there is none. For a
+// cluster that came up too late it collects the cluster's state. Errors here do not matter: the attempt has already failed.
 func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 	found := a.bundles()
 	if machinesFailed(exit, a.heard) && !slices.ContainsFunc(found, isBootstrapBundle) {
@@ -28,7 +27,7 @@ func (a *attempt) gathering(ctx context.Context, exit installer.Exit) {
 	a.keepBundles(ctx)
 }
 
-// keepBundles stores what lies in the install directory of bundles, with the installer's own log.
+// keepBundles stores the bundles from the install directory, with the installer's own log.
 func (a *attempt) keepBundles(ctx context.Context) {
 	a.packLog()
 	found := a.bundles()
@@ -50,17 +49,17 @@ func (a *attempt) keepBundles(ctx context.Context) {
 	}
 }
 
-// machinesFailed reports whether the machines are what failed: then their journals are worth having.
+// machinesFailed reports whether machines caused the failure, so that their journals are useful.
 func machinesFailed(exit installer.Exit, said []string) bool {
 	if exit.Stopped {
-		return false // by us; there is nothing to find out
+		return false // we stopped it, so there is nothing to find out
 	}
 	return exit.Code == 5 || exit.Code == 4 && slices.ContainsFunc(said, func(line string) bool {
 		return strings.Contains(line, "failed to provision control-plane machines")
 	})
 }
 
-// gatherBootstrap fetches the journals of the machines through the bootstrap machine, in a time of its own.
+// gatherBootstrap fetches the machines' journals through the bootstrap machine, within a time limit of its own.
 func (a *attempt) gatherBootstrap(ctx context.Context) {
 	a.say.Step(0, "fetching the machines' own logs")
 	args := []string{"gather", "bootstrap", "--dir", a.dir, "--log-level=info"}
@@ -81,7 +80,7 @@ func (a *attempt) gatherBootstrap(ctx context.Context) {
 func (a *attempt) bundles() []string {
 	var found []string
 	for _, pattern := range bundles {
-		names, _ := filepath.Glob(filepath.Join(a.dir, pattern)) // the patterns are sound
+		names, _ := filepath.Glob(filepath.Join(a.dir, pattern)) // the patterns are valid
 		found = append(found, names...)
 	}
 	return found

@@ -13,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// packedLog begins the name of the archive of the installer's own log.
+// packedLog is the beginning of the archive name of the installer's own log.
 const packedLog = "installer-log-"
 
-// packLog puts the installer's own log, redacted, into an archive beside the installer's bundles, so that it is kept with them. What
-// goes wrong is told and fails nothing.
+// packLog puts the installer's own log, redacted, into an archive beside the installer's bundles, so that it is stored with them.
+// Errors are logged and fail nothing.
 func (a *attempt) packLog() {
 	err := a.writePackedLog(filepath.Join(a.dir, packedLog+a.cfg.Now().UTC().Format("20060102150405")+".tar.gz"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -37,7 +37,7 @@ func (a *attempt) writePackedLog(path string) (err error) {
 	return writeArchive(path, func(archive *tar.Writer) error { return addFile(archive, "openshift_install.log", plain) })
 }
 
-// writeArchive makes a .tar.gz that is there as a whole or not at all.
+// writeArchive writes a .tar.gz completely or not at all.
 func writeArchive(path string, fill func(*tar.Writer) error) (err error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -45,7 +45,7 @@ func writeArchive(path string, fill func(*tar.Writer) error) (err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {
-			os.Remove(path) // half an archive is none
+			os.Remove(path) // half an archive is useless
 		}
 	}()
 	compressed := gzip.NewWriter(out)
@@ -64,11 +64,11 @@ func addFile(archive *tar.Writer, name string, f *os.File) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyN(archive, f, info.Size()) // what is written meanwhile is left out
+	_, err = io.CopyN(archive, f, info.Size()) // what is appended meanwhile is left out
 	return err
 }
 
-// redactedLog is a copy of the installer's own log without its secrets, open at its beginning.
+// redactedLog returns a copy of the installer's own log without its secrets, opened at the beginning.
 func (a *attempt) redactedLog() (*os.File, error) {
 	in, err := os.Open(filepath.Join(a.dir, installer.LogName))
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *attempt) redactedLog() (*os.File, error) {
 		return nil, err
 	}
 	buffer := bufio.NewWriter(out)
-	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // the first error stays and Flush tells it
+	lines := a.cfg.Redact.Lines(func(line string) { fmt.Fprintln(buffer, line) }) // Flush returns the first error
 	_, err = io.Copy(lines, in)
 	err = errors.Join(err, lines.Close(), buffer.Flush())
 	if err == nil {

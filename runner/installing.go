@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// installing runs the installer. It is the only place where a create changes a cloud, and is reached only with the
-// record's acknowledgement in hand.
+// installing runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
+// the record was acknowledged.
 func (a *attempt) installing(ctx context.Context) error {
 	if a.api.leaseOver() {
 		a.api.stop(errLeaseOver)
@@ -52,8 +52,8 @@ func (a *attempt) installing(ctx context.Context) error {
 	return explained(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
 }
 
-// createCluster runs the installer's create. It is stopped early for what it says again and again and can never get
-// past; then the error is noUse.
+// createCluster runs the installer's create. It stops it early if it keeps repeating an error that it can never get past; the error
+// is then noUse.
 func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Moment) (installer.Exit, error) {
 	run, stop := context.WithCancelCause(ctx)
 	var owned sync.WaitGroup
@@ -80,8 +80,8 @@ func (a *attempt) createCluster(ctx context.Context, moments chan<- installer.Mo
 	return exit, err
 }
 
-// followLog reads the installer's own log while it grows: Cluster API's controllers complain there and nowhere else, and
-// the cluster's operators tell there how far they are.
+// followLog reads the installer's own log while it grows: only there Cluster API's controllers report errors, and the cluster's
+// operators report progress.
 func (a *attempt) followLog(ctx context.Context, stop context.CancelCauseFunc) {
 	watch := a.watch()
 	a.tool.Follow(ctx, a.dir, a.cfg.Timings.LogPoll, func(line string) {
@@ -98,7 +98,7 @@ func (a *attempt) watch() *installer.Watch {
 	return installer.NewWatch(a.cfg.Timings.FatalTimes, a.cfg.Timings.FatalOver)
 }
 
-// progress reads a line's meaning. It runs between two lines of output and must not wait.
+// progress interprets a line. It runs between two lines of output and must not block.
 func (a *attempt) progress(line string, moments chan<- installer.Moment) {
 	if url, ok := installer.ReadConsole(line); ok {
 		a.console = url
@@ -111,13 +111,13 @@ func (a *attempt) progress(line string, moments chan<- installer.Moment) {
 	if p.Moment != "" {
 		select {
 		case moments <- p.Moment:
-		default: // the archive of an earlier moment is still being made, and holds almost the same
+		default: // the previous snapshot is still being made and contains almost the same
 		}
 	}
 }
 
-// snapshotAtMoments archives the directory beside the running installer, one moment after the other. stop ends it,
-// an archive under way included, and waits.
+// snapshotAtMoments archives the directory beside the running installer, one moment after the other. stop ends it, including an
+// archive in progress, and waits.
 func (a *attempt) snapshotAtMoments(ctx context.Context) (moments chan<- installer.Moment, stop func()) {
 	queue := make(chan installer.Moment, 2)
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,15 +135,14 @@ func (a *attempt) snapshotAtMoments(ctx context.Context) (moments chan<- install
 	return queue, func() { cancel(); owned.Wait() }
 }
 
-// lastSnapshot archives the directory after the installer ended, also when the attempt is being stopped: then above all.
+// lastSnapshot archives the directory after the installer ended, even if the attempt is being stopped: then it is needed most.
 func (a *attempt) lastSnapshot(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Timings.LastSave)
 	defer cancel()
 	a.snapshot(ctx, "installer ended", a.cfg.Timings.LastSave/2)
 }
 
-// snapshot archives and reports. A later archive that is missing leaves the acknowledged one, which a teardown can
-// do with, so it fails nothing.
+// snapshot archives and reports. If a later archive fails, the acknowledged one is still enough for a teardown, so it fails nothing.
 func (a *attempt) snapshot(ctx context.Context, why string, patience time.Duration) {
 	saved, err := a.saveWithin(ctx, patience)
 	if err != nil {

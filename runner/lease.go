@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lease is how long the server lets us act. It is counted on the monotonic clock from the moment a request was sent,
-// so it never ends later than the server's own count of it, which begins when the answer is written.
+// lease is how long the server allows the runner to act. It is measured on the monotonic clock from the moment a request was sent, so
+// it never ends later than the server's own measurement, which begins when the response is written.
 type lease struct {
 	mu    sync.Mutex
 	until time.Time
@@ -20,7 +20,7 @@ func (l *lease) renew(sent time.Time, d time.Duration) {
 	}
 }
 
-// left is negative once the lease is over.
+// left returns the remaining time; negative once the lease is over.
 func (l *lease) left() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,19 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// machineAPI is the namespace of a cluster's machines. The installer makes a worker set there for every zone of its
-// install-config, of no machines where none were asked for (openshift.md §1).
+// machineAPI is the namespace of a cluster's machines. The installer creates a machine set for every zone of its install-config, with
+// 0 machines if no workers are wanted (openshift.md §1).
 const machineAPI = "openshift-machine-api"
 
-// machineSet is one zone's workers.
+// machineSet is the workers of one zone.
 type machineSet struct {
 	Name   string
-	Wanted int // as it was asked for
-	There  int // machines, ready or not
+	Wanted int // requested machines
+	There  int // existing machines, ready or not
 	Ready  int
 }
 
-// machineSets lists the sets of workers, by name. Those of other roles (infra, edge) are not ours to scale.
+// machineSets lists the machine sets of workers, by name. Sets of other roles (infra, edge) are not scaled.
 func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 	raw, err := a.insist(ctx, "get", "machinesets.machine.openshift.io", "-n", machineAPI, "-o", "json")
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 			continue
 		}
 		set := machineSet{Name: item.Metadata.Name, Wanted: 1, There: item.Status.Replicas, Ready: item.Status.ReadyReplicas}
-		if item.Spec.Replicas != nil { // the machine API takes one where it stands nowhere
+		if item.Spec.Replicas != nil { // the machine API's default
 			set.Wanted = *item.Spec.Replicas
 		}
 		sets = append(sets, set)
@@ -65,7 +65,7 @@ func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 	return sets, nil
 }
 
-// spread divides workers over the sets as the installer does: evenly, and what is left over to the first by name.
+// spread distributes workers over the sets as the installer does: evenly, with the remainder to the first by name.
 func spread(total int, sets []machineSet) map[string]int {
 	wanted := map[string]int{}
 	for i, set := range sets {
@@ -77,7 +77,7 @@ func spread(total int, sets []machineSet) map[string]int {
 	return wanted
 }
 
-// ready counts the workers that are.
+// ready counts the ready workers.
 func ready(sets []machineSet) (n int) {
 	for _, set := range sets {
 		n += set.Ready
@@ -85,7 +85,7 @@ func ready(sets []machineSet) (n int) {
 	return n
 }
 
-// settled reports that every set has what it was asked for, and nothing on its way in or out.
+// settled reports that every set has the requested machines, and none is being added or removed.
 func settled(sets []machineSet) bool {
 	return !slices.ContainsFunc(sets, func(s machineSet) bool { return s.There != s.Wanted || s.Ready != s.Wanted })
 }
@@ -98,8 +98,8 @@ func inWords(sets []machineSet) string {
 	return strings.Join(all, "; ")
 }
 
-// complaints are what the cluster says of machines that failed and of nodes that are not ready. Where it does not answer
-// there are none: they only explain.
+// complaints returns the cluster's messages about failed machines and nodes that are not ready. They only explain, so there are none
+// if the cluster does not answer.
 func (a *attempt) complaints(ctx context.Context) (lines []string) {
 	var machines struct {
 		Items []struct {
@@ -127,12 +127,12 @@ func (a *attempt) complaints(ctx context.Context) (lines []string) {
 	return lines
 }
 
-// node is one machine as the cluster sees it.
+// node is one machine in the cluster's view.
 type node struct {
 	name     string
-	control  bool   // of the control plane
-	tainted  bool   // takes no workload
-	notReady string // what it says; empty: it is ready
+	control  bool   // part of the control plane
+	tainted  bool   // accepts no workload
+	notReady string // why it is not ready; empty: it is ready
 }
 
 func (a *attempt) nodes(ctx context.Context) ([]node, error) {
@@ -177,7 +177,7 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// unreadable does not say what the parser says: it would quote.
+// unreadable leaves out the parser's message, which would quote the input.
 func unreadable(what string) error {
 	return failure{
 		Reason: "ClusterUnreachable", Whose: contract.WhoseOurs, Retryable: true, Message: "what oc said of the cluster's " + what + " is no JSON",

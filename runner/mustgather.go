@@ -11,15 +11,15 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// mustGathered begins the name of the archive of what oc adm must-gather collected.
+// mustGathered is the beginning of the archive name of oc adm must-gather's result.
 const mustGathered = "must-gather-"
 
-// mustGather collects the state of a cluster whose bootstrap completed and whose installation did not, in a time of its own. What
-// goes wrong is told and fails nothing: the attempt failed already. What was collected until then is kept.
+// mustGather collects the state of a cluster whose bootstrap completed but whose installation did not, within a time limit of its
+// own. Errors are logged and fail nothing: the attempt has already failed. What was collected until then is kept.
 func (a *attempt) mustGather(ctx context.Context) {
 	kubeconfig := filepath.Join(a.dir, "auth", "kubeconfig")
 	if _, err := os.Stat(kubeconfig); err != nil {
-		return // without it nobody gets in
+		return // without it there is no access
 	}
 	oc, err := a.tools.OC()
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *attempt) mustGather(ctx context.Context) {
 	}
 }
 
-// packFolder packs the regular files of a folder under its name. Links are left out: they lead who knows where.
+// packFolder archives the regular files of a folder under its name. It skips links, because they may lead anywhere.
 func packFolder(path, folder string) error {
 	if _, err := os.Stat(folder); err != nil {
 		return err

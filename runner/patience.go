@@ -7,14 +7,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 )
 
-// storing says for people what is kept in S3, where it is not the artifact store in general.
+// storing names, for people, what is stored in S3; the default is the artifact store.
 var storing = map[string]string{
 	string(artifacts.Destroy): "storing the archive for the teardown", string(artifacts.Operate): "storing the archive with the credentials",
 	"restore": "reading the archive for the teardown", "kubeconfig": "reading the kubeconfig",
 }
 
-// persist repeats what needs S3 until it works or patience is over; it ends at once with the context's cause.
-// S3 that is away for a while is no reason to give an attempt up, as long as the lease is renewed meanwhile.
+// persist retries what needs S3 until it works or patience is over; it ends at once with the context's cause. A temporary outage of
+// S3 does not end an attempt as long as its lease is renewed.
 func (a *attempt) persist(ctx context.Context, patience time.Duration, what string, try func(context.Context) error) error {
 	step := storing[what]
 	if step == "" {

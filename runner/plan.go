@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// What the installer takes where an install-config names nothing (openshift.md §1).
+// The installer's defaults for values that an install-config omits (openshift.md §1).
 const (
 	defaultType     = "m6i.xlarge"
 	defaultReplicas = 3
@@ -28,8 +28,8 @@ type machines struct {
 	Zones []string `yaml:"zones"`
 }
 
-// readPlan reads from an install-config which machines it asks for and where. The bootstrap machine is one of the control
-// plane's type. A pool of no machines asks for no type, but the installer still makes a subnet in its zones.
+// readPlan reads from an install-config which machines it requests and where. The bootstrap machine has the control plane's type. A
+// pool without machines needs no type, but the installer still makes a subnet in its zones.
 func readPlan(config string, zones []string) cloud.Plan {
 	var parsed struct {
 		ControlPlane pool   `yaml:"controlPlane"`
@@ -41,7 +41,7 @@ func readPlan(config string, zones []string) cloud.Plan {
 		} `yaml:"platform"`
 	}
 	if yaml.Unmarshal([]byte(config), &parsed) != nil {
-		return cloud.Plan{Zones: zones} // rendering will say what is wrong with it
+		return cloud.Plan{Zones: zones} // rendering will report what is wrong with it
 	}
 	pools := append([]pool{parsed.ControlPlane}, parsed.Compute...)
 	plan := cloud.Plan{}
@@ -70,7 +70,7 @@ func readPlan(config string, zones []string) cloud.Plan {
 	return plan
 }
 
-// add counts machines of one type together.
+// add adds machines, combining those of one type.
 func add(all []cloud.Machines, more cloud.Machines) []cloud.Machines {
 	for i := range all {
 		if all[i].Type == more.Type {

@@ -12,14 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// The installer's credentials modes that make a difference here.
+// The installer's credentials modes that matter here.
 const (
 	modeManual = "Manual" // ccoctl makes the roles
-	modeMint   = "Mint"   // the cluster makes users with the keys it was installed with
+	modeMint   = "Mint"   // the cluster creates users with the keys it was installed with
 )
 
-// preflight compares the account, asks what stands in the way and has room set aside. Only a proven shortfall ends the
-// attempt; everything else is said in the log and the install goes on.
+// preflight compares the account, looks for obstacles and reserves capacity. Only a proven shortfall ends the attempt; everything
+// else is logged and the install goes on.
 func (a *attempt) preflight(ctx context.Context) error {
 	if err := a.tools.Check(); err != nil {
 		return a.noTool(ctx, "openshift-install", err)
@@ -37,13 +37,13 @@ func (a *attempt) preflight(ctx context.Context) error {
 	if err := a.reserve(ctx, plan); err != nil {
 		return err
 	}
-	if err := a.needTool(ctx); err != nil { // after the wait for room: every try would fetch half a gigabyte anew
+	if err := a.needTool(ctx); err != nil { // after waiting for capacity, because every try would download half a gigabyte again
 		return err
 	}
 	return a.needRelease(ctx)
 }
 
-// checkKeys refuses what the installer would refuse: with Mint the keys are copied into the cluster, so they must last.
+// checkKeys refuses what the installer would refuse: with Mint the keys are copied into the cluster, so they must be permanent.
 func (a *attempt) checkKeys() error {
 	if mode := a.spec.CredentialsMode; mode != modeMint && mode != "" || !a.keys.Empty() && !a.keys.Temporary() {
 		return nil
@@ -55,7 +55,7 @@ func (a *attempt) checkKeys() error {
 	}
 }
 
-// checkProblems asks the cloud what would make the install fail.
+// checkProblems asks the cloud for anything that would make the install fail.
 func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	problems, err := a.cloud.Preflight(ctx, a.target(), a.spec.Zones, typesOf(plan))
 	if ctx.Err() != nil {
@@ -85,12 +85,12 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	return failure{Reason: reason, Whose: whose, Message: strings.Join(words, "; "), Next: strings.Join(next, "; ")}
 }
 
-// noRoom ends an attempt that has to wait for quota. Nothing was begun, so it is no failure.
+// noRoom ends an attempt that has to wait for quota. Nothing was begun, so it is not a failure.
 type noRoom struct{ words string }
 
 func (n noRoom) Error() string { return n.words }
 
-// result tells that the attempt waits.
+// result reports that the attempt waits.
 func (n noRoom) result() contract.Result {
 	return contract.Result{
 		Outcome: waiting, Reason: "QuotaInUse", Message: n.words, Whose: contract.WhoseQuota, Retryable: true,
@@ -98,7 +98,7 @@ func (n noRoom) result() contract.Result {
 	}
 }
 
-// reserve measures the account's limits and has the server set the room aside. What could not be measured blocks nothing.
+// reserve measures the account's limits and asks the server to reserve capacity. What could not be measured blocks nothing.
 func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	quotas, err := a.cloud.Quotas(ctx, a.target(), plan)
 	if ctx.Err() != nil {
@@ -109,7 +109,7 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	}
 	for i, q := range quotas {
 		if q.Unknown != "" {
-			quotas[i].Unknown = a.cfg.Redact.Text(q.Unknown) // the cloud's own words, and the server keeps them
+			quotas[i].Unknown = a.cfg.Redact.Text(q.Unknown) // the text comes from the cloud, and the server stores it
 			a.note("preflight: quota %s (%s) could not be looked up: %s; the install goes on", q.Name, q.Code, q.Unknown)
 		}
 	}
@@ -133,12 +133,12 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	case answer.Never != "":
 		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
 	case answer.Wait != "":
-		return noRoom{answer.Wait} // the place in line changes while it waits; the server tells it
+		return noRoom{answer.Wait} // the position in the queue changes while it waits; the server reports it
 	}
 	return nil
 }
 
-// raise says which limits have to grow, and where that is asked for.
+// raise says which limits have to be raised, and where to request that.
 func raise(quotas []contract.Quota, account, region string) string {
 	var asks []string
 	for _, q := range quotas {

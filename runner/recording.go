@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// recording stores both archives, proves that they can be read back, and has the server remember the identity.
-// It returns nil only for an acknowledgement that did not say stop, which alone permits to create anything.
+// recording stores both archives, proves that they can be read back, and has the server store the identity. It returns nil only after
+// an acknowledgement that does not say stop, and only that permits creating anything.
 func (a *attempt) recording(ctx context.Context) error {
 	if err := a.complete(); err != nil {
 		return err
@@ -31,12 +31,12 @@ func (a *attempt) recording(ctx context.Context) error {
 		}
 	}
 	if a.stale() {
-		return errStale // not asked yet, so nothing is remembered of this identity
+		return errStale // not sent yet, so the server knows nothing of this identity
 	}
 	if err := a.acknowledged(ctx, contract.Record{Identity: a.identity, Snapshots: saved}); err != nil {
 		return err
 	}
-	if a.stale() { // it is remembered now, so it must not be replaced within this attempt
+	if a.stale() { // it is stored now, so it must not be replaced in this attempt
 		return failure{
 			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
 			Message: "the acknowledgement came too late to install from what was rendered, so nothing was installed", Next: "try again later",
@@ -46,7 +46,7 @@ func (a *attempt) recording(ctx context.Context) error {
 	return nil
 }
 
-// complete refuses an identity with a hole in it: what cannot be found again must not be made.
+// complete refuses an incomplete identity: what cannot be found again must not be created.
 func (a *attempt) complete() error {
 	var missing []string
 	for _, each := range []struct{ name, value string }{
@@ -67,7 +67,7 @@ func (a *attempt) complete() error {
 	}
 }
 
-// acknowledged has the server remember an identity and returns nil only with its word to go on in hand.
+// acknowledged has the server store an identity, and returns nil only after its permission to go on.
 func (a *attempt) acknowledged(ctx context.Context, record contract.Record) error {
 	answer, err := a.api.record(ctx, record)
 	switch {
@@ -91,12 +91,12 @@ func (a *attempt) stale() bool {
 	return a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
 }
 
-// save archives the install directory twice, patiently: what a teardown needs, and what operating the cluster needs.
+// save archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs.
 func (a *attempt) save(ctx context.Context) ([]contract.Snapshot, error) {
 	return a.saveWithin(ctx, a.cfg.Timings.Save)
 }
 
-// saveWithin makes both archives at once. The lease is renewed meanwhile by the reporter.
+// saveWithin makes both archives at once. The reporter renews the lease meanwhile.
 func (a *attempt) saveWithin(ctx context.Context, patience time.Duration) ([]contract.Snapshot, error) {
 	saved := make([]contract.Snapshot, 2)
 	group, ctx := errgroup.WithContext(ctx)

@@ -17,14 +17,14 @@ import (
 	"github.com/ocpctl/ocpctl/runner/names"
 )
 
-// renderDeadline bounds each command that only writes files.
+// renderDeadline limits each command that only writes files.
 const renderDeadline = 10 * time.Minute
 
-// rendering writes a fresh install directory and reads the identity the installer gave it. The installer writes
-// nothing to a cloud in it.
+// rendering writes a fresh install directory and reads the identity that the installer chose. The installer does not change the cloud
+// here.
 func (a *attempt) rendering(ctx context.Context) error {
 	if a.dir != "" {
-		if err := os.RemoveAll(a.dir); err != nil { // a discarded directory is never used again
+		if err := os.RemoveAll(a.dir); err != nil { // a discarded directory is never reused
 			return fmt.Errorf("discard the stale install directory: %w", err)
 		}
 	}
@@ -56,7 +56,7 @@ func (a *attempt) rendering(ctx context.Context) error {
 	return a.readIdentity()
 }
 
-// renderFailure says why nothing was installed. Rendering asks the cloud like an install and fails for the same reasons.
+// renderFailure says why nothing was installed. Rendering queries the cloud like an install and fails for the same reasons.
 func renderFailure(target string, exit installer.Exit, said []string) failure {
 	f := installer.Explain(exit, said...)
 	words := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Words, target, exit.Code)
@@ -66,7 +66,7 @@ func renderFailure(target string, exit installer.Exit, said []string) failure {
 	return failure{Reason: f.Reason, Whose: f.Whose, Message: words, Next: f.Next, Retryable: f.Retryable}
 }
 
-// writeConfig pastes the secrets into the frozen install-config. From here on the redactor knows them.
+// writeConfig adds the secrets to the frozen install-config. From here on the redactor knows them.
 func (a *attempt) writeConfig(ctx context.Context) error {
 	pull, err := a.pullSecret(ctx)
 	if err != nil {
@@ -91,13 +91,13 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 	if err := os.MkdirAll(record, 0o750); err != nil {
 		return fmt.Errorf("make the install directory: %w", err)
 	}
-	return errors.Join( // the installer consumes its own copy; the one without secrets stays
+	return errors.Join( // the installer consumes its own copy; the copy without secrets stays
 		os.WriteFile(filepath.Join(a.dir, "install-config.yaml"), raw, 0o600),
 		os.WriteFile(filepath.Join(record, "install-config.yaml"), []byte(a.spec.InstallConfig), 0o640),
 	)
 }
 
-// readIdentity reads what the installer will tag everything with, and hides the password it made up.
+// readIdentity reads what the installer will tag everything with, and hides the password that it generated.
 func (a *attempt) readIdentity() error {
 	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *attempt) readIdentity() error {
 	return a.writeRecord()
 }
 
-// writeRecord puts our own record beside metadata.json, so that an archive explains itself without a database.
+// writeRecord puts our own record beside metadata.json, so that an archive can be understood without a database.
 func (a *attempt) writeRecord() error {
 	raw, err := json.MarshalIndent(map[string]any{
 		"attempt": a.spec.Attempt, "number": a.spec.Number, "cluster": a.spec.Cluster, "installation": a.spec.Installation,
@@ -135,8 +135,8 @@ func (a *attempt) writeRecord() error {
 	return os.WriteFile(filepath.Join(a.dir, artifacts.RecordDir, "record.json"), raw, 0o640)
 }
 
-// readMetadata reads which names the installer chose, and refuses a document that a teardown of this cluster could not
-// work by: the server would refuse to record it.
+// readMetadata reads the names that the installer chose, and refuses a document that a teardown of this cluster could not use: the
+// server would refuse to record it.
 func (a *attempt) readMetadata(raw []byte) (names.Metadata, error) {
 	var m names.Metadata
 	if err := json.Unmarshal(raw, &m); err != nil {

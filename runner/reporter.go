@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10 // of log per report
-	keptLog   = 1 << 20  // of log while the API is away; the whole log is in the work directory and goes to S3
+	chunkSize = 64 << 10 // bytes of log in one report
+	keptLog   = 1 << 20  // bytes of log kept while the API is unreachable; the whole log is in the work directory and is uploaded to S3
 )
 
-// reporter gathers what the phases say and sends it: facts at once, log lines every Flush, a heartbeat otherwise.
-// One goroutine sends; a report that was numbered is repeated as it is until it is answered.
+// reporter collects what the phases report and sends it: facts at once, log lines every Flush, otherwise a heartbeat. One goroutine
+// sends; a numbered report is repeated unchanged until it is acknowledged.
 type reporter struct {
 	api       *client
 	log       *slog.Logger
@@ -32,21 +32,21 @@ type reporter struct {
 
 	mu      sync.Mutex
 	now     contract.Report   // phase, percent, step, account
-	step    string            // of the phase, without what is retried
-	retried map[string]string // what is tried again, with its reason
-	news    bool              // now was not sent yet
-	begun   bool              // the phase of now was not sent yet
-	passed  []contract.Report // phases that ended before they were sent, oldest first: each goes out with a report of its own
-	facts   []contract.Report // passes, exits, snapshots, add-ons, oldest first; each goes out with a report of its own
+	step    string            // of the phase, without retried steps
+	retried map[string]string // steps being retried, with the reason
+	news    bool              // now has unsent changes
+	begun   bool              // the phase of now is unsent
+	passed  []contract.Report // phases that ended before they were sent, oldest first; each is sent as a report of its own
+	facts   []contract.Report // passes, exits, snapshots, add-ons, oldest first; each is sent as a report of its own
 	lines   bytes.Buffer
 	dropped int
 	seq     int
-	unsent  *contract.Report // numbered and not answered yet
-	settled chan struct{}    // closed and replaced whenever a report was answered
+	unsent  *contract.Report // numbered and not acknowledged
+	settled chan struct{}    // closed and replaced whenever a report was acknowledged
 }
 
-// startReporter begins to send. The context's end does not end it: reports go on while the work is being stopped,
-// because the lease has to last until the installer has ended. Whoever starts it calls stop.
+// startReporter begins to send. It goes on after the context ends: reports continue while the work is being stopped, because the
+// lease has to last until the installer has ended. The caller must call stop.
 func startReporter(ctx context.Context, cfg Config, api *client, heartbeat time.Duration) *reporter {
 	if heartbeat <= 0 {
 		heartbeat = 15 * time.Second
@@ -77,7 +77,7 @@ func (r *reporter) ended() bool {
 	}
 }
 
-// Phase says that a phase began.
+// Phase reports that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
 	r.log.Info("phase begins", "phase", phase)
 	r.tell(func(now *contract.Report) {
@@ -88,12 +88,12 @@ func (r *reporter) Phase(phase string, percent int, step string) {
 	})
 }
 
-// Step says how far the phase is. Percent never falls within an attempt.
+// Step reports how far the phase is. Percent never decreases in an attempt.
 func (r *reporter) Step(percent int, step string) {
 	r.tell(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
 }
 
-// Account says which account the credentials belong to.
+// Account reports which account the credentials belong to.
 func (r *reporter) Account(account string) {
 	r.tell(func(now *contract.Report) { now.Account = account })
 }
@@ -111,7 +111,7 @@ func (r *reporter) tell(change func(*contract.Report)) {
 	}
 }
 
-// Fact queues what must not be lost: a pass, an exit, snapshots. Facts arrive in the order they were told.
+// Fact queues what must not be lost: a pass, an exit, snapshots. Facts arrive in the order in which they were queued.
 func (r *reporter) Fact(fact contract.Report) {
 	r.mu.Lock()
 	r.facts = append(r.facts, fact)
@@ -119,7 +119,7 @@ func (r *reporter) Fact(fact contract.Report) {
 	r.wake()
 }
 
-// Line queues a line of log. It is redacted once more: nothing leaves here that a later secret would have hidden.
+// Line queues a log line. It is redacted again, because more secrets may be known by now.
 func (r *reporter) Line(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +165,7 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-// next numbers the next report, where there is something to say or a heartbeat is due.
+// next numbers the next report, if there is something to say or a heartbeat is due.
 func (r *reporter) next(due bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +176,7 @@ func (r *reporter) next(due bool) bool {
 		return false
 	}
 	r.seq++
-	if len(r.passed) > 0 { // a phase that was quicker than a report stands in the timeline too
+	if len(r.passed) > 0 { // a phase that was shorter than the report interval belongs in the timeline too
 		report := r.passed[0]
 		report.Seq, r.passed, r.unsent = r.seq, r.passed[1:], &report
 		return true
@@ -192,7 +192,7 @@ func (r *reporter) next(due bool) bool {
 	return true
 }
 
-// chunk takes whole lines, at most chunkSize of them.
+// chunk takes whole lines, at most chunkSize bytes.
 func (r *reporter) chunk() string {
 	raw := r.lines.Bytes()
 	if len(raw) > chunkSize {
@@ -217,13 +217,13 @@ func (r *reporter) chunk() string {
 func (r *reporter) send(ctx context.Context) error {
 	_, err := r.api.report(ctx, *r.unsent) // only this goroutine replaces unsent
 	switch {
-	case errors.Is(err, errRefused): // it would be refused for ever; what it told is lost, and the log says so
+	case errors.Is(err, errRefused): // it would be refused for ever; its content is lost, and the log says so
 		r.log.Error("report refused", "err", err.Error())
 	case errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
 		r.api.stop(err)
 		return err
 	case err != nil:
-		if ctx.Err() == nil { // without reports the lease runs out unseen, so the work must not go on
+		if ctx.Err() == nil { // without reports the lease ends unnoticed, so the work must not go on
 			r.api.stop(err)
 		}
 		return err
@@ -236,7 +236,7 @@ func (r *reporter) send(ctx context.Context) error {
 	return nil
 }
 
-// drain waits until everything said so far was answered. It reports whether it was.
+// drain waits until everything said so far was acknowledged, and reports whether it was.
 func (r *reporter) drain(ctx context.Context) bool {
 	r.wake()
 	for {
@@ -256,7 +256,7 @@ func (r *reporter) drain(ctx context.Context) bool {
 	}
 }
 
-// left returns the reports that were not answered, numbered. Call it after stop.
+// left returns the reports that were not acknowledged, numbered. Call it after stop.
 func (r *reporter) left() []contract.Report {
 	var all []contract.Report
 	for r.next(false) {
@@ -266,7 +266,7 @@ func (r *reporter) left() []contract.Report {
 	return all
 }
 
-// nextSeq is the number a result is spooled under.
+// nextSeq returns the number under which a result is spooled.
 func (r *reporter) nextSeq() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// restoring prepares, for every identity ever recorded, the directory that the installer destroys it by. Directories come
-// in the order of the identities. The document in it is the server's own, built from the cluster's row; the archive is
-// checked against it and never trusted in its place.
+// restoring prepares the directories from which the installer destroys, one for every identity ever recorded, in the order of the
+// identities. The metadata in them is the server's, built from the cluster's row; the archive is compared with it but never trusted
+// instead.
 func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 	if err := a.compareAccount(ctx); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 	var dirs []string
 	for i, id := range a.spec.Identities {
 		if id.InfraID == "" {
-			continue // a name of ccoctl's alone: the installer never got as far
+			continue // only a name of ccoctl: the installer had not started
 		}
 		if a.tool == nil {
 			if err := a.needTool(ctx); err != nil {
@@ -50,8 +50,8 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 	return dirs, nil
 }
 
-// checkIdentities refuses a teardown by any name that does not follow from this cluster. Whatever stands in the record,
-// another cluster's resources are never looked for.
+// checkIdentities refuses a teardown by a name that does not derive from this cluster. Whatever the record says, another cluster's
+// resources are never searched for.
 func (a *attempt) checkIdentities() error {
 	for _, id := range a.spec.Identities {
 		if err := a.checkIdentity(id); err != nil {
@@ -84,7 +84,7 @@ func (a *attempt) checkIdentity(id contract.Identity) error {
 	return nil
 }
 
-// isCCOName reports whether one of the cluster's attempts, this one and those before it, goes by the name.
+// isCCOName reports whether the name belongs to this attempt or an earlier one of the cluster.
 func (a *attempt) isCCOName(name string) bool {
 	of := a.scope()
 	for ; of.Attempt > 0; of.Attempt-- {
@@ -95,8 +95,8 @@ func (a *attempt) isCCOName(name string) bool {
 	return false
 }
 
-// checkArchive restores the newest archive of this identity whose every checksum holds, compares its metadata with the
-// server's, and removes it again. Its error says why no archive agrees with the record.
+// checkArchive restores the newest archive of this identity with correct checksums, compares its metadata with the server's, and
+// deletes it again. Its error says why no archive agrees with the record.
 func (a *attempt) checkArchive(ctx context.Context, id contract.Identity, dir string) error {
 	beside := dir + "-archive"
 	defer os.RemoveAll(beside)
@@ -113,7 +113,7 @@ func (a *attempt) checkArchive(ctx context.Context, id contract.Identity, dir st
 	return nil
 }
 
-// restoreArchive unpacks the archive. S3 that does not answer is asked again for a while.
+// restoreArchive unpacks the archive. It retries for a while if S3 does not respond.
 func (a *attempt) restoreArchive(ctx context.Context, id contract.Identity, dir string) error {
 	var own []artifacts.Snapshot
 	for _, s := range a.spec.Snapshots {
@@ -124,7 +124,7 @@ func (a *attempt) restoreArchive(ctx context.Context, id contract.Identity, dir 
 	if len(own) == 0 {
 		return errors.New("no archive was ever recorded")
 	}
-	var final error // one that asking again will not change
+	var final error // an error that retrying does not change
 	err := a.persist(ctx, a.cfg.Timings.Restore, "restore", func(ctx context.Context) error {
 		used, skipped, err := a.store.Restore(ctx, own, dir)
 		for _, s := range skipped {

@@ -9,14 +9,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// maxReason bounds the reason of one retried step: the server keeps 500 bytes of a step or so, and two may be retried at once.
+// maxReason limits the reason of one retried step: the server stores about 500 bytes of a step, and two may be retried at once.
 const maxReason = 200
 
-// requestIDs are what AWS adds to its errors and what differs in every answer: with them every try would be news.
+// requestIDs are what AWS adds to its errors and what differs in every response: with them every try would look new.
 var requestIDs = regexp.MustCompile(`,? ?\b(RequestID|HostID|request id|host id): [^\s,]*,?`)
 
-// Retrying says that a step failed and is tried again, and why. People see it until Recovered or another reason takes its
-// place. The same reason again is no news.
+// Retrying reports that a step failed and is retried, and why. People see it until Recovered or another reason replaces it. Repeating
+// the same reason changes nothing.
 func (r *reporter) Retrying(what string, err error) {
 	reason := strings.Join(strings.Fields(requestIDs.ReplaceAllString(r.redact.Text(err.Error()), "")), " ")
 	if len(reason) > maxReason {
@@ -25,12 +25,12 @@ func (r *reporter) Retrying(what string, err error) {
 	r.tell(func(*contract.Report) { r.retried[what] = what + " failed and is tried again: " + reason })
 }
 
-// Recovered says that a step is not tried again any more.
+// Recovered reports that a step is no longer retried.
 func (r *reporter) Recovered(what string) {
 	r.tell(func(*contract.Report) { delete(r.retried, what) })
 }
 
-// stepWords is the step with the reasons of what is tried again.
+// stepWords returns the step with the reasons of what is being retried.
 func (r *reporter) stepWords() string {
 	words := make([]string, 0, len(r.retried)+1)
 	if r.step != "" {

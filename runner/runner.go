@@ -1,8 +1,8 @@
-// Package runner is the program in the pod: one try at creating, destroying, scaling or furnishing one cluster.
+// Package runner is the program in the pod: one attempt to create, destroy, scale or configure one cluster.
 //
-// It claims its attempt from the Status API, works through the phases, one file each, and tells a result. It must
-// never change anything in a cloud before the server acknowledged the record of it, never go on once it was told to
-// stop or its lease ran out, and never take an exit code for a count. It has cloud credentials and no database.
+// It claims its attempt from the Status API, runs the phases, one file each, and reports a result. It must never change anything in a
+// cloud before the server acknowledged the record of it, never go on once it was told to stop or its lease ran out, and never take an
+// exit code for a count. It has cloud credentials and no database.
 package runner
 
 import (
@@ -19,35 +19,36 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// Cloud is what a runner asks a cloud. Every method has its own timeouts.
+// Cloud is what a runner needs of a cloud. Every method has its own timeouts.
 type Cloud interface {
-	// Account returns the id of the account our credentials belong to.
+	// Account returns the id of the account that our credentials belong to.
 	Account(ctx context.Context) (string, error)
-	// Preflight tells what stands in the way of an install.
+	// Preflight returns what would make an install fail.
 	Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error)
-	// Quotas measures every limit an install of the plan touches: limit, live usage, need. What could not be looked up says so.
+	// Quotas measures every limit that an install of the plan touches: limit, current usage, need. A limit that could not be queried
+	// says so.
 	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
-	// Verify counts once what is left; what could not be asked is a leftover.
+	// Verify counts once what is left; what could not be queried is a leftover.
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
-	// Contested lists resources that a destroyer of the target would find and that carry another cluster's mark too.
+	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark.
 	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
-	// Sweep deletes by exact name what the installer leaves behind, and says what it deleted.
+	// Sweep deletes, by exact name, what the installer leaves behind, and returns what it deleted.
 	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
 }
 
-// Config is everything a runner is started with.
+// Config is everything that a runner is started with.
 type Config struct {
 	Server  string      // base URL of the private listener
 	Attempt string      // id
 	Token   secret.Text // of the attempt
-	Pod     string      // who claims: pod uid, or host:pid:start time
+	Pod     string      // the claimant: pod uid, or host:pid:start time
 
-	WorkDir    string // empty and ours alone; it will hold secrets
+	WorkDir    string // empty and exclusive; it will contain secrets
 	Installers string // directory of <version>/openshift-install, ccoctl and oc
 	Env        []string
-	Keys       cloud.Keys // the cloud's, where the default chain has some that do not renew themselves
+	Keys       cloud.Keys // the cloud's, if the default chain has some that do not renew themselves
 
-	Cloud   func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error) // no keys: the default chain's
+	Cloud   func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error) // empty keys: the default chain's
 	HTTP    *http.Client
 	Log     *slog.Logger
 	Redact  *installer.Redactor
@@ -55,29 +56,29 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Timings are how patient a runner is. Zero fields take the value named here.
+// Timings are the runner's time limits and retry counts. Zero fields take the value given here.
 type Timings struct {
-	Call          time.Duration // one call of the Status API: 10 s
-	RetryMin      time.Duration // first wait before a call is repeated, doubling: 200 ms
+	Call          time.Duration // timeout of one call of the Status API: 10 s
+	RetryMin      time.Duration // first wait before a call is repeated, doubling with each try: 200 ms
 	RetryMax      time.Duration // … up to: 5 s
 	ClaimPatience time.Duration // how long a claim is repeated: 5 min
 	Flush         time.Duration // log lines are sent at least this often: 1 s
-	Farewell      time.Duration // how long a result is repeated once the lease is over or a signal came: 20 s
-	StopWait      time.Duration // between SIGTERM to the installer and the end of its group: 70 s
-	Save          time.Duration // how long S3 may be away before recording and configuring give up: 5 min
-	LastSave      time.Duration // … and the snapshots taken at the very end: 30 s
-	Restore       time.Duration // how long S3 may be away before a teardown goes on without it: 1 min
-	UncleanPasses int           // verification passes that may count something before the attempt gives up: 5
-	LogPoll       time.Duration // how often the installer's own log is looked at while it grows: 2 s
-	FatalTimes    int           // an install that repeats a fatal line that often …: 5
-	FatalOver     time.Duration // … over at least that long is stopped: 5 min
-	Gather        time.Duration // how long the logs of a failed bootstrap are gathered: 10 min
-	CCODelete     time.Duration // how long ccoctl may take to remove what it made: 10 min
-	OC            time.Duration // one question to the cluster itself: 30 s
-	Reach         time.Duration // how long its API may be away: 5 min
-	Scale         time.Duration // how long workers may take to come and go: 30 min
-	ScalePoll     time.Duration // the longest between two counts of them: 10 s
-	Addons        time.Duration // how long all add-ons together may take: 30 min
+	Farewell      time.Duration // how long a result is repeated after the lease ended or a signal came: 20 s
+	StopWait      time.Duration // between SIGTERM to the installer and killing its processes: 70 s
+	Save          time.Duration // how long S3 may be unreachable before recording and configuring give up: 5 min
+	LastSave      time.Duration // the same for the last snapshots: 30 s
+	Restore       time.Duration // how long S3 may be unreachable before a teardown goes on without it: 1 min
+	UncleanPasses int           // verification passes that may find something before the attempt gives up: 5
+	LogPoll       time.Duration // how often the growing installer log is read: 2 s
+	FatalTimes    int           // an install that repeats a fatal line this often …: 5
+	FatalOver     time.Duration // … over at least this time is stopped: 5 min
+	Gather        time.Duration // limit for gathering the logs of a failed bootstrap: 10 min
+	CCODelete     time.Duration // limit for ccoctl to remove what it created: 10 min
+	OC            time.Duration // timeout of one query of the cluster itself: 30 s
+	Reach         time.Duration // how long the cluster's API may be unreachable: 5 min
+	Scale         time.Duration // limit for adding or removing workers: 30 min
+	ScalePoll     time.Duration // longest time between two counts of workers: 10 s
+	Addons        time.Duration // limit for all add-ons together: 30 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 	BlockedTimes  int           // the same for a resource that AWS refuses to delete with DependencyViolation: 60, ten seconds apart
 }
@@ -108,15 +109,15 @@ func (t Timings) orDefault() Timings {
 	return t
 }
 
-// ErrFenced means that the attempt is not ours: another pod claimed it, or it is closed. Nothing more may be done.
+// ErrFenced means that the attempt is not ours: another pod claimed it, or it is closed. The runner must not do anything more.
 var ErrFenced = errors.New("the attempt belongs to another runner or is closed")
 
-// ErrUntold means that the attempt ended and the server could not be told.
+// ErrUntold means that the attempt ended and the result could not be delivered.
 var ErrUntold = errors.New("the result could not be delivered")
 
-// Run makes the attempt. It returns nil when the server has its result, whatever that says; ErrFenced when the
-// attempt is not ours, ErrUntold when the result lies in the spool at best. A context that ends stops the attempt
-// politely: the installer is stopped, the install directory archived and the result told.
+// Run runs the attempt. It returns nil if the server has its result, whatever that is; ErrFenced if the attempt is not ours,
+// ErrUntold if the result is at best in the spool. Ending the context stops the attempt gracefully: the installer is stopped, the
+// install directory archived and the result reported.
 func Run(ctx context.Context, cfg Config) error {
 	cfg.Timings = cfg.Timings.orDefault()
 	if cfg.Now == nil {

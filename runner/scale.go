@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// scale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in
-// the cloud itself and records nothing: what the machine sets make carries the cluster's name, as the installer gave it.
+// scale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in the cloud
+// itself and records nothing: what the machine sets create has the cluster's name, as the installer set it.
 func (a *attempt) scale(ctx context.Context) error {
 	if a.spec.Scale == nil {
 		return failure{
@@ -34,7 +34,7 @@ func (a *attempt) scale(ctx context.Context) error {
 	return nil
 }
 
-// fetchKubeconfig writes the cluster's kubeconfig where only oc reads it; the attempt's end removes it.
+// fetchKubeconfig writes the cluster's kubeconfig where only oc reads it; it is removed at the end of the attempt.
 func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 	if a.oc, err = a.tools.OC(); err != nil {
 		return a.noTool(ctx, "oc", err)
@@ -49,7 +49,7 @@ func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 	var raw []byte
 	err = a.persist(ctx, a.cfg.Timings.Restore, "kubeconfig", func(ctx context.Context) (err error) {
 		if raw, err = a.store.Read(ctx, ref); errors.Is(err, artifacts.ErrMissing) {
-			return nil // asking again does not bring it back
+			return nil // retrying does not bring it back
 		}
 		return err
 	})
@@ -70,7 +70,7 @@ func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 	return err
 }
 
-// hideKeys makes sure that what is secret in a kubeconfig never shows.
+// hideKeys registers a kubeconfig's secrets with the redactor.
 func (a *attempt) hideKeys(kubeconfig []byte) error {
 	var parsed struct {
 		Users []struct {
@@ -82,7 +82,7 @@ func (a *attempt) hideKeys(kubeconfig []byte) error {
 		} `yaml:"users"`
 	}
 	if yaml.Unmarshal(kubeconfig, &parsed) != nil || len(parsed.Users) == 0 {
-		return errors.New("it names no user") // and not what the parser says: it quotes
+		return errors.New("it names no user") // without the parser's message, which quotes the input
 	}
 	for _, each := range parsed.Users {
 		for _, value := range []string{each.User.Key, each.User.Token, each.User.Password} {
@@ -94,7 +94,7 @@ func (a *attempt) hideKeys(kubeconfig []byte) error {
 	return nil
 }
 
-// scaling sets the machine sets and waits until as many workers are ready.
+// scaling sets the machine sets' replicas and waits until that many workers are ready.
 func (a *attempt) scaling(ctx context.Context) error {
 	until := time.Now().Add(a.cfg.Timings.Scale)
 	sets, err := a.machineSets(ctx)
@@ -106,7 +106,7 @@ func (a *attempt) scaling(ctx context.Context) error {
 	if err := a.makeRoom(ctx, until); err != nil {
 		return err
 	}
-	for _, set := range sets { // those that shrink come first: what they free may be what the others need
+	for _, set := range sets { // sets that shrink come first: what they free may be needed by the others
 		if wanted[set.Name] < set.Wanted {
 			if err := a.setReplicas(ctx, set.Name, wanted[set.Name]); err != nil {
 				return err
@@ -126,17 +126,17 @@ func (a *attempt) scaling(ctx context.Context) error {
 	return a.giveBackRoom(ctx)
 }
 
-// count remembers how many workers are ready, for the result.
+// count stores the number of ready workers for the result.
 func (a *attempt) count(sets []machineSet) { a.counted = new(ready(sets)) }
 
-// setReplicas asks for the machines of one set.
+// setReplicas sets the number of machines of one set.
 func (a *attempt) setReplicas(ctx context.Context, set string, replicas int) error {
 	a.note("machine set %s: %s", set, workers(replicas))
 	_, err := a.insist(ctx, "scale", "machineset", set, "-n", machineAPI, fmt.Sprintf("--replicas=%d", replicas))
 	return err
 }
 
-// awaitWorkers waits until every set has what it was asked for, all of it ready and no machine more.
+// awaitWorkers waits until every set has exactly the requested machines, all ready.
 func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until time.Time) error {
 	began, total := 0, a.spec.Scale.Workers
 	for wait, first := a.cfg.Timings.RetryMin, true; ; wait, first = min(2*wait, a.cfg.Timings.ScalePoll), false {
@@ -167,7 +167,7 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 	}
 }
 
-// travelled is how much of the way from one number to another is behind us, in percent.
+// travelled returns how much of the way from one number to another is done, in percent.
 func travelled(from, at, to int) int {
 	if from == to {
 		return 50
@@ -183,7 +183,7 @@ func scaledElsewhere(set machineSet, wanted int) failure {
 	}
 }
 
-// notReady says what the machines that did not come, or did not go, complain of.
+// notReady returns the complaints about machines that did not appear or disappear.
 func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
 	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, workers(a.spec.Scale.Workers), a.cfg.Timings.Scale, inWords(sets))
 	complaints := a.complaints(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// makeRoom lets the control plane take workloads before the last worker goes: without a place for its routers a cluster
-// loses its ingress, and the last workers would not let go of them (openshift.md §6).
+// makeRoom lets the control plane accept workloads before the last worker is removed: without a node for its routers a cluster loses
+// its ingress, and the last workers would not be drained (openshift.md §6).
 func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 	if a.spec.Scale.Workers > 0 {
 		return nil
@@ -41,8 +41,8 @@ func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 	}
 }
 
-// giveBackRoom keeps workloads off the control plane again, once there are workers where the profile has some. Two are
-// what the cluster's own routers need.
+// giveBackRoom keeps workloads off the control plane again, once there are workers, if the profile has some. The cluster's own
+// routers need two.
 func (a *attempt) giveBackRoom(ctx context.Context) error {
 	if a.spec.Scale.Usual == 0 || a.spec.Scale.Workers < 2 {
 		return nil
@@ -50,7 +50,7 @@ func (a *attempt) giveBackRoom(ctx context.Context) error {
 	return a.setSchedulable(ctx, false)
 }
 
-// setSchedulable changes nothing where it is so already.
+// setSchedulable does nothing if it is already so.
 func (a *attempt) setSchedulable(ctx context.Context, schedulable bool) error {
 	raw, err := a.insist(ctx, "get", "schedulers.config.openshift.io", "cluster", "-o", "json")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// lookUp resolves a reference and hides what it finds before anything else can see it.
+// lookUp resolves a reference and registers the value with the redactor before anything else can see it.
 func (a *attempt) lookUp(ctx context.Context, what, ref string) (secret.Text, error) {
 	value, err := secret.Lookup(ctx, ref)
 	if ctx.Err() != nil {
@@ -29,14 +29,14 @@ func (a *attempt) lookUp(ctx context.Context, what, ref string) (secret.Text, er
 		return value, failure{
 			Reason: "SecretMissing", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%s cannot be had: %v", what, err),
 			Next:      "an administrator of this installation provides it, or lets the runner's identity read it",
-			Retryable: !strings.HasPrefix(ref, "file:"), // a file that is not there will not come by waiting
+			Retryable: !strings.HasPrefix(ref, "file:"), // a missing file does not appear by waiting
 		}
 	}
 	a.cfg.Redact.Add(value)
 	return value, nil
 }
 
-// pullSecret looks the pull secret up, once, and refuses one the installer would complain of: its complaint prints it.
+// pullSecret looks the pull secret up, once, and refuses one that the installer would refuse: the installer's error prints it.
 func (a *attempt) pullSecret(ctx context.Context) (secret.Text, error) {
 	if !a.pull.Empty() {
 		return a.pull, nil
@@ -59,7 +59,7 @@ func (a *attempt) pullSecret(ctx context.Context) (secret.Text, error) {
 	return pull, nil
 }
 
-// registryFile is the pull secret as a file for oc, which must not see it among its arguments.
+// registryFile writes the pull secret to a file for oc, so that it is not among its arguments.
 func (a *attempt) registryFile(ctx context.Context) (string, error) {
 	pull, err := a.pullSecret(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func (a *attempt) registryFile(ctx context.Context) (string, error) {
 	return a.secretFile("registry.json", pull)
 }
 
-// useKeys makes the cloud's keys those of the reference or, without one, those the runner was started with, and writes
-// them to a file: an environment can be read by whoever may look at the process.
+// useKeys uses the cloud's keys from the reference or, without one, those that the runner was started with, and writes them to a
+// file: an environment can be read by anyone who may inspect the process.
 func (a *attempt) useKeys(ctx context.Context) error {
 	a.keys = a.cfg.Keys
 	if ref := a.spec.CloudCredentialsRef; ref != "" {
@@ -85,7 +85,7 @@ func (a *attempt) useKeys(ctx context.Context) error {
 		}
 	}
 	if a.keys.Empty() {
-		return nil // the chain's own renew themselves, in every program
+		return nil // the default chain renews its credentials itself, in every program
 	}
 	a.cfg.Redact.Add(a.keys.Secret, a.keys.Token)
 	var err error
@@ -93,8 +93,8 @@ func (a *attempt) useKeys(ctx context.Context) error {
 	return err
 }
 
-// sshKeyFile is the private key with which a bootstrap machine is looked into, as a file. Without one, or without the
-// chance to have it, it is empty: what cannot be looked into is still installed and removed.
+// sshKeyFile writes the private key for access to bootstrap machines to a file. Without one, or if it cannot be looked up, the path
+// is empty: clusters are still installed and removed.
 func (a *attempt) sshKeyFile(ctx context.Context) string {
 	if a.spec.SSHKeyRef == "" {
 		return ""
@@ -110,7 +110,7 @@ func (a *attempt) sshKeyFile(ctx context.Context) string {
 	return ""
 }
 
-// publicKey is what the nodes let in: the requester's key or, without one, the public half of ours.
+// publicKey returns the key that the nodes accept: the requester's or, without one, the public half of ours.
 func (a *attempt) publicKey(ctx context.Context) (string, error) {
 	if a.spec.SSHKey != "" || a.spec.SSHKeyRef == "" {
 		return a.spec.SSHKey, nil
@@ -134,7 +134,7 @@ func (a *attempt) publicKey(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }
 
-// secretFile writes a secret where the attempt's own programs read it; the attempt's end removes it.
+// secretFile writes a secret for the attempt's own programs; it is removed at the end of the attempt.
 func (a *attempt) secretFile(name string, value secret.Text) (string, error) {
 	dir := filepath.Join(a.cfg.WorkDir, "secrets")
 	path := filepath.Join(dir, name)

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// makeTools says where the programs of this attempt come from. What a teardown extracts is what the install recorded.
+// makeTools determines where the programs of this attempt come from. A teardown extracts the image that the install recorded.
 func (a *attempt) makeTools() {
 	image := a.spec.ReleaseImage
 	if recorded := a.newestRecorded(); recorded.ReleaseDigest != "" {
@@ -30,7 +30,7 @@ func (a *attempt) makeTools() {
 	}
 }
 
-// newestRecorded is the newest identity that says by which installer it was made.
+// newestRecorded returns the newest identity that says which installer made it.
 func (a *attempt) newestRecorded() contract.Identity {
 	for i := len(a.spec.Identities) - 1; i >= 0; i-- {
 		if id := a.spec.Identities[i]; id.InstallerSHA256 != "" || id.ReleaseDigest != "" {
@@ -40,8 +40,8 @@ func (a *attempt) newestRecorded() contract.Identity {
 	return contract.Identity{}
 }
 
-// needTool finds the openshift-install of the attempt's version and refuses a version there is none of, before anything
-// was begun with it. A teardown takes the very one that installed where it can be had.
+// needTool finds the openshift-install of the attempt's version, and refuses an unknown version before anything was begun with it. A
+// teardown uses the same program that installed, if it is available.
 func (a *attempt) needTool(ctx context.Context) (err error) {
 	tool, err := a.tools.Installed()
 	if errors.Is(err, installer.ErrNoTool) && a.tools.Image != "" {
@@ -73,7 +73,8 @@ func (a *attempt) needTool(ctx context.Context) (err error) {
 	return nil
 }
 
-// needRelease asks which release will be installed. What is not known by digest could not be removed by the same one.
+// needRelease asks which release will be installed. A release that is not pinned by digest could not be removed with the same program
+// later.
 func (a *attempt) needRelease(ctx context.Context) error {
 	image, err := a.tool.Release(ctx)
 	if ctx.Err() != nil {
@@ -105,7 +106,7 @@ func (a *attempt) ccoctl(ctx context.Context) (*installer.Tool, error) {
 	return tool, nil
 }
 
-// noTool says in words that a program is not to be had.
+// noTool explains that a program is not available.
 func (a *attempt) noTool(ctx context.Context, program string, err error) error {
 	var said failure
 	switch {

@@ -5,16 +5,16 @@ import (
 )
 
 const (
-	shownLines = 40  // of the installer's own log, in the log people see
-	heardLines = 400 // of its output, kept to explain how it ended
+	shownLines = 40  // lines of the installer's own log in the log that people see
+	heardLines = 400 // lines of its output that are kept to explain how it ended
 )
 
-// noUse ends an install that repeats what it can never get past.
+// noUse ends an install that keeps repeating an error that it can never get past.
 type noUse struct{ installer.Failure }
 
 func (n noUse) Error() string { return n.Reason + ": " + n.Line }
 
-// explained gives a class of failure the form every failure of an attempt has. The installer's own words come along.
+// explained converts a class of failure to an attempt's failure, with the installer's own message.
 func explained(f installer.Failure, how string) failure {
 	message := f.Words + " (openshift-install create cluster, " + how + ")"
 	if f.Line != "" {
@@ -23,7 +23,7 @@ func explained(f installer.Failure, how string) failure {
 	return failure{Reason: f.Reason, Message: message, Whose: f.Whose, Next: f.Next, Retryable: f.Retryable}
 }
 
-// hear takes a line of the installer that its end may be explained by.
+// hear keeps a line of the installer that may explain its end.
 func (a *attempt) hear(line string) {
 	a.line(line)
 	if len(a.heard) >= 2*heardLines {
@@ -32,7 +32,7 @@ func (a *attempt) hear(line string) {
 	a.heard = append(a.heard, line)
 }
 
-// logTail is the end of the installer's own log, which says more than it prints.
+// logTail returns the end of the installer's own log, which contains more than its output.
 func (a *attempt) logTail() []string {
 	lines, err := a.tool.Tail(a.dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func (a *attempt) logTail() []string {
 	return lines
 }
 
-// show shows the last lines of the installer's own log.
+// show copies the last lines of the installer's own log to the log that people see.
 func (a *attempt) show(log []string) {
 	if len(log) > 0 {
 		a.note("the last lines of the installer's own log:")

@@ -12,13 +12,13 @@ import (
 
 const (
 	cleanPasses = 2
-	shownItems  = 10               // leftovers named in the result; the pass holds them all
-	uncleanWait = 30 * time.Second // at most, between passes that still count something
+	shownItems  = 10               // leftovers named in the result; the pass contains all
+	uncleanWait = 30 * time.Second // maximum wait between passes that still find something
 )
 
-// verifying counts by ourselves. It succeeds with two clean passes in a row, VerifyGap apart, taken after the
-// destroyer's end was told. What is found is removed by exact name and counted again, a bounded number of times;
-// the next attempt goes on from there.
+// verifying makes ocpctl's own count. It succeeds with two clean passes in a row, VerifyGap apart, taken after the destroyer's end
+// was reported. What is found is removed by exact name and counted again, a limited number of times; the next attempt continues from
+// there.
 func (a *attempt) verifying(ctx context.Context) error {
 	if !a.say.drain(ctx) && ctx.Err() == nil {
 		return errLeaseOver
@@ -27,7 +27,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 	for number := 1; ; number++ {
 		pass := a.cloud.Verify(ctx, a.target())
 		if ctx.Err() != nil {
-			return context.Cause(ctx) // what it was refused because of that is no finding
+			return context.Cause(ctx) // what was refused because of the cancellation is not a finding
 		}
 		pass.Number = number
 		pass.Clean = a.isClean(pass)
@@ -51,7 +51,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 			a.say.Step(75, fmt.Sprintf("left: %d; removing what may be removed by name", len(pass.Leftovers)))
 			a.sweep(ctx)
 		}
-		// The gap is counted on the server's clock between two passes it was told of, so the first must have arrived.
+		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
 		if !a.say.drain(ctx) && ctx.Err() == nil {
 			return errLeaseOver
 		}
@@ -61,8 +61,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 	}
 }
 
-// redacted is a pass as the server may keep it: refusals are the cloud's own words, and some of them repeat a request with
-// its token.
+// redacted prepares a pass for the server: refusals are the cloud's own text, and some repeat a request with its token.
 func (a *attempt) redacted(p contract.Pass) *contract.Pass {
 	p.Queries, p.Leftovers = slices.Clone(p.Queries), slices.Clone(p.Leftovers)
 	for i := range p.Queries {
@@ -74,8 +73,8 @@ func (a *attempt) redacted(p contract.Pass) *contract.Pass {
 	return &p
 }
 
-// isClean looks at a pass once more: the control held, every question was answered, nothing came back, and every
-// identity was looked for.
+// isClean checks a pass again: the control succeeded, every query was answered, nothing was found, and every identity was searched
+// for.
 func (a *attempt) isClean(p contract.Pass) bool {
 	for _, id := range a.spec.Identities {
 		for _, name := range []string{id.InfraID, id.CCOName} {
@@ -88,7 +87,7 @@ func (a *attempt) isClean(p contract.Pass) bool {
 	return p.Clean && p.Control != "" && len(p.Leftovers) == 0 && !refused
 }
 
-// leftoversFound names what a count still saw, and who can free it.
+// leftoversFound names what a count still saw, and who can remove it.
 func (a *attempt) leftoversFound(p contract.Pass) failure {
 	var names []string
 	for _, l := range p.Leftovers[:min(len(p.Leftovers), shownItems)] {
@@ -126,12 +125,12 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 	return f
 }
 
-// unanswered reports whether a leftover is no thing but a question without an answer.
+// unanswered reports whether a leftover is not a resource but a query without an answer.
 func unanswered(l contract.Leftover) bool {
 	return slices.Contains([]string{"refused-query", "wrong-account", "zone-not-visible"}, l.Type)
 }
 
-// refused names what the destroyer does not know how to remove, with its own words.
+// refused names what the destroyer cannot remove, with its own message.
 func (a *attempt) refused() string {
 	var names []string
 	for _, r := range a.stuckOn[:min(len(a.stuckOn), shownItems)] {

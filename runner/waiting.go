@@ -7,11 +7,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// late reports whether an install ended with a cluster that is up and operators that are not (openshift.md §3).
+// late reports whether an install ended with a running cluster whose operators are not ready (openshift.md §3).
 func late(e installer.Exit) bool { return e.Code == 6 || e.Code == 7 }
 
-// waiting gives a cluster whose operators were late what is left of the create's deadline: an hour's work is not thrown
-// away for some minutes. Where that does not help, the exit it returns is the first one, whose words say what was late.
+// waiting gives a cluster with late operators the rest of the create's deadline: an hour's work is not discarded for some minutes. If
+// that does not help, it returns the first exit, whose message says what was late.
 func (a *attempt) waiting(ctx context.Context, first installer.Exit, began time.Time) (installer.Exit, error) {
 	left := time.Duration(0) // no deadline
 	if a.spec.CreateDeadline > 0 {

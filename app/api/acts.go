@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// deed is how a request asks for something, with the version that its If-Match names.
+// deed returns the origin and reason of a request, with the version from its If-Match.
 func deed(ifMatch, why string) (app.Deed, error) {
 	version, err := match(ifMatch)
 	return app.Deed{Door: policy.DoorAPI, Why: why, Version: version}, err
@@ -36,7 +36,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 	s.begun(w, row, job, app.Destroying(row))
 }
 
-// begun answers that a job was begun, or goes on.
+// begun answers that a job was started or is running.
 func (s *server) begun(w http.ResponseWriter, row store.Row, job, words string) {
 	tag(w, row)
 	reply(w, jsonType, http.StatusAccepted, Accepted{
@@ -84,7 +84,7 @@ func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id ID, 
 	})
 }
 
-// change does a deed and answers with what changed.
+// change changes a cluster and answers with the result.
 func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Deed) (app.Change, error)) {
 	d, err := deed(ifMatch, why)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
 	s.reasoned(w, r, id, s.App.RetryTeardown)
 }
 
-// reasoned reads a reason, asks the service, and answers with the cluster as it stands then.
+// reasoned reads a reason, calls the service, and answers with the cluster's new state.
 func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
 	ask func(ctx context.Context, p policy.Principal, ref string, d app.Deed) (store.Row, error)) {
 	var said Reason

@@ -37,8 +37,8 @@ func auditEvent(l store.AuditLine, name func(string) string) AuditEvent {
 	}
 }
 
-// ExportAudit implements GET /api/v1/audit/export. Nothing is sent before the first page was read, so that a refusal is one; a
-// line that cannot be read later on breaks the connection, which no reader takes for the end.
+// ExportAudit implements GET /api/v1/audit/export. Nothing is sent before the first page was read, so that a refusal can still be
+// sent as one; a later read error breaks the connection, which no reader takes for the end.
 func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params ExportAuditParams) {
 	q := s.query(r)
 	f := store.AuditFilter{Actor: params.Actor, Action: params.Action, Cluster: params.Cluster, Oldest: true, Limit: maxLimit}
@@ -62,12 +62,12 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 			w.Header().Set("Content-Disposition", `attachment; filename="audit.ndjson"`)
 			w.Header().Set("Cache-Control", "no-store")
 		}
-		_ = ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a recorder in a test has none
+		_ = ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a test's recorder does not support it
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		for _, l := range lines {
 			if out.Encode(auditEvent(l, s.App.NameOf)) != nil {
-				return // the reader left
+				return // the reader disconnected
 			}
 		}
 		if f.Cursor = next; next == "" {

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	maxBody      = 64 << 10 // of people and programs
-	maxCatalogue = 1 << 20  // a whole catalogue to look at
+	maxBody      = 64 << 10 // for people and programs
+	maxCatalogue = 1 << 20  // for a whole catalogue to validate
 )
 
-// content reads a whole body of JSON whose texts can be kept. false: it was answered already.
+// content reads a whole JSON body whose texts the database can store. false: it was answered already.
 func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
@@ -46,7 +46,7 @@ func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]
 	return raw, true
 }
 
-// textsIn are the texts of a document by its fields; none where it is no object.
+// textsIn returns the texts of a document by field; none if it is not an object.
 func textsIn(raw []byte) map[string][]string {
 	var document map[string]any
 	if json.Unmarshal(raw, &document) != nil {
@@ -75,8 +75,8 @@ func textsOf(value any) (texts []string) {
 	return texts
 }
 
-// read takes a document into its struct: strictly, so that a misspelt field changes nothing unseen. An empty body is an
-// empty document where optional says so. false: it was answered already.
+// read parses a document strictly, so that a misspelt field is not ignored. With optional, an empty body counts as an empty document.
+// false: it was answered already.
 func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional bool, most int64) bool {
 	raw, ok := s.content(w, r, most)
 	if !ok || len(raw) == 0 && optional {
@@ -98,7 +98,7 @@ func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional
 	return false
 }
 
-// strictly reads every field by itself, so that all that is wrong is told at once.
+// strictly parses every field separately, so that all problems are reported at once.
 func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 	var document map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -139,7 +139,7 @@ func noField(name string, known []string) app.Field {
 	return app.Field{Name: name, Detail: detail, Accept: known}
 }
 
-// fields are the JSON names of a struct's fields, in their order.
+// fields returns the JSON names of a struct's fields, in their order.
 func fields(of any) []string {
 	t := reflect.TypeOf(of).Elem()
 	var names []string
@@ -150,7 +150,7 @@ func fields(of any) []string {
 	return names
 }
 
-// kindOf says what a field takes, in words.
+// kindOf says what type of value a field needs.
 func kindOf(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -167,7 +167,7 @@ func kindOf(t reflect.Type) string {
 	return "a string"
 }
 
-// short shows the beginning of a value that was refused.
+// short returns the beginning of a refused value.
 func short(value json.RawMessage) string {
 	const most = 40
 	if len(value) <= most {
@@ -176,7 +176,7 @@ func short(value json.RawMessage) string {
 	return strings.ToValidUTF8(string(value[:most]), "") + "…"
 }
 
-// plain is what the JSON library complains of, without Go's types.
+// plain returns the JSON library's error without Go types.
 func plain(err error) error {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {

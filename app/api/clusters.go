@@ -37,7 +37,7 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 	ok(w, page)
 }
 
-// statuses reads a list of them, repeated or with commas.
+// statuses parses a list of statuses, repeated or separated by commas.
 func (q *query) statuses(given []string) (out []lifecycle.Status) {
 	accepted := statusNames()
 	for _, list := range given {
@@ -60,7 +60,7 @@ func statusNames() []string {
 	return names
 }
 
-// platformAlias understands the short name of a platform.
+// platformAlias resolves the short name of a platform.
 func platformAlias(name string) string {
 	if name == "ibm" {
 		return "ibmcloud"
@@ -110,7 +110,7 @@ func kubeconfig(w http.ResponseWriter, name string, raw []byte) {
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(raw) // a client that went away will ask again
+	_, _ = w.Write(raw) // the client disconnected and will retry
 }
 
 // GetTimeline implements GET /api/v1/clusters/{id}/timeline.

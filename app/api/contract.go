@@ -6,9 +6,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Rows as the contract's documents, field by field; the other way is internal/intake's.
+// Conversion of rows to the contract's documents; internal/intake converts in the other direction.
 
-// identities are what a teardown works by. Their metadata is built from the cluster's row every time, whatever is recorded.
+// identities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
 func identities(row store.SpecRow, installation string) []contract.Identity {
 	of := names.Scope{
 		Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,

@@ -44,7 +44,7 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params Cr
 	bytesOf(w, made.Answer.Headers["Content-Type"], made.Answer.Status, made.Answer.Body)
 }
 
-// asked reads a create request. What is no JSON object at all was answered already.
+// asked reads a create request. A body that is not a JSON object was answered already.
 func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byte, bool) {
 	raw, read := s.content(w, r, maxBody)
 	if !read {
@@ -58,7 +58,7 @@ func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byt
 	return app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI}, raw, true
 }
 
-// keyed answers a request whose Idempotency-Key is none.
+// keyed answers a request with an invalid Idempotency-Key.
 func (s *server) keyed(w http.ResponseWriter, r *http.Request, key string) bool {
 	if visible(key) {
 		return true
@@ -73,14 +73,14 @@ func visible(key string) bool {
 	return key != "" && len(key) <= maxKey && strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }
 
-// requestHash tells two requests apart that come with one key.
+// requestHash distinguishes two requests with the same key.
 func requestHash(r *http.Request, body []byte) string {
 	sum := sha256.Sum256([]byte(r.Method + "\n" + r.URL.Path + "\n" + string(body)))
 	return fmt.Sprintf("%x", sum)
 }
 
-// created is the answer to a create request, as it is sent and kept: it is made before the transaction ends, so that whoever
-// asks again gets the very same.
+// created returns the response to a create request, as it is sent and stored. It is made before the transaction ends, so that a
+// repeated request gets exactly the same one.
 func (s *server) created(made app.Created) (store.Answer, error) {
 	if made.Row.ID == "" {
 		return s.refused(made)
@@ -104,11 +104,11 @@ func (s *server) refused(made app.Created) (store.Answer, error) {
 	return store.Answer{Status: http.StatusUnprocessableEntity, Body: body, Headers: map[string]string{"Content-Type": problemType}}, err
 }
 
-// inWords is a verdict with what a person should know beside.
+// inWords returns the text of a verdict with its warnings.
 func inWords(v policy.Verdict) string {
 	words := v.Words()
 	if !v.Allowed {
-		return words // first things first
+		return words // the most important first
 	}
 	for _, check := range v.Warnings() {
 		words += " " + check.Words
@@ -116,7 +116,7 @@ func inWords(v policy.Verdict) string {
 	return words
 }
 
-// page is where people watch a cluster.
+// page returns the URL of a cluster's page.
 func (s *server) page(row store.Row) string {
 	return strings.TrimSuffix(s.UI, "/") + "/clusters/" + row.ID
 }

@@ -15,7 +15,8 @@ import (
 //go:embed docs
 var docsFiles embed.FS
 
-// reference is the page at /api/docs: the whole document for people, rendered once. It runs no script and asks no other host.
+// reference is the page at /api/docs: the whole document for people, rendered once. It runs no script and loads nothing from other
+// hosts.
 type reference struct {
 	page, style []byte
 	document    []byte
@@ -25,7 +26,7 @@ func newReference(d *document) reference {
 	page := template.Must(template.New("docs.html").Funcs(template.FuncMap{"prose": prose, "inline": inline}).ParseFS(docsFiles, "docs/docs.html"))
 	var out bytes.Buffer
 	if err := page.Execute(&out, d.view()); err != nil {
-		panic(fmt.Sprintf("the API's reference: %v", err)) // it depends on the document alone, which is part of the program
+		panic(fmt.Sprintf("the API's reference: %v", err)) // it depends only on the document, which is part of the program
 	}
 	style, err := docsFiles.ReadFile("docs/docs.css")
 	if err != nil {
@@ -34,7 +35,7 @@ func newReference(d *document) reference {
 	return reference{page: out.Bytes(), style: style, document: written}
 }
 
-// add puts the reference onto the paths it is read at.
+// add registers the paths of the reference.
 func (ref reference) add(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/docs", shown("text/html; charset=utf-8", ref.page))
 	mux.Handle("GET /api/docs/{$}", http.RedirectHandler("/api/docs", http.StatusMovedPermanently))
@@ -49,7 +50,7 @@ func shown(contentType string, body []byte) http.HandlerFunc {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "max-age=300")
-		_, _ = w.Write(body) // a reader that went away will ask again
+		_, _ = w.Write(body) // the reader disconnected and will retry
 	}
 }
 
@@ -66,7 +67,7 @@ type docGroup struct {
 
 type docCall struct {
 	ID, Method, Path, Summary, Description string
-	Asks                                   string // whose token it asks for
+	Asks                                   string // the kind of token that it needs
 	Parameters                             []docField
 	Body                                   docType
 	BodyRequired                           bool
@@ -88,12 +89,12 @@ type docField struct {
 
 type docSchema struct {
 	Name, Description string
-	Also              []string // schemas whose fields it has too
+	Also              []string // schemas whose fields it also has
 	Values            []string
 	Fields            []docField
 }
 
-// docType is what a value is, in words, and the schema to read on at.
+// docType describes a value's type, and the schema to continue with.
 type docType struct{ Words, Link, Media string }
 
 func (d *document) view() docView {
@@ -144,7 +145,7 @@ func (d *document) call(c call) docCall {
 	return out
 }
 
-// asks says whose token an operation wants.
+// asks says which kind of token an operation needs.
 func asks(c call) string {
 	switch {
 	case c.Security == nil:
@@ -192,7 +193,7 @@ func typeOf(s schema) docType {
 	return docType{Words: s.Type}
 }
 
-// prose shows text as the document has it, in paragraphs.
+// prose formats the document's text in paragraphs.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -201,7 +202,7 @@ func prose(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every part of it is escaped, and the document is ours
 }
 
-// inline shows what stands between backticks as code.
+// inline formats text between backticks as code.
 func inline(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// curl is the call as one would type it.
+// curl formats the call as a command line.
 func (d *document) curl(c call) string {
 	var b strings.Builder
 	b.WriteString("curl -sS")
@@ -41,7 +41,7 @@ func (d *document) curl(c call) string {
 	return b.String()
 }
 
-// example is a value of the schema: what it must have, or the first of what it may.
+// example returns a value of the schema: its required fields, or the first alternative.
 func (d *document) example(s schema) any {
 	if s.Ref != "" {
 		s = d.Components.Schemas.get(last(s.Ref))

@@ -8,12 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// written is the contract as it was written: what is served, what the reference shows, and what parameters are checked by.
+// written is openapi.yaml itself: it is served, rendered as the reference, and used to check parameters.
 //
 //go:embed openapi.yaml
 var written []byte
 
-// document is openapi.yaml, as far as this package reads it itself. Orders are those of the file.
+// document is the part of openapi.yaml that this package uses itself. Orders are those of the file.
 type document struct {
 	Info  struct{ Title, Version, Description string }
 	Tags  []struct{ Name, Description string }
@@ -103,14 +103,14 @@ func (o ordered[T]) get(name string) (found T) {
 	return found
 }
 
-// call is an operation at its place.
+// call is an operation with its method and path.
 type call struct {
 	Method, Path string
 	operation
 	Shared []parameter // of its path
 }
 
-// calls are all operations, in the document's order.
+// calls returns all operations, in the document's order.
 func (d *document) calls() []call {
 	var all []call
 	for _, p := range d.Paths {
@@ -126,7 +126,7 @@ func (d *document) calls() []call {
 	return all
 }
 
-// parameters are the path's and the operation's, with what they refer to.
+// parameters returns the path's and the operation's parameters, with references resolved.
 func (d *document) parameters(c call) []parameter {
 	var all []parameter
 	for _, p := range append(append([]parameter{}, c.Shared...), c.Parameters...) {
@@ -138,7 +138,7 @@ func (d *document) parameters(c call) []parameter {
 	return all
 }
 
-// readDocument panics on a document that cannot be read: it is part of the program, and tests read it.
+// readDocument panics if the document cannot be parsed: it is part of the program, and tests parse it.
 func readDocument() *document {
 	d := &document{queries: map[string][]string{}}
 	if err := yaml.Unmarshal(written, d); err != nil {
@@ -156,5 +156,5 @@ func readDocument() *document {
 	return d
 }
 
-// last is the name at a reference's end.
+// last returns the name at the end of a reference.
 func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -10,15 +10,15 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// tag writes the ETag of a cluster as it stands.
+// tag sets the ETag for a cluster's current state.
 func tag(w http.ResponseWriter, row store.Row) {
 	w.Header().Set("ETag", etag(row.Version))
 }
 
 func etag(version int64) string { return fmt.Sprintf("%q", strconv.FormatInt(version, 10)) }
 
-// match reads If-Match: the version that the change is meant for, 0 for whichever it is. Of several the caller would have to
-// say which one it saw, so one is all there can be.
+// match parses If-Match: the version for which the change is meant, 0 for any. A list is refused, because the caller must say which
+// version it saw.
 func match(header string) (version int64, err error) {
 	given := strings.TrimSpace(header)
 	if given == "" || given == "*" {

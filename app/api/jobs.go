@@ -14,7 +14,7 @@ const (
 	maxLines     = 1000
 )
 
-// jobAliases are the names that other documents have for the types of jobs.
+// jobAliases are the job types' names in other documents.
 var jobAliases = map[string]string{"CREATE_CLUSTER": string(lifecycle.JobCreate), "DESTROY_CLUSTER": string(lifecycle.JobDestroy), "SCALE": string(lifecycle.JobScale)}
 
 var jobTypes = []string{string(lifecycle.JobCreate), string(lifecycle.JobDestroy), string(lifecycle.JobJanitorDestroy), string(lifecycle.JobScale), string(lifecycle.JobConfigure), "ORPHAN_SWEEP"}

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// GetLogBundle implements GET /api/v1/clusters/{id}/log-bundle. Nothing is sent before the bucket answered, so that a refusal is
-// one. What cannot be read later on breaks the connection, which no reader takes for the end.
+// GetLogBundle implements GET /api/v1/clusters/{id}/log-bundle. Nothing is sent before the bucket answered, so that a refusal can
+// still be sent as one. A later read error breaks the connection, which no reader takes for the end.
 func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams) {
 	q := s.query(r)
 	attempt := q.number("attempt", params.Attempt, 0, 0, math.MaxInt32)

@@ -17,10 +17,10 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// healthy says that the process answers; it asks nobody.
+// healthy answers that the process is running; it checks nothing else.
 func healthy(w http.ResponseWriter, _ *http.Request) { ok(w, map[string]string{"status": "ok"}) }
 
-// ready says that PostgreSQL answers, without which nothing here can.
+// ready answers whether PostgreSQL responds, without which nothing works.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
@@ -32,7 +32,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	ok(w, map[string]string{"status": "ready", "postgresql": "ok"})
 }
 
-// metrics are what Prometheus is told: how requests went, and how many clusters and jobs stand where.
+// metrics are the metrics for Prometheus: requests, and the numbers of clusters and jobs by state.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -51,7 +51,7 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 	return m
 }
 
-// NewJobErrors returns the counter of failed runs of queue jobs. What is retried counts at every failed try.
+// NewJobErrors returns the counter of failed runs of queue jobs. Every failed try counts.
 func NewJobErrors() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each try counts.",
@@ -62,7 +62,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// observe counts a request. A client may send any word as a method; each would be a series that stays.
+// observe counts a request. Unknown methods share one label: a client may send any word, and each would be a permanent series.
 func (m *metrics) observe(method, route string, code int, took time.Duration) {
 	if !slices.Contains(methods, method) && method != http.MethodHead {
 		method = "other"
@@ -70,7 +70,7 @@ func (m *metrics) observe(method, route string, code int, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(code)).Observe(took.Seconds())
 }
 
-// statusWriter remembers the status that was answered.
+// statusWriter remembers the status of the response.
 type statusWriter struct {
 	http.ResponseWriter
 	code  int
@@ -92,7 +92,7 @@ func (w *statusWriter) Write(body []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// census counts rows at every scrape: grouped counts, so that no counter can drift from the truth.
+// census counts rows at every scrape, so that no counter can differ from the database.
 type census struct {
 	store *store.Store
 	log   *slog.Logger
@@ -121,7 +121,7 @@ func (c census) Describe(out chan<- *prometheus.Desc) {
 	out <- awayDesc
 }
 
-// Collect implements prometheus.Collector. A database that does not answer leaves the counts out of this scrape.
+// Collect implements prometheus.Collector. If the database does not respond, the counts are missing from this scrape.
 func (c census) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()

@@ -10,21 +10,21 @@ import (
 	"github.com/ocpctl/ocpctl/internal/limit"
 )
 
-// Rate bounds how often one principal may ask.
+// Rate limits the requests of one principal.
 type Rate struct {
-	PerSecond float64 // zero: 20; below zero: no bound
+	PerSecond float64 // zero: 20; negative: no limit
 	Burst     int     // zero: 60
 }
 
-// mostPaced is how many principals are remembered; who asked longest ago is forgotten first.
+// mostPaced is how many principals are tracked; the one with the oldest request is dropped first.
 const mostPaced = 10_000
 
-// Pace is a bucket of tokens for each of the principals that asked last. Safe for concurrent use.
+// Pace is a token bucket for each of the most recent principals. Safe for concurrent use.
 type Pace struct {
-	buckets *limit.Buckets // nil: no bound
+	buckets *limit.Buckets // nil: no limit
 }
 
-// NewPace returns one in which nobody asked yet. now may be nil.
+// NewPace returns a Pace without requests. now may be nil.
 func NewPace(r Rate, now func() time.Time) *Pace {
 	if r.PerSecond == 0 {
 		r.PerSecond = 20
@@ -38,7 +38,7 @@ func NewPace(r Rate, now func() time.Time) *Pace {
 	return &Pace{limit.NewBuckets(r.PerSecond, r.Burst, mostPaced, now)}
 }
 
-// Take counts one request of who; above zero is how long to wait before the next has a chance.
+// Take counts one request of who and returns how long to wait, 0 if it may be made now.
 func (p *Pace) Take(who string) time.Duration {
 	if p.buckets == nil {
 		return 0
@@ -46,13 +46,13 @@ func (p *Pace) Take(who string) time.Duration {
 	return p.buckets.Take(who)
 }
 
-// tooMany answers who asks too often.
+// tooMany answers a principal with too many requests.
 func tooMany(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", retryAfter(wait))
 	problem(w, http.StatusTooManyRequests, fmt.Sprintf("You ask too often. Wait %s s; to follow clusters, GET /api/v1/watch tells each change without asking again.", retryAfter(wait)))
 }
 
-// retryAfter writes a wait as the header does: in whole seconds, and at least one.
+// retryAfter formats a wait for the header: in whole seconds, at least one.
 func retryAfter(wait time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
 }

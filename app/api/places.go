@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// mostStreams is how many streams one principal may have open at a time in this process: each is asked about at every change
-// of what it shows. Many programs may share one principal, e.g. a role of AWS.
+// mostStreams is how many streams one principal may have open at a time in this process: each runs a query at every change. Many
+// programs may share one principal, such as an AWS role.
 const mostStreams = 100
 
-// places are the streams that are open, by principal. Safe for concurrent use.
+// places counts the open streams by principal. Safe for concurrent use.
 type places struct {
 	guard sync.Mutex
 	taken map[string]int
 }
 
-// take finds a place for one more; leave gives it back.
+// take takes a place for a stream, if there is one; leave gives it back.
 func (p *places) take(who string) (leave func(), found bool) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
@@ -35,7 +35,7 @@ func (p *places) take(who string) (leave func(), found bool) {
 	}, true
 }
 
-// tooManyStreams answers who has too many streams open.
+// tooManyStreams answers a principal with too many open streams.
 func tooManyStreams(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
 	problem(w, http.StatusTooManyRequests, "You have too many streams open. Close one, or watch several clusters with one: GET /api/v1/watch?cluster=a&cluster=b.")

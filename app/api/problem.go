@@ -13,13 +13,13 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 )
 
-// statuses maps the service's kinds of error, once.
+// statuses maps the service's kinds of error to HTTP statuses.
 var statuses = map[app.Kind]int{
 	app.Invalid: http.StatusBadRequest, app.Denied: http.StatusForbidden, app.NotFound: http.StatusNotFound,
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusPreconditionFailed, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail answers an error: the service's in its words, any other logged and answered without them.
+// fail answers an error: a service error with its text; any other is logged and answered without its text.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var said *app.Error
 	var unread *malformed
@@ -41,7 +41,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// problemOf is the service's error as a document.
+// problemOf converts a service error to a document.
 func problemOf(status int, said *app.Error) Problem {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: said.Message}
 	for _, field := range said.Fields {
@@ -50,8 +50,7 @@ func problemOf(status int, said *app.Error) Problem {
 	return p
 }
 
-// statusOf tells a person's document that could be read and says too little from a parameter that is none. Runners know
-// one answer for both.
+// statusOf distinguishes a valid document with invalid content from an invalid parameter. Runners get the same status for both.
 func statusOf(r *http.Request, kind app.Kind) int {
 	if kind == app.Invalid && r.Method == http.MethodPost && !strings.HasPrefix(r.URL.Path, statusPath) {
 		return http.StatusUnprocessableEntity
@@ -59,7 +58,7 @@ func statusOf(r *http.Request, kind app.Kind) int {
 	return statuses[kind]
 }
 
-// unauthorized answers a token that was not accepted, or an issuer that did not answer.
+// unauthorized answers a token that was not accepted, or an issuer that did not respond.
 func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	var said *auth.Error
 	if !errors.As(err, &said) {
@@ -78,7 +77,7 @@ func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error)
 		problem(w, http.StatusTooManyRequests, said.Message)
 		return
 	}
-	if said.Reason == auth.Missing { // nothing was sent, so nothing was wrong with it: RFC 6750, 3.1
+	if said.Reason == auth.Missing { // no token was sent, so there is no error code: RFC 6750, 3.1
 		w.Header().Set("WWW-Authenticate", realm)
 		problem(w, http.StatusUnauthorized, said.Message)
 		return
@@ -93,7 +92,7 @@ func unauthorized(w http.ResponseWriter, detail string) {
 	problem(w, http.StatusUnauthorized, detail)
 }
 
-// badParameter answers a parameter that is missing or could not be read as its type.
+// badParameter answers a parameter that is missing or has the wrong type.
 func (s *server) badParameter(w http.ResponseWriter, r *http.Request, err error) {
 	var format *InvalidParamFormatError
 	var header *RequiredHeaderError
@@ -118,7 +117,7 @@ func (s *server) badParameter(w http.ResponseWriter, r *http.Request, err error)
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodPut}
 
-// noSuchPath answers what no operation is for. A path that only knows other methods says which.
+// noSuchPath answers a request without an operation. If the path has other methods, it lists them.
 func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var others []string
@@ -150,7 +149,7 @@ const (
 	problemType = "application/problem+json"
 )
 
-// encoded is a document as it is sent.
+// encoded returns a document as it is sent.
 func encoded(body any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -174,7 +173,7 @@ func bytesOf(w http.ResponseWriter, contentType string, status int, body []byte)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away will ask again
+	_, _ = w.Write(body) // the client disconnected and will retry
 }
 
 func ok(w http.ResponseWriter, body any) { reply(w, jsonType, http.StatusOK, body) }

@@ -11,19 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 )
 
-// malformed is a request that cannot be read as one, as apart from one that is read and says what cannot be.
+// malformed is a request that cannot be parsed, as opposed to one with invalid content.
 type malformed struct{ Said app.Error }
 
-// Error implements error with the words for people.
+// Error implements error with the text for people.
 func (m *malformed) Error() string { return m.Said.Message }
 
-// query reads the parameters of one request and remembers everything that is wrong with them.
+// query reads the parameters of one request and collects everything that is wrong with them.
 type query struct {
 	r     *http.Request
 	wrong []app.Field
 }
 
-// query begins with the names: a parameter that is misspelt would filter nothing and show everything.
+// query checks the names first: a misspelt parameter would filter nothing and show everything.
 func (s *server) query(r *http.Request) *query {
 	q := &query{r: r}
 	known := s.document.queries[r.Pattern]
@@ -39,7 +39,7 @@ func (q *query) refuse(name, detail string, accept ...string) {
 	q.wrong = append(q.wrong, app.Field{Name: name, Detail: detail, Accept: accept})
 }
 
-// legible refuses what no row can hold, in the address, before anybody looks for it there.
+// legible refuses URLs with characters that the database cannot store.
 func (s *server) legible(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := app.Unkept(r.URL.Query())
@@ -54,7 +54,7 @@ func (s *server) legible(next http.Handler) http.Handler {
 	})
 }
 
-// number is the value, or the default where the parameter was left out, within its bounds.
+// number returns the value, or the default if the parameter is missing. It refuses a value out of bounds.
 func (q *query) number(name string, value, unasked, least, most int) int {
 	if !q.r.URL.Query().Has(name) {
 		return unasked
@@ -65,7 +65,7 @@ func (q *query) number(name string, value, unasked, least, most int) int {
 	return value
 }
 
-// page reads limit and cursor. Cursors are ids that begin with prefix; empty: numbers.
+// page reads limit and cursor. Cursors are ids that begin with prefix; empty prefix: numbers.
 func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after string) {
 	ours := strings.HasPrefix(cursor, prefix) && len(cursor) < maxCursor
 	if prefix == "" {
@@ -77,7 +77,7 @@ func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after
 	return q.number("limit", limit, defaultLimit, 1, maxLimit), cursor
 }
 
-// among wants the value to be one of those listed, or empty.
+// among requires the value to be one of those listed, or empty.
 func (q *query) among(name, value string, accepted ...string) string {
 	if value != "" && !slices.Contains(accepted, value) {
 		q.refuse(name, fmt.Sprintf("there is no %s %q", name, value), accepted...)
@@ -85,7 +85,7 @@ func (q *query) among(name, value string, accepted ...string) string {
 	return value
 }
 
-// span wants from to be before to, where both are given.
+// span requires from to be before to, if both are given.
 func (q *query) span(from, to time.Time) (time.Time, time.Time) {
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
 		q.refuse("to", "it is not after from", "a later time")
@@ -93,7 +93,7 @@ func (q *query) span(from, to time.Time) (time.Time, time.Time) {
 	return from, to
 }
 
-// err is everything that was wrong, or nil.
+// err returns everything that was wrong, or nil.
 func (q *query) err() error {
 	if len(q.wrong) == 0 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/token"
 )
 
-// statusPath is where runners speak, with their attempts' tokens; everything else is people's and workloads'.
+// statusPath is the path for runners, with their attempts' tokens; all other paths are for people and workloads.
 const statusPath = "/api/v1/status/"
 
 type claimsKey struct{}
 
-// ofRunners checks an attempt's token, which speaks for the attempt in the path and no other.
+// ofRunners checks an attempt's token, which is valid only for the attempt in the path.
 func (s *server) ofRunners(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, statusPath) {

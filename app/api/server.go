@@ -1,10 +1,9 @@
-// Package api is the private door for programs: the REST API of openapi.yaml, the Status API that runners speak to,
-// and what probes and Prometheus ask.
+// Package api is the private entry point for programs: the REST API of openapi.yaml, the Status API for runners, and the endpoints
+// for probes and Prometheus.
 //
-// openapi.yaml comes first; api.gen.go is written from it, requests are checked by it, and /api/docs shows it. The package
-// maps between JSON and what the service and the store give, and decides nothing. It is the only place that turns the service's
-// errors into HTTP, and nothing internal ever leaves through it: an error that is not the service's is logged and answered
-// without its words.
+// openapi.yaml comes first: api.gen.go is generated from it, requests are checked against it, and /api/docs shows it. The package
+// converts between JSON and the types of the service and the store, and decides nothing. It is the only place that maps the service's
+// errors to HTTP. Internal errors never leave it: they are logged and answered without their text.
 package api
 
 //go:generate go tool -modfile=../../tools/go.mod oapi-codegen --config=oapi-codegen.yaml openapi.yaml
@@ -30,29 +29,29 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Config wires the private door.
+// Config configures the private entry point.
 type Config struct {
 	App         *app.Service
 	Admin       *admin.Service
 	Credentials *credentials.Service
-	Store       *store.Store // the Status API, readiness and metrics
+	Store       *store.Store // for the Status API, readiness and metrics
 	Auth        *auth.Verifier
-	AWS         *auth.Exchange  // of signed AWS identities for sessions; nil: none
-	Proxies     source.Networks // that are believed who called them; none: a request comes from its peer
+	AWS         *auth.Exchange  // exchanges signed AWS identities for sessions; nil: none
+	Proxies     source.Networks // proxies whose information about the client is trusted; none: a request comes from its peer
 	Tokens      *token.Signer   // the attempts' tokens
 	Grants      Grants          // of credentials for the artifacts bucket; nil: runners use their own identity
 	Runner      RunnerSettings
-	UI          string           // base address of the pages, for links in answers
-	Pace        *Pace            // shared with the pages; nil: one of its own, 20 a second and 60 at once for each principal
-	Timeout     time.Duration    // of one request, but of streams; zero: 30 s
-	Stopping    context.Context  // over when the server stops: streams end then; nil: never
+	UI          string           // base URL of the pages, for links in responses
+	Pace        *Pace            // shared with the pages; nil: a separate one, 20 requests a second and a burst of 60 for each principal
+	Timeout     time.Duration    // of one request, except streams; zero: 30 s
+	Stopping    context.Context  // done when the server stops, which ends streams; nil: never
 	Now         func() time.Time // nil: time.Now
 	Log         *slog.Logger
 
 	JobErrors prometheus.Collector // counts failed jobs of this process's workers; nil: none
 }
 
-// RunnerSettings are what every runner is told beside its cluster.
+// RunnerSettings are what every runner gets besides its cluster.
 type RunnerSettings struct {
 	Installation                  string
 	Bucket, KMSKey, OperateKMSKey string
@@ -62,7 +61,7 @@ type RunnerSettings struct {
 	SnapshotMaxAge                time.Duration // zero: an hour
 }
 
-// Grants hands out credentials for one attempt's part of the artifacts bucket; artifacts.Grants does.
+// Grants issues credentials for one attempt's part of the artifacts bucket: artifacts.Grants.
 type Grants interface {
 	Grant(ctx context.Context, part artifacts.Part) (aws.Credentials, error)
 }

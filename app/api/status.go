@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// maxSaying bounds one document of a runner; a log chunk is the largest part of any.
+// maxSaying limits one document of a runner; its largest part is a log chunk.
 const maxSaying = 8 << 20
 
 // ClaimAttempt implements POST /api/v1/status/attempts/{id}/claim.
@@ -137,7 +137,7 @@ func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) 
 	keep(s, w, r, id, intake.Result, s.Store.Result)
 }
 
-// keep takes one document of a runner through intake into the store.
+// keep passes one document of a runner through intake into the store.
 func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, id ID,
 	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) {
 	var said Document
@@ -158,7 +158,7 @@ func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, 
 	s.acknowledge(w, r, lease, err)
 }
 
-// scope is what the attempt's runner may report about.
+// scope returns what the attempt's runner may report about.
 func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
 	row, err := s.Store.AttemptScope(r.Context(), id)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
 	return intake.ScopeOf(row, s.Runner.Installation, s.Runner.Bucket), nil
 }
 
-// hear reads what a runner says; unknown fields are an older server's, and left alone.
+// hear parses a runner's document; unknown fields are ignored, because the runner may be newer than the server.
 func (s *server) hear(w http.ResponseWriter, r *http.Request, into any) bool {
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSaying)).Decode(into)
 	var large *http.MaxBytesError
@@ -195,8 +195,8 @@ func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store
 	ok(w, answer)
 }
 
-// answer is the server's word with a fresh token, so that a runner that keeps talking never runs out of one. Once the
-// attempt is closed there is none: the last token ends within its lifetime.
+// answer is the server's response with a fresh token, so that the token of an active runner never expires. A closed attempt gets
+// none: its last token expires within its lifetime.
 func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, error) {
 	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until}
 	if lease.Closed {
@@ -213,7 +213,7 @@ func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, er
 	return out, nil
 }
 
-// failRunner answers what the store refused. 409 means to a runner: this attempt is not yours (any more), end.
+// failRunner answers what the store refused. To a runner, 409 means: this attempt is not yours any more, end.
 func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 	var contradiction *store.Contradiction
 	switch {
@@ -228,7 +228,7 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// spec is the whole of what a runner is told.
+// spec is everything that a runner gets.
 func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 	out := contract.Spec{
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
@@ -253,18 +253,18 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
-		out.Identities, out.Snapshots = nil, nil // a create never looks back: fresh directory, new infraID
+		out.Identities, out.Snapshots = nil, nil // a create never uses earlier state: fresh directory, new infraID
 	}
 	return out
 }
 
-// installation is the control plane that accepted the cluster: names were derived from it, and stay as they are when this
-// one is renamed.
+// installation returns the id of the installation that accepted the cluster: names were derived from it, and stay the same if the
+// installation's id changes.
 func installation(row store.SpecRow, set RunnerSettings) string {
 	return cmp.Or(row.Row.Tags[tagkey.Installation], set.Installation)
 }
 
-// scale is what a scale attempt is told beside the rest.
+// scale returns the additional part for a scale attempt.
 func scale(row store.SpecRow) *contract.Scale {
 	out := &contract.Scale{Workers: row.Workers}
 	if base := row.Row.WorkersBase; base != nil {
@@ -276,8 +276,8 @@ func scale(row store.SpecRow) *contract.Scale {
 	return out
 }
 
-// kubeconfigRef is where the runner finds the cluster's kubeconfig; empty, which the runner tells in words, where the row
-// refers to anything else.
+// kubeconfigRef returns the object with the cluster's kubeconfig; empty if the row refers to anything else, which the runner then
+// reports.
 func kubeconfigRef(row store.Row) string {
 	if !artifacts.IsCredentialRef(row.Outputs.KubeconfigRef, row.ID, artifacts.Kubeconfig) {
 		return ""
@@ -285,7 +285,7 @@ func kubeconfigRef(row store.Row) string {
 	return row.Outputs.KubeconfigRef
 }
 
-// addon is what was frozen with the cluster, as a runner is told.
+// addon converts the frozen add-on for a runner.
 func addon(a store.Addon) contract.Addon {
 	out := contract.Addon{Name: a.Name, Manifests: a.Manifests}
 	for _, w := range a.Waits {
@@ -294,7 +294,7 @@ func addon(a store.Addon) contract.Addon {
 	return out
 }
 
-// account is where the runner must find itself: on destroy where the newest record was made.
+// account returns the account that the runner must use: for a destroy, the account of the newest record.
 func account(row store.SpecRow) string {
 	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
 		return row.Identities[n-1].Account
@@ -302,8 +302,8 @@ func account(row store.SpecRow) string {
 	return row.Row.Spec.Account
 }
 
-// invalid turns values no runner says into the service's error, which names the fields: in its words too, which are all that
-// a runner keeps of it.
+// invalid converts values that no runner sends to a service error. The field names are in its text too, because runners keep only the
+// text.
 func invalid(err error) error {
 	var bad intake.Invalid
 	if !errors.As(err, &bad) {

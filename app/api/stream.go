@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	heartbeat = 15 * time.Second // between two signs of life of a stream
-	slowest   = 30 * time.Second // a reader that takes nothing for so long has left
+	heartbeat = 15 * time.Second // time between two keep-alives of a stream
+	slowest   = 30 * time.Second // a reader that accepts nothing for so long counts as disconnected
 )
 
-// stream is an answer of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Every write has
-// a deadline of its own; the listener's do not hold for an answer that goes on.
+// stream is a response with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Every write has its
+// own deadline; the listener's deadlines do not apply.
 type stream struct {
 	w           http.ResponseWriter
 	ctrl        *http.ResponseController
-	begun, gone bool // the first byte is out; the reader left
+	begun, gone bool // the first byte was sent; the reader disconnected
 }
 
-// stream prepares one; nil: it was answered already, because whoever asks has too many. ctx ends when the reader leaves, its
-// token ends, or the server stops.
+// stream prepares a stream; nil: it was answered already, because the principal has too many. ctx ends when the reader disconnects,
+// its token expires, or the server stops.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) (*stream, context.Context, context.CancelFunc) {
 	leave, found := s.places.take(principal(r).ID)
 	if !found {
@@ -44,30 +44,30 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) (*stream, contex
 	return &stream{w: w, ctrl: http.NewResponseController(w)}, ctx, func() { release(); cancel(); leave() }
 }
 
-// whoNow gives who asks with the seats of each moment: a stream goes on after an identity of the catalogue was changed.
+// whoNow returns the principal with its current seats, because a stream may outlive a change of the catalogue's identities.
 func (s *server) whoNow(r *http.Request) func() policy.Principal {
 	session := visitOf(r).session
 	return func() policy.Principal { return s.Auth.Now(r.Context(), session) }
 }
 
-// begin sends the head, so that the reader knows that it is listened to.
+// begin sends the headers, so that the reader knows that the stream began.
 func (s *stream) begin() error {
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep events back
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 	h.Set("X-Content-Type-Options", "nosniff")
-	_ = s.ctrl.SetReadDeadline(time.Time{}) // a recorder in a test has none
+	_ = s.ctrl.SetReadDeadline(time.Time{}) // a test's recorder does not support it
 	s.begun = true
 	return s.send(": here\n\n")
 }
 
-// event sends one. Its data must hold no line break, as JSON without indents does not.
+// event sends one event. Its data must not contain a line break; JSON without indentation does not.
 func (s *stream) event(name string, data []byte) error {
 	return s.send("event: " + name + "\ndata: " + string(data) + "\n\n")
 }
 
-// document sends one as JSON.
+// document sends one event with JSON data.
 func (s *stream) document(name string, of any) error {
 	raw, err := json.Marshal(of)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *stream) document(name string, of any) error {
 	return s.event(name, raw)
 }
 
-// beat keeps the connection open where nothing happens.
+// beat keeps the connection open while nothing happens.
 func (s *stream) beat() error { return s.send(": still here\n\n") }
 
 func (s *stream) send(text string) error {
@@ -92,7 +92,7 @@ func (s *stream) send(text string) error {
 	return nil
 }
 
-// broken ends a stream that cannot go on with the reason, where a person may see it.
+// broken ends a stream with the reason, if a person may see it.
 func (s *server) broken(r *http.Request, out *stream, err error) {
 	detail := "The stream ends here. Connect again."
 	if app.KindOf(err) != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// cluster is a row as the API shows it.
+// cluster converts a row for the API.
 func cluster(row store.Row, name func(string) string) Cluster {
 	c := Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
@@ -36,12 +36,12 @@ func cluster(row store.Row, name func(string) string) Cluster {
 	return c
 }
 
-// meter is what it cost so far and will, in a form from which programs get the same cents as every page.
+// meter returns the inputs from which programs compute the same cents as every page.
 func meter(m price.Meter) Meter {
 	return Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome}
 }
 
-// due is when the next attempt may begin; a cluster that is ready, or gone, has none before it.
+// due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.
 func due(row store.Row) time.Time {
 	if row.Status == lifecycle.Ready || row.Status == lifecycle.Destroyed {
 		return time.Time{}
@@ -49,7 +49,7 @@ func due(row store.Row) time.Time {
 	return utc(row.RetryAt)
 }
 
-// detail is everything of one cluster. The error names a stored document that cannot be read.
+// detail returns everything about one cluster. The error names a stored document that cannot be parsed.
 func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
 	out := ClusterDetail{
 		Cluster: cluster(d.Row, name), Job: job(d.Job), Tags: d.Row.Tags,
@@ -86,7 +86,7 @@ func events(all []store.Event, name func(string) string) []Event {
 	return out
 }
 
-// verdict is policy's answer as the API shows it.
+// verdict converts policy's answer for the API.
 func verdict(v policy.Verdict) Verdict {
 	g := v.Grant
 	out := Verdict{
@@ -148,7 +148,7 @@ func read(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// outputs tells where a cluster is. The references stay references.
+// outputs returns a cluster's URLs. The references are not resolved.
 func outputs(row store.Row) Outputs {
 	return Outputs{
 		APIURL: row.Outputs.APIURL, ConsoleURL: row.Outputs.ConsoleURL,
@@ -165,7 +165,7 @@ func job(j store.Job) Job {
 	return out
 }
 
-// when is a time that may not have come; then it is left out.
+// when returns a time that may be missing; then it is omitted.
 func when(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -173,7 +173,7 @@ func when(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// utc keeps the zero time zero, so that it is left out.
+// utc keeps the zero time zero, so that it is omitted.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -14,10 +14,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// visit is one request on its way through the door.
+// visit is one request while it is processed.
 type visit struct {
-	id      string       // of the request, for the logs of both sides
-	session auth.Session // who asks; the zero value on a path that asks for nobody
+	id      string       // request id, for the logs of both sides
+	session auth.Session // who asks; the zero value on a path that needs no authentication
 }
 
 type visitKey struct{}
@@ -31,17 +31,17 @@ func visitOf(r *http.Request) *visit {
 }
 
 func principal(r *http.Request) policy.Principal {
-	return visitOf(r).session.Principal // without one the service refuses: no seat
+	return visitOf(r).session.Principal // without a principal the service refuses, because there is no seat
 }
 
-// requestID is the header that names a request in the logs of both sides.
+// requestID is the header that identifies a request in the logs of both sides.
 const requestID = "X-Request-Id"
 
-// nameable is a name of a request that may stand in a log.
+// nameable matches request ids that may be written to a log.
 var nameable = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// enter gives every request its name, its time and somebody who tells how it went. A handler that panics is a failure of ours
-// like any other.
+// enter gives every request its id and its time limit, and records the result. A panic in a handler is an internal error like any
+// other.
 func (s *server) enter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{id: r.Header.Get(requestID)}
@@ -58,7 +58,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 		begun, seen := time.Now(), &statusWriter{ResponseWriter: w, code: http.StatusOK}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {
-				defer panic(p) // the connection is to break
+				defer panic(p) // the connection must break
 			} else if p != nil {
 				s.Log.Error("handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
 				if !seen.begun {
@@ -71,7 +71,8 @@ func (s *server) enter(next http.Handler) http.Handler {
 	})
 }
 
-// told counts a request under its route, never under its path: ids would make a series each. What changes something is logged.
+// told counts a request by its route, never by its path, because ids would make a series each. Requests that change something are
+// logged.
 func (s *server) told(r *http.Request, v *visit, code int, took time.Duration) {
 	route := r.Pattern
 	if route == "" {
@@ -88,7 +89,7 @@ func (s *server) told(r *http.Request, v *visit, code int, took time.Duration) {
 
 const linksPath = "/api/v1/links/"
 
-// pathOf is where a request goes, for the log: a link is a secret until it is used.
+// pathOf returns a request's path for the log, without the secret of an unused link.
 func pathOf(r *http.Request) string {
 	if strings.HasPrefix(r.URL.Path, linksPath) {
 		return linksPath + "***"
@@ -96,13 +97,13 @@ func pathOf(r *http.Request) string {
 	return r.URL.Path
 }
 
-// streams says that an answer goes on until its reader leaves, or is as long as a large file.
+// streams reports that a response lasts until its reader disconnects, or is a large file.
 func streams(r *http.Request) bool {
 	follow := r.URL.Query().Get("follow")
 	return r.URL.Path == "/api/v1/watch" || strings.HasSuffix(r.URL.Path, "/log-bundle") || r.URL.Path == "/api/v1/audit/export" || strings.HasSuffix(r.URL.Path, "/logs") && (follow == "true" || follow == "1")
 }
 
-// open are the paths of people and programs that ask for no token: what leads to one, and what explains itself.
+// open are the paths that need no token: those for getting one, and documentation.
 var open = []string{"/api/v1/auth/aws", "/api/v1/openapi.yaml", "/api/docs"}
 
 func isOpen(path string) bool {
@@ -114,8 +115,8 @@ func isOpen(path string) bool {
 	return !strings.HasPrefix(path, "/api/") // probes and metrics
 }
 
-// authenticate lets nobody in without a token of theirs, and nobody in too often. Runners' tokens are looked at where their
-// attempt is known. Who signs in has no token yet and is counted once they did: failures are charged in app/auth.
+// authenticate refuses requests without a valid token, and principals with too many requests. Runners' tokens are checked where the
+// attempt is known. A sign-in has no token yet and is counted once it succeeded; app/auth charges failures.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, statusPath) || isOpen(r.URL.Path) {
@@ -132,7 +133,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			tooMany(w, wait)
 			return
 		}
-		if r.Method == http.MethodHead && streams(r) { // there is a body and nothing else to it
+		if r.Method == http.MethodHead && streams(r) { // the response would only consist of its body
 			w.Header().Set("Allow", http.MethodGet)
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return

@@ -80,7 +80,7 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 		err = lines(log.Lines)
 	}
 	if err != nil {
-		return // the reader left
+		return // the reader disconnected
 	}
 	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.beat})
 	if err == nil {
@@ -89,8 +89,8 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	s.ended(w, r, ctx, out, err)
 }
 
-// ended answers or logs why a stream ended: before it began as any request, afterwards on the stream, unless its reader left,
-// its time was over or the server stops.
+// ended reports why a stream ended: as a normal response if it had not begun, otherwise on the stream and in the log, unless the
+// reader disconnected, its time was over or the server stops.
 func (s *server) ended(w http.ResponseWriter, r *http.Request, ctx context.Context, out *stream, err error) {
 	switch {
 	case err == nil || ctx.Err() != nil || out.gone:

@@ -11,24 +11,24 @@ import (
 	"github.com/ocpctl/ocpctl/internal/limit"
 )
 
-// Whoever is not signed in yet can make us ask STS, so attempts are bounded. Only those that fail are charged: to the address
-// they come from, and to that address together with the access key. A key alone is never charged, because access key ids are no
-// secret: whoever knows one could lock its owner out from anywhere. For the same reason an address that failed too often still
-// gets in with a key that signed in before.
+// Unauthenticated callers can make the server query STS, so attempts are limited. Only failed ones are charged: to their address, and
+// to that address together with the access key. A key alone is never charged, because access key ids are not secret: anybody who
+// knows one could lock its owner out from anywhere. For the same reason an address with too many failures can still sign in with a
+// key that signed in before.
 const (
 	failuresOfKey         = 5 // with one access key from one address, at once
 	failuresOfKeyRate     = 0.2
 	failuresOfAddress     = 20
 	failuresOfAddressRate = 1.0
 
-	asksAtOnce        = 64 // questions to STS
+	asksAtOnce        = 64 // concurrent queries to STS
 	asksOfAddress     = 8
-	mostAttempts      = 10_000 // addresses, and pairs of an address and a key, that are remembered
+	mostAttempts      = 10_000 // addresses, and pairs of address and key, that are remembered
 	mostConfirmedKeys = 10_000
 	confirmedFor      = 12 * time.Hour
 )
 
-// attempts decides who may have STS asked. Safe for concurrent use.
+// attempts decides for whom STS may be queried. Safe for concurrent use.
 type attempts struct {
 	ofKey, ofAddress *limit.Buckets
 	asking           *limit.Slots
@@ -44,17 +44,17 @@ func newAttempts(now func() time.Time) *attempts {
 	}
 }
 
-// result is what an attempt came to.
+// result is the outcome of an attempt.
 type result int
 
 const (
 	succeeded result = iota
 	failed
-	unanswered // neither: nothing is known of the key
+	unanswered // neither: nothing is known about the key
 )
 
-// begin waits for a turn to ask. Call the returned function once, with what the attempt came to. The error says that there were
-// too many failures, or that the turn did not come in time.
+// begin waits for a free query. The caller must call the returned function once, with the outcome of the attempt. The error says that
+// there were too many failures, or that no query became free in time.
 func (a *attempts) begin(ctx context.Context, address, key string) (end func(result), err error) {
 	if err := a.refused(address, key); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (a *attempts) begin(ctx context.Context, address, key string) (end func(res
 	if err != nil {
 		return nil, &Error{Unavailable, "Too many sign in from your address at once. Try again in a few seconds.", err}
 	}
-	if err := a.refused(address, key); err != nil { // others failed meanwhile
+	if err := a.refused(address, key); err != nil { // others may have failed meanwhile
 		free()
 		return nil, err
 	}
@@ -96,13 +96,13 @@ func tooOften(wait time.Duration, what string) *Error {
 	return &Error{TooOften, fmt.Sprintf("%s Check your credentials with aws sts get-caller-identity, and try again in %.0f s.", what, seconds), Later(wait)}
 }
 
-// confirmed remembers the access keys that signed in lately. Only a key that STS confirmed and that may sign in gets here, so
-// nobody can push the others out.
+// confirmed remembers the access keys that signed in recently. Only a key that STS confirmed and that may sign in is added, so nobody
+// can push the others out.
 type confirmed struct {
 	now    func() time.Time
 	guard  sync.Mutex
 	known  map[string]*list.Element
-	recent *list.List // of confirmedKey, the one that signed in last in front
+	recent *list.List // of confirmedKey, the most recent sign-in in front
 }
 
 type confirmedKey struct {

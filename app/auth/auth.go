@@ -1,13 +1,13 @@
-// Package auth says who is asking: it turns what somebody proves into claims, and the catalogue's identities turn those into
-// a principal with seats.
+// Package auth finds out who is asking: it converts a proof into claims, and the catalogue's identities map those to a principal with
+// seats.
 //
-// There are three proofs. People sign in to the pages through SAML (SignIn), programs show a signed GetCallerIdentity
-// (Exchange); both are given a short session of our own. Workflows send the token of an OIDC issuer that is trusted. Verify
-// takes either kind of bearer token.
+// There are three kinds of proof. People sign in to the pages through SAML (SignIn), programs send a signed GetCallerIdentity request
+// (Exchange); both get a short session signed by ocpctl. Workflows send the token of a trusted OIDC issuer. Verify accepts sessions
+// and tokens.
 //
-// It never keeps a password or a token, never asks an issuer that is not in the configuration, gives no seat that an
-// identity of the catalogue does not give, and puts no token into words. Seats are worked out anew at every request, so that
-// a changed identity counts at once. Who must be asked and is down stops nobody from starting: it is asked when first needed.
+// It never stores a password or a token, never contacts an issuer that is not configured, gives no seat that an identity of the
+// catalogue does not give, and never puts a token into a text. Seats are computed for every request, so that a changed identity takes
+// effect at once. An unavailable issuer does not prevent the server's start: it is contacted when first needed.
 package auth
 
 import (
@@ -26,29 +26,29 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Config says whom to trust.
+// Config says which issuers and sessions are trusted.
 type Config struct {
 	Issuers    []Issuer
-	Audience   string                     // of issuers without one of their own: this installation, as its address
-	Sessions   *Sessions                  // our own; nil: none is accepted
-	End        End                        // remembers that a session was ended; nil: none can be, but all at once
-	Ended      Ended                      // says whether it was, by whichever replica; nil: none was
-	Identities func() []profiles.Identity // the catalogue's, asked at each request; nil: nobody has a seat
-	Timeout    time.Duration              // of one question to an issuer; zero: 10 s
+	Audience   string                     // for issuers without one of their own: the URL of this installation
+	Sessions   *Sessions                  // ocpctl's own sessions; nil: none is accepted
+	End        End                        // stores that a session was ended; nil: sessions cannot be ended individually
+	Ended      Ended                      // reports whether a session was ended, on any replica; nil: none was
+	Identities func() []profiles.Identity // the catalogue's, read for each request; nil: nobody has a seat
+	Timeout    time.Duration              // of one call to an issuer; zero: 10 s
 	Now        func() time.Time           // nil: time.Now
 }
 
-// End remembers until a session expires that it was ended. The id is the token's own, 32 hexadecimal digits.
+// End stores that a session was ended, until it expires. The id is the token's own, 32 hexadecimal digits.
 type End func(ctx context.Context, id, principal string, expires time.Time) error
 
-// Ended says whether a session was ended before it expired.
+// Ended reports whether a session was ended before it expired.
 type Ended func(ctx context.Context, id string) (bool, error)
 
-// Session is who asks, what that rests on, and how long it holds.
+// Session is who asks, the proof behind it, and how long it is valid.
 type Session struct {
-	ID        string // of our own; empty: of somebody else's token
+	ID        string // of ocpctl's own sessions; empty: another issuer's token
 	Principal policy.Principal
-	Claims    policy.Claims // as proved; a workflow's hold its run, for the audit trail
+	Claims    policy.Claims // as proved; a workflow's contain its run, for the audit trail
 	Expires   time.Time
 }
 
@@ -61,7 +61,7 @@ type Verifier struct {
 	identities func() []profiles.Identity
 }
 
-// New returns a verifier. It asks no issuer yet. Two issuers with one address are one that may give two audiences.
+// New returns a verifier. It contacts no issuer yet. Two issuers with the same URL are one issuer with two accepted audiences.
 func New(c Config) *Verifier {
 	c.Timeout, c.Now = timeout(c.Timeout), clock(c.Now)
 	if c.Identities == nil {
@@ -95,7 +95,8 @@ func clock(now func() time.Time) func() time.Time {
 	return now
 }
 
-// Verify checks a raw token, ours or a trusted issuer's, and says whose it is. Its errors are *Error, with words for people.
+// Verify checks a raw token, an own session or a trusted issuer's, and returns whose it is. Its errors are *Error, with a text for
+// people.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	if raw == "" {
 		return Session{}, refuse(Missing, "A bearer token is needed: Authorization: Bearer <token>.")
@@ -118,7 +119,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	return v.session(claims, expires), nil
 }
 
-// own checks a session of ours.
+// own checks one of ocpctl's own sessions.
 func (v *Verifier) own(ctx context.Context, raw string) (Session, error) {
 	own, err := v.sessions.verify(raw)
 	if err != nil {
@@ -142,7 +143,7 @@ func (v *Verifier) over(ctx context.Context, id string) (bool, error) {
 	return v.ended(ctx, id)
 }
 
-// SignOut ends a session of ours on every replica. What is no session of ours, or holds no longer, needs no end.
+// SignOut ends one of ocpctl's own sessions on every replica. Other or expired tokens need no end.
 func (v *Verifier) SignOut(ctx context.Context, raw string) error {
 	if v.sessions == nil || v.end == nil {
 		return nil
@@ -158,8 +159,8 @@ func (v *Verifier) SignOut(ctx context.Context, raw string) error {
 	return nil
 }
 
-// Now is who a session is of, with the seats that the catalogue's identities give at this moment. It is nobody's once it was
-// ended, or while nobody can say whether it was. What goes on for long asks it again and again.
+// Now returns the principal of a session, with the seats that the catalogue's identities give at this moment. It is nobody once the
+// session was ended, or while that cannot be checked. Long-running requests call it repeatedly.
 func (v *Verifier) Now(ctx context.Context, s Session) policy.Principal {
 	if ended, err := v.over(ctx, s.ID); ended || err != nil {
 		return policy.Principal{}
@@ -180,7 +181,7 @@ func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
 	return Session{Principal: p, Claims: c, Expires: expires}
 }
 
-// issuerOf reads who a token says it is from, before anything in it is believed, to choose whose keys to check it with.
+// issuerOf reads a token's issuer before it is verified, to select the keys to verify it with.
 func issuerOf(raw string) (string, error) {
 	parsed, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
@@ -193,7 +194,7 @@ func issuerOf(raw string) (string, error) {
 	return c.Issuer, nil
 }
 
-// accepted lists the issuers that are trusted, for people.
+// accepted lists the trusted issuers for people.
 func (v *Verifier) accepted() string {
 	if len(v.issuers) == 0 {
 		return "none, because none is configured"
@@ -201,11 +202,11 @@ func (v *Verifier) accepted() string {
 	return strings.Join(slices.Sorted(maps.Keys(v.issuers)), ", ")
 }
 
-// Spend remembers that something was used, by its SHA-256 in hexadecimal, and until when nobody would accept it anyway.
-// fresh is false when it was used before, by whichever replica.
+// Spend records that something was used, by its SHA-256 in hexadecimal, until it is no longer valid anyway. fresh is false if it was
+// used before, on any replica.
 type Spend func(ctx context.Context, hash string, until time.Time) (fresh bool, err error)
 
-// spend refuses what was used before, in the given words, and lets nothing through that could not be remembered.
+// spend refuses what was used before, with the given text, and also what could not be recorded.
 func (s Spend) spend(ctx context.Context, hash string, until time.Time, words string) error {
 	fresh, err := s(ctx, hash, until)
 	switch {

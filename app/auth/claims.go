@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// What of a token is read at most. Real ones are far below it.
+// The limits for reading a token's claims. Real tokens are far below them.
 const (
-	deepest   = 4   // a Kubernetes service account's name stands at kubernetes.io.serviceaccount.name
-	mostTexts = 500 // values in all
+	deepest   = 4   // a Kubernetes service account's name is at kubernetes.io.serviceaccount.name
+	mostTexts = 500 // values altogether
 )
 
-// mostSubject bounds what somebody is called: it stands in every row and line of theirs.
+// mostSubject limits the length of a subject, which is in every row and line about it.
 const mostSubject = 1000
 
-// callable says whether somebody can be called so: what would break a line, turn a text around or has no end is nobody.
+// callable reports whether a subject is acceptable: it may not break a line, reverse text direction or be too long.
 func callable(subject string) bool {
 	return subject != "" && len(subject) <= mostSubject && legible(subject)
 }
 
-// legible says that a text is one line of characters that do nothing but show.
+// legible reports that a text is one line of printable characters without control effects.
 func legible(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
 
-// flatten makes texts of claims: strings, numbers and booleans as they are, lists value by value, what stands within an
-// object under its name with dots. What lies deeper, null, what is not legible and what has no name is left out.
+// flatten converts claims to texts: strings, numbers and booleans as they are, lists value by value, the fields of an object under
+// names joined with dots. Deeper values, null, texts that are not legible and values without a name are left out.
 func flatten(claims map[string]any) map[string][]string {
 	values, left := map[string][]string{}, mostTexts
 	flattenInto(values, "", claims, deepest, &left)
@@ -43,9 +43,9 @@ func flattenInto(values map[string][]string, name string, claim any, deep int, l
 	}
 	switch c := claim.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(c)) { // in one order, so that the same token always reads the same
+		for _, key := range slices.Sorted(maps.Keys(c)) { // in a fixed order, so that the same token always gives the same result
 			if key == "" {
-				continue // what stands within would pass for what stands at the top
+				continue // a nested field would look like a top-level one
 			}
 			inner := key
 			if name != "" {
@@ -79,8 +79,8 @@ func textOf(claim any) (string, bool) {
 	return "", false
 }
 
-// nameOf says who somebody is in a word for people: a person's name, a workflow's repository and who set it off, a service
-// account. Empty: the subject will do.
+// nameOf names somebody for people: a person's name, a workflow's repository and who triggered it, a service account. Empty: use the
+// subject.
 func nameOf(values map[string][]string) string {
 	first := func(name string) string {
 		if list := values[name]; len(list) > 0 {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// CookieName is the cookie that carries the pages' session. What does not fit into one goes on in ocpctl_session_1 and so on.
-// Over https its name begins with hostAlone.
+// CookieName is the cookie with the pages' session. What does not fit into one cookie continues in ocpctl_session_1 and so on. Over
+// https its name begins with hostAlone.
 const CookieName = "ocpctl_session"
 
-// hostAlone begins the name of a cookie that browsers take from this very host over https alone (RFC 6265bis, 4.1.3): no other
-// host of the domain can plant a session, or a sign-in that it began itself, into somebody's browser.
+// hostAlone is the name prefix of a cookie that browsers accept only from this exact host over https (RFC 6265bis, 4.1.3): no other
+// host of the domain can plant a session, or a sign-in that it began itself, in somebody's browser.
 const hostAlone = "__Host-"
 
-// Named is the name of every cookie of ours. Over https it says that it is this host's. Over plain http, as in the demo, no
-// browser would take such a name.
+// Named returns the name of a cookie of ocpctl's. Over https it has the prefix. Over plain http, as in the demo, browsers would
+// refuse it.
 func Named(name string, secure bool) string {
 	if secure {
 		return hostAlone + name
@@ -24,14 +24,13 @@ func Named(name string, secure bool) string {
 	return name
 }
 
-// Browsers keep at most 4096 bytes of a cookie, its name and attributes included. A session that holds a person's many
-// groups needs several.
+// Browsers keep at most 4096 bytes of a cookie, including name and attributes. A session of a person with many groups needs several.
 const (
 	cookieBytes = 3800
 	mostCookies = 4
 )
 
-// Bearer is the token of a request's Authorization header; empty: none.
+// Bearer returns the token of a request's Authorization header; empty: none.
 func Bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -40,7 +39,7 @@ func Bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// FromCookie is the session of a page's request; empty: not signed in. secure says that the pages are served over https.
+// FromCookie returns the session of a page's request; empty: not signed in. secure says that the pages are served over https.
 func FromCookie(r *http.Request, secure bool) string {
 	var session strings.Builder
 	for part := range mostCookies {
@@ -53,9 +52,9 @@ func FromCookie(r *http.Request, secure bool) string {
 	return session.String()
 }
 
-// setCookie keeps a session for the pages until it expires, and reports whether it fits. No script can read it. Another site
-// can make a browser send it only by leading a person here, which changes nothing: SameSite is Lax and not Strict because a
-// person comes back from the identity provider that way.
+// setCookie stores a session for the pages until it expires, and reports whether it fits. No script can read it. Another site can
+// make a browser send it only by linking here, which changes nothing: SameSite is Lax instead of Strict because people come back from
+// the identity provider that way.
 func setCookie(w http.ResponseWriter, session string, expires time.Time, secure bool) bool {
 	if len(session) > cookieBytes*mostCookies {
 		return false
@@ -75,7 +74,7 @@ func setCookie(w http.ResponseWriter, session string, expires time.Time, secure 
 	return true
 }
 
-// ClearCookie signs out.
+// ClearCookie deletes the session cookies.
 func ClearCookie(w http.ResponseWriter, secure bool) {
 	for part := range mostCookies {
 		clearPart(w, part, secure)

@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// DiscoveryPath is where a server says for whom the tokens have to be that it accepts.
+// DiscoveryPath is where a server publishes which tokens it accepts.
 const DiscoveryPath = "/.well-known/ocpctl"
 
-// Discovery is what a server says of itself to programs that want to sign in. Nothing in it is secret: a token that is refused is
-// answered with the same names.
+// Discovery describes a server for programs that want to sign in. Nothing in it is secret: the refusal of a token contains the same
+// names.
 type Discovery struct {
-	Server  string          `json:"server"` // its address, as people reach it
+	Server  string          `json:"server"` // its public URL
 	Issuers []TrustedIssuer `json:"issuers"`
 }
 
-// TrustedIssuer is one whose tokens are accepted if they are for one of the audiences.
+// TrustedIssuer is an issuer whose tokens are accepted for one of the audiences.
 type TrustedIssuer struct {
 	Issuer    string   `json:"issuer"`
 	Audiences []string `json:"audiences"`
 }
 
-// Discover lists the trusted issuers with the very audiences that Verify accepts.
+// Discover lists the trusted issuers with exactly the audiences that Verify accepts.
 func (v *Verifier) Discover(server string) Discovery {
 	out := Discovery{Server: server, Issuers: []TrustedIssuer{}}
 	for url, issuer := range v.issuers {
@@ -33,10 +33,10 @@ func (v *Verifier) Discover(server string) Discovery {
 	return out
 }
 
-// ServeDiscovery answers at DiscoveryPath. Nobody has to have signed in.
+// ServeDiscovery answers at DiscoveryPath, without authentication.
 func (v *Verifier) ServeDiscovery(server string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(v.Discover(server)) // the caller went away; there is nobody to tell
+		_ = json.NewEncoder(w).Encode(v.Discover(server)) // the caller disconnected
 	}
 }

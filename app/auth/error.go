@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Reason says in one word why somebody was not let in.
+// Reason says in one word why a sign-in or token was refused.
 type Reason string
 
-// The reasons. Unavailable is ours or the other side's fault, every other lies in what was sent.
+// The reasons. Unavailable is the fault of the server or of an issuer; every other is in what was sent.
 const (
 	Missing       Reason = "missing"
 	Malformed     Reason = "malformed"
@@ -18,30 +18,30 @@ const (
 	WrongAudience Reason = "wrong_audience"
 	BadSignature  Reason = "bad_signature"
 	Replayed      Reason = "replayed"
-	NotBegun      Reason = "not_begun"   // a sign-in that this browser did not begin, or too long ago
-	NotAllowed    Reason = "not_allowed" // proved, and not on our lists
+	NotBegun      Reason = "not_begun"   // this browser did not begin the sign-in, or too long ago
+	NotAllowed    Reason = "not_allowed" // proved, but not on the allow-lists
 	Revoked       Reason = "revoked"
 	Unavailable   Reason = "unavailable"
-	TooOften      Reason = "too_often" // too many attempts failed
+	TooOften      Reason = "too_often" // too many failed attempts
 )
 
-// Error is why nobody is signed in, in words with the next step. It never holds the token.
+// Error says why nobody is signed in, and what to do next. It never contains the token.
 type Error struct {
 	Reason  Reason
 	Message string
 	Cause   error // for the log; may be nil
 }
 
-// Later is the cause of a TooOften: how long until the next attempt has a chance.
+// Later is the cause of a TooOften: how long to wait before the next attempt.
 type Later time.Duration
 
 // Error implements error.
 func (l Later) Error() string { return "again in " + time.Duration(l).String() }
 
-// Error implements error with the words for people.
+// Error returns the text for people.
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func refuse(reason Reason, format string, args ...any) *Error {

@@ -20,21 +20,21 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// AWSConfig says whose AWS identities count.
+// AWSConfig says which AWS identities are accepted.
 type AWSConfig struct {
-	Audience      string   // this installation, as its address
-	Accounts      []string // who signed must be of one; empty: any that Organizations allows
-	Organizations []string // and the account of one of these; empty: none is asked for
-	Endpoints     []string // STS beside AWS's own: a VPC endpoint, the demo's stand-in; scheme://host
+	Audience      string   // URL of this installation
+	Accounts      []string // accepted accounts; empty: any that Organizations allows
+	Organizations []string // accepted organizations of the account; empty: not checked
+	Endpoints     []string // STS endpoints besides AWS's own: a VPC endpoint, the demo's stand-in; scheme://host
 	Directory     Directory
 	Sessions      *Sessions
-	Verifier      *Verifier // knows the seats of who signed in
+	Verifier      *Verifier // computes the seats
 	Spend         Spend
-	Timeout       time.Duration    // of one question to STS; zero: 10 s
+	Timeout       time.Duration    // of one call to STS; zero: 10 s
 	Now           func() time.Time // nil: time.Now
 }
 
-// Directory knows which organisation an account belongs to; empty: to none that it can see.
+// Directory returns the organisation of an account; empty: none that it can see.
 type Directory interface {
 	OrganizationOf(ctx context.Context, account string) (string, error)
 }
@@ -54,10 +54,10 @@ type Issued struct {
 	Token secret.Text
 }
 
-// tokenLife is how long a program's session lasts: it can prove itself again at any time.
+// tokenLife is the life of a program's session. It is short, because a program can prove its identity again at any time.
 const tokenLife = 15 * time.Minute
 
-// NewExchange returns the exchange of AWS identities. It asks nobody yet.
+// NewExchange returns the exchange of AWS identities. It makes no call yet.
 func NewExchange(c AWSConfig) (*Exchange, error) {
 	switch {
 	case len(c.Accounts) == 0 && len(c.Organizations) == 0:
@@ -77,8 +77,8 @@ func NewExchange(c AWSConfig) (*Exchange, error) {
 	return e, nil
 }
 
-// Exchange checks a proof, has STS say whose it is, and signs a session of 15 minutes. A proof is accepted once. address is where
-// the request comes from: failures are charged to it. Its errors are *Error, with words for people.
+// Exchange checks a proof, lets STS identify the signer, and signs a session of 15 minutes. Each proof is accepted once. Failures are
+// charged to address, where the request comes from. Its errors are *Error, with a text for people.
 func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issued, error) {
 	c, err := e.check(p)
 	if err != nil {
@@ -104,8 +104,8 @@ func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issue
 	return Issued{Session: e.Verifier.session(claims, expires), Token: secret.New(raw)}, nil
 }
 
-// outcome is what an attempt came to. That somebody who should answer does not is nobody's failure, but whoever leaves before the
-// answer must not ask for nothing.
+// outcome classifies an attempt. Nobody is charged if STS does not respond, but a caller that disconnects before the response is
+// charged, so that this is not free.
 func outcome(ctx context.Context, err error) result {
 	var said *Error
 	switch {
@@ -117,7 +117,7 @@ func outcome(ctx context.Context, err error) result {
 	return failed
 }
 
-// identify asks STS who signed and whether they may sign in.
+// identify asks STS who signed, and checks whether they may sign in.
 func (e *Exchange) identify(ctx context.Context, c checked) (policy.Claims, error) {
 	who, err := e.ask(ctx, c)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Exchange) identify(ctx context.Context, c checked) (policy.Claims, erro
 	return claims, e.allowed(ctx, claims)
 }
 
-// callerIdentity is what STS answers.
+// callerIdentity is STS's response.
 type callerIdentity struct {
 	XMLName xml.Name `xml:"GetCallerIdentityResponse"`
 	Arn     string   `xml:"GetCallerIdentityResult>Arn"`
@@ -140,7 +140,7 @@ type callerIdentity struct {
 
 const answerLimit = 64 << 10
 
-// ask sends the proof and reads whose it is. Nothing of STS's words is passed on: they may quote the request.
+// ask sends the proof and reads whose it is. No text from STS is passed on, because it may quote the request.
 func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.to.String(), nil)
 	if err != nil {
@@ -154,7 +154,7 @@ func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 		return callerIdentity{}, refuse(NotAllowed, "There is no AWS STS at %s. Check the region.", c.to.Host)
 	}
 	if err != nil {
-		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("ask %s: %w", c.to.Host, errors.Unwrap(err))} // the whole one quotes the url
+		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("ask %s: %w", c.to.Host, errors.Unwrap(err))} // the complete error quotes the URL
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, answerLimit))
@@ -174,12 +174,12 @@ func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 	return who, nil
 }
 
-// ssoRole begins the roles that IAM Identity Center makes. It names their sessions after the person; all others choose that
-// name themselves.
+// ssoRole is the prefix of roles that IAM Identity Center makes. Their session names are the person's name; in all other roles the
+// caller chooses the session name.
 const ssoRole = "AWSReservedSSO_"
 
-// claimsOfCaller says who an ARN is. A role's is that of the role: its sessions come and go. It has no path, because STS
-// does not tell it.
+// claimsOfCaller converts an ARN to claims. For a role it is the role's ARN, because sessions come and go. It has no path, because
+// STS does not return it.
 func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 	parsed, err := arn.Parse(who.Arn)
 	if err != nil || parsed.AccountID != who.Account {
@@ -208,7 +208,7 @@ func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 	return c, nil
 }
 
-// allowed holds the account against every list that is given. An organisation that cannot be looked up lets nobody in.
+// allowed checks the account against every configured list. If the organisation cannot be looked up, nobody is let in.
 func (e *Exchange) allowed(ctx context.Context, c policy.Claims) error {
 	account := c.Values["account"][0]
 	if len(e.Accounts) > 0 && !slices.Contains(e.Accounts, account) {

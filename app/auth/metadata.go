@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	metadataFresh    = time.Hour   // as long an answer is good
-	metadataPatience = time.Minute // least time between two questions that a bad signature leads to
+	metadataFresh    = time.Hour   // how long metadata is used without a refresh
+	metadataPatience = time.Minute // minimum time between two refreshes caused by a bad signature
 	metadataLimit    = 1 << 20
 )
 
-// provider is what is known of the identity provider: its keys and where it signs people in. What was known last is good
-// as long as it says itself, so that an hour without answers keeps nobody out.
+// provider is what is known about the identity provider: its keys and its sign-in URL. The last metadata is used until its own
+// expiry, so that an outage of an hour keeps nobody out.
 type provider struct {
-	source string // an address, or a file
+	source string // a URL or a file
 	client *http.Client
 	now    func() time.Time
 
-	mu    sync.Mutex // held while it is asked: everybody else waits for the same answer
+	mu    sync.Mutex // held during a refresh: all others wait for the same response
 	known *crewjam.EntityDescriptor
-	asked time.Time // when it last answered or was last asked
+	asked time.Time // when it last responded or was last asked
 }
 
 func newProvider(source string, timeout time.Duration, now func() time.Time) *provider {
@@ -39,13 +39,13 @@ func newProvider(source string, timeout time.Duration, now func() time.Time) *pr
 	}}
 }
 
-// get is what is known, asked again when it is older than an hour.
+// get returns the metadata, refreshed if it is older than an hour.
 func (p *provider) get(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return p.atMost(ctx, metadataFresh)
 }
 
-// renewed is what is known, asked again unless that was just done: the provider may have a new key. Nobody can make us
-// ask more than once a minute.
+// renewed returns the metadata after a refresh, unless there just was one: the provider may have a new key. Callers cannot cause more
+// than one refresh a minute.
 func (p *provider) renewed(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return p.atMost(ctx, metadataPatience)
 }
@@ -61,7 +61,7 @@ func (p *provider) atMost(ctx context.Context, age time.Duration) (*crewjam.Enti
 		} else if p.known == nil {
 			return nil, err
 		} else {
-			p.asked = now.Add(metadataPatience - metadataFresh) // soon, and not with every sign-in
+			p.asked = now.Add(metadataPatience - metadataFresh) // retry soon, but not with every sign-in
 		}
 	}
 	if until := p.known.ValidUntil; !until.IsZero() && now.After(until) {
@@ -71,7 +71,7 @@ func (p *provider) atMost(ctx context.Context, age time.Duration) (*crewjam.Enti
 }
 
 func (p *provider) ask(ctx context.Context) (*crewjam.EntityDescriptor, error) {
-	raw, err := p.read(context.WithoutCancel(ctx)) // the person who asked first may go; the others wait on
+	raw, err := p.read(context.WithoutCancel(ctx)) // the first caller may disconnect; the others still wait
 	if err != nil {
 		return nil, fmt.Errorf("read the identity provider's metadata %s: %w", p.source, err)
 	}
@@ -110,7 +110,7 @@ func (p *provider) read(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(answer.Body, metadataLimit))
 }
 
-// ssoAddress is where people are sent to sign in.
+// ssoAddress returns the URL to which people are sent to sign in.
 func ssoAddress(p *crewjam.EntityDescriptor) string {
 	return (&crewjam.ServiceProvider{IDPMetadata: p}).GetSSOBindingLocation(crewjam.HTTPRedirectBinding)
 }

@@ -4,20 +4,20 @@ import (
 	"time"
 )
 
-// Note is what a page of ours says to one person once: what came of a form. It travels in a cookie of the browser, signed, so
-// that neither another host of the domain nor another person can make our pages say anything.
+// Note is a message that a page shows to one person once: the result of a form. It is stored in a signed cookie, so that neither
+// another host of the domain nor another person can make our pages show a text.
 type Note struct {
-	Page  string `json:"page"` // the path of the page that says it
+	Page  string `json:"page"` // path of the page that shows it
 	Words string `json:"words"`
 	Bad   bool   `json:"bad,omitempty"` // nothing was done
 }
 
-// SignNote signs a note for a principal. It holds for so long.
+// SignNote signs a note for a principal, valid for the given time.
 func (s *Sessions) SignNote(principal string, n Note, life time.Duration) (string, error) {
 	return s.sign(forNote, principal, n, s.now().Add(life))
 }
 
-// ReadNote is the note that we signed for the principal; ok is false where there is none, or not any more.
+// ReadNote returns the note that was signed for the principal; ok is false if there is none or it expired.
 func (s *Sessions) ReadNote(principal, raw string) (n Note, ok bool) {
 	registered, err := s.read(forNote, raw, &n)
 	return n, err == nil && registered.Subject == principal && n.Words != ""

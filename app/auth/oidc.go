@@ -22,10 +22,10 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Issuer is one that is trusted, and the audience its tokens must be for; empty: Config.Audience.
+// Issuer is a trusted issuer, and the audience that its tokens must have; empty: Config.Audience.
 type Issuer struct {
 	URL, Audience string
-	Roots         *x509.CertPool // whom its TLS certificate is from; nil: the machine's
+	Roots         *x509.CertPool // root certificates for its TLS certificate; nil: the machine's
 }
 
 func (i Issuer) transport() http.RoundTripper {
@@ -37,22 +37,22 @@ func (i Issuer) transport() http.RoundTripper {
 	return own
 }
 
-// skew is how far two clocks may be apart.
+// skew is the tolerated difference between two clocks.
 const skew = 30 * time.Second
 
-// algorithms a token may be signed with; the header alone never chooses "none" or a shared secret.
+// algorithms are the accepted signature algorithms, so that a token's header can never select "none" or a shared secret.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 }
 
-// trusted is an issuer and, once it answered, its keys.
+// trusted is an issuer and, after its first response, its keys.
 type trusted struct {
 	url       string
 	audiences []string
 	client    *http.Client
 	now       func() time.Time
 
-	once     singleflight.Group // of discovery: many requests wait for one answer
+	once     singleflight.Group // of discovery: concurrent requests wait for one response
 	verifier atomic.Pointer[oidc.IDTokenVerifier]
 }
 
@@ -86,13 +86,13 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 	}, token.Expiry, nil
 }
 
-// inTime compares a token's times with our clock, which may be a little off.
+// inTime compares a token's times with the clock, with a tolerance.
 func (t *trusted) inTime(expiry time.Time, notBefore any) error {
 	now := t.now()
 	if now.After(expiry.Add(skew)) {
 		return refuse(Expired, "The token expired at %s. Get a new one from %s.", expiry.UTC().Format(time.RFC3339), t.url)
 	}
-	if notBefore != nil { // one that cannot be read has not come
+	if notBefore != nil { // an unreadable time counts as in the future
 		number, _ := notBefore.(json.Number)
 		seconds, err := number.Float64()
 		if err == nil && !now.Add(skew).Before(time.Unix(int64(seconds), 0)) {
@@ -114,7 +114,7 @@ func claimsOf(token *oidc.IDToken) (all map[string]any, err error) {
 	return all, read.Decode(&all)
 }
 
-// keys discovers the issuer on first use. A failure is not kept: the next request asks again.
+// keys discovers the issuer on first use. A failure is not cached: the next request tries again.
 func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	if v := t.verifier.Load(); v != nil {
 		return v, nil
@@ -124,7 +124,7 @@ func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 		if err != nil {
 			return nil, fmt.Errorf("discover %s: %w", t.url, err)
 		}
-		// Audience and times are checked by verify, which allows for clocks and can say what was wrong.
+		// verify checks audience and times, because it tolerates clock differences and can say what was wrong.
 		v := provider.Verifier(&oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true, Now: t.now})
 		t.verifier.Store(v)
 		return v, nil
@@ -135,7 +135,7 @@ func (t *trusted) keys(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return found.(*oidc.IDTokenVerifier), nil
 }
 
-// explain sorts what go-oidc says; its error for keys it could not fetch has no type, only words.
+// explain classifies go-oidc's errors; its error for keys that could not be fetched has no type, only a text.
 func (t *trusted) explain(err error) error {
 	if strings.Contains(err.Error(), "fetching keys") {
 		return t.silent(err)

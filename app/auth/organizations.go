@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
 )
 
-// Accounts asks AWS Organizations whose an account is and remembers the answer for an hour. It needs
-// organizations:DescribeAccount, from the management account or one it delegated that to. Safe for concurrent use.
+// Accounts asks AWS Organizations for the organisation of an account and caches the answer for an hour. It needs
+// organizations:DescribeAccount, from the management account or a delegated one. Safe for concurrent use.
 type Accounts struct {
 	client  *organizations.Client
 	timeout time.Duration
@@ -35,12 +35,12 @@ const (
 	mostKnown       = 10_000 // accounts; more than an organisation may have by default
 )
 
-// NewAccounts returns the directory that the configuration's credentials can ask. now may be nil.
+// NewAccounts returns a directory that uses the configuration's credentials. now may be nil.
 func NewAccounts(cfg aws.Config, patience time.Duration, now func() time.Time) *Accounts {
 	return &Accounts{client: organizations.NewFromConfig(cfg), timeout: timeout(patience), now: clock(now), known: map[string]membership{}}
 }
 
-// OrganizationOf implements Directory. An account that is in no organisation we can ask gives none.
+// OrganizationOf implements Directory. It returns none for an account outside the organisations that it can query.
 func (a *Accounts) OrganizationOf(ctx context.Context, account string) (string, error) {
 	if found, ok := a.remembered(account); ok {
 		return found, nil

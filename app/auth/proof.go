@@ -12,29 +12,29 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 )
 
-// Proof is a signed question to STS that was not sent; awsproof makes it.
+// Proof is a signed STS request that was not sent; awsproof makes it.
 type Proof = awsproof.Proof
 
-// A proof is somebody else's request that we are asked to send. Before that it must be nothing but the one question there is
-// to ask, to AWS alone, signed for us and just now.
+// A proof is somebody else's request that the server is asked to send. So it must be exactly the one allowed request, to AWS, signed
+// for this server, a short time ago.
 
-// stsHost is AWS STS: global, by region, with FIPS modules, in China.
+// stsHost matches the hosts of AWS STS: global, regional, FIPS, in China.
 var stsHost = regexp.MustCompile(`^sts(-fips)?(\.[a-z]{2}(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.com(\.cn)?$`)
 
 var (
 	signatureHex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	nonceForm    = regexp.MustCompile(`^[!-~]{16,128}$`)
-	// https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html has at least 16; what is shorter STS refuses.
+	// https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html says at least 16; STS itself refuses shorter ones.
 	accessKeyForm = regexp.MustCompile(`^\w{1,128}$`)
 )
 
-// proofFields are the query's parameters, all there are.
+// proofFields are all allowed query parameters.
 var proofFields = []string{
 	"Action", "Version", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Security-Token",
 	"X-Amz-Signature", "X-Amz-SignedHeaders",
 }
 
-// signedHeaders are what a proof signs, in the order in which they stand.
+// signedHeaders are the headers that a proof signs, in their order.
 var signedHeaders = []string{"host", awsproof.AudienceHeader, awsproof.NonceHeader}
 
 const howToSign = "Sign in with ocpctl login, or see docs/identity.md for what a proof must be."
@@ -44,11 +44,11 @@ type checked struct {
 	to        *url.URL
 	headers   http.Header
 	signature string
-	accessKey string    // that it claims to be signed with
-	until     time.Time // STS accepts it no longer
+	accessKey string    // the access key that it claims to be signed with
+	until     time.Time // STS no longer accepts it after that
 }
 
-// check refuses a proof before anything is sent. What it accepts is put together anew from what was checked.
+// check validates a proof before anything is sent. The request that is sent is rebuilt from validated parts.
 func (e *Exchange) check(p Proof) (checked, error) {
 	to, err := e.endpoint(p.URL)
 	if err != nil {
@@ -72,12 +72,12 @@ func (e *Exchange) check(p Proof) (checked, error) {
 	if err := e.forUs(fields.Get("X-Amz-SignedHeaders"), p.Headers, c.headers); err != nil {
 		return checked{}, err
 	}
-	// As SigV4 encodes, so that STS reads what was signed: a space is %20 there and never a plus.
+	// Encoded as SigV4 does, so that STS reads what was signed: a space is %20, never a plus.
 	c.to.RawQuery = strings.ReplaceAll(fields.Encode(), "+", "%20")
 	return c, nil
 }
 
-// endpoint accepts AWS's own STS over https, and what the configuration names beside it.
+// endpoint accepts AWS's own STS over https, and the endpoints in the configuration.
 func (e *Exchange) endpoint(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
@@ -96,7 +96,7 @@ func (e *Exchange) endpoint(raw string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/"}, nil
 }
 
-// fieldsOf reads the query: every parameter known, once, and the one question.
+// fieldsOf parses the query: every parameter must be known and occur once, and the action must be the allowed one.
 func fieldsOf(raw string) (url.Values, error) {
 	_, query, _ := strings.Cut(raw, "?")
 	fields, err := url.ParseQuery(query)
@@ -118,7 +118,7 @@ func fieldsOf(raw string) (url.Values, error) {
 	return fields, nil
 }
 
-// inTime accepts a proof made in the last minutes, and says until when it holds.
+// inTime accepts a proof made in the last minutes, and returns until when it is valid.
 func (e *Exchange) inTime(fields url.Values) (time.Time, error) {
 	made, err := time.Parse("20060102T150405Z", fields.Get("X-Amz-Date"))
 	seconds, err2 := strconv.Atoi(fields.Get("X-Amz-Expires"))
@@ -138,10 +138,10 @@ func (e *Exchange) inTime(fields url.Values) (time.Time, error) {
 	return until, nil
 }
 
-// proofSkew is how far ahead a signer's clock may be.
+// proofSkew is how far a signer's clock may be ahead.
 const proofSkew = 2 * time.Minute
 
-// forUs accepts exactly the three signed headers, with our name in one, and copies those that are sent.
+// forUs accepts exactly the three signed headers, one of them with our audience, and copies those that are sent.
 func (e *Exchange) forUs(signed string, given map[string]string, out http.Header) error {
 	names := strings.Split(signed, ";")
 	slices.Sort(names)
@@ -151,7 +151,7 @@ func (e *Exchange) forUs(signed string, given map[string]string, out http.Header
 	headers := map[string]string{}
 	for name, value := range given {
 		if name = strings.ToLower(name); name == "host" {
-			continue // it stands in the url
+			continue // it is part of the URL
 		}
 		if _, twice := headers[name]; twice || !slices.Contains(signedHeaders, name) {
 			return refuse(NotAllowed, "The proof has a header beside those that are signed, or one twice. %s", howToSign)

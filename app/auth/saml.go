@@ -19,20 +19,20 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Where the sign-in lives on the private listener.
+// The paths of the sign-in on the private listener.
 const (
-	MetadataPath = "/saml/metadata" // GET: what the identity provider must know of us
-	BeginPath    = "/saml/login"    // GET: leads to the identity provider
-	FinishPath   = "/saml/acs"      // POST: where the identity provider sends people back with an assertion
+	MetadataPath = "/saml/metadata" // GET: the service provider's metadata for the identity provider
+	BeginPath    = "/saml/login"    // GET: redirects to the identity provider
+	FinishPath   = "/saml/acs"      // POST: receives the assertion from the identity provider
 )
 
-// SAMLKey signs requests, where the identity provider wants that.
+// SAMLKey signs requests, if the identity provider requires it.
 type SAMLKey struct {
 	Signer      crypto.Signer // RSA or ECDSA
 	Certificate *x509.Certificate
 }
 
-// service is us, as the identity provider sees us.
+// service is ocpctl as a SAML service provider.
 type service struct {
 	sp crewjam.ServiceProvider // without the identity provider
 }
@@ -61,8 +61,8 @@ func newService(home *url.URL, entity string, key *SAMLKey) (service, error) {
 	return s, nil
 }
 
-// metadata describes us: one address for assertions, and the key that signs requests. No key for encryption: what is
-// encrypted to us is refused, so that nobody can ask us about ciphertexts.
+// metadata describes the service provider: one URL for assertions, and the key that signs requests. It has no encryption key:
+// encrypted assertions are refused, so that nobody can use the server to test ciphertexts.
 func (s service) metadata() *crewjam.EntityDescriptor {
 	m := s.sp.Metadata()
 	sso := &m.SPSSODescriptors[0]
@@ -77,14 +77,14 @@ func (s service) metadata() *crewjam.EntityDescriptor {
 	return m
 }
 
-// request is where to send a person, and the id that the answer must name.
+// request returns the URL to which a person is sent, and the request id that the response must name.
 func (s service) request(idp *crewjam.EntityDescriptor, relay string) (to *url.URL, id string, err error) {
 	sp := s.with(idp)
 	ask, err := sp.MakeAuthenticationRequest(ssoAddress(idp), crewjam.HTTPRedirectBinding, crewjam.HTTPPostBinding)
 	if err != nil {
 		return nil, "", fmt.Errorf("make a SAML request: %w", err)
 	}
-	ask.NameIDPolicy = nil // whatever the provider is set up to call people
+	ask.NameIDPolicy = nil // the provider decides which name it sends
 	to, err = ask.Redirect(url.QueryEscape(relay), sp)
 	if err != nil {
 		return nil, "", fmt.Errorf("make a SAML request: %w", err)
@@ -98,15 +98,15 @@ func (s service) with(idp *crewjam.EntityDescriptor) *crewjam.ServiceProvider {
 	return &sp
 }
 
-// proven is what an assertion that held says.
+// proven is the content of a valid assertion.
 type proven struct {
 	claims policy.Claims
-	id     string    // of the assertion, by whom it was made
-	until  time.Time // nobody accepts it after that
-	ends   time.Time // of the person's session at the provider; zero: not said
+	id     string    // of the assertion, assigned by its issuer
+	until  time.Time // it is not accepted after that
+	ends   time.Time // of the person's session at the provider; zero: not given
 }
 
-// prove checks a response that must answer the request id. Its errors are *Error.
+// prove checks a response, which must answer the request id. Its errors are *Error.
 func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p proven, err error) {
 	raw, err := base64.StdEncoding.DecodeString(response)
 	if err != nil || len(raw) == 0 {
@@ -115,7 +115,7 @@ func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p pr
 	if err := wellFormed(raw); err != nil {
 		return proven{}, &Error{Malformed, "What the identity provider sent is not one response with one plain assertion. Sign in again; if it comes again, see the settings in docs/identity.md.", err}
 	}
-	defer func() { // the library takes parts for granted that a signed assertion may lack
+	defer func() { // the library assumes parts that a signed assertion may lack
 		if v := recover(); v != nil {
 			p, err = proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", fmt.Errorf("parse the assertion: %v", v)}
 		}
@@ -129,7 +129,7 @@ func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p pr
 	return s.read(found, idp.EntityID)
 }
 
-// read takes a checked assertion apart.
+// read extracts the content of a validated assertion.
 func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	if err := complete(a); err != nil {
 		return proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", err}
@@ -161,16 +161,16 @@ func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	if a.Subject.NameID.Format == string(crewjam.EmailAddressNameIDFormat) && len(values["email"]) == 0 {
 		values["email"] = []string{name}
 	}
-	values["sub"] = []string{name} // last: no attribute may call itself so
+	values["sub"] = []string{name} // last, so that no attribute can replace it
 	p.claims = policy.Claims{Source: profiles.SourceSAML, Issuer: idp, Subject: name, Name: nameOf(values), Values: values}
 	return p, nil
 }
 
-// explain sorts what the library says of a response; its errors have no types, only words.
+// explain classifies the library's errors about a response; they have no types, only texts.
 func (s service) explain(err error) error {
 	var invalid *crewjam.InvalidResponseError
 	if errors.As(err, &invalid) {
-		err = invalid.PrivateErr // the error itself holds the whole response
+		err = invalid.PrivateErr // the error itself contains the whole response
 	}
 	var status crewjam.ErrBadStatus
 	words := err.Error()

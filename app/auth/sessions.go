@@ -15,27 +15,27 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// What our own tokens are for; one can never pass for another.
+// The purposes of ocpctl's own tokens; a token for one is never valid for another.
 const (
 	forSession = "ocpctl-session"
 	forSignIn  = "ocpctl-sign-in"
 	forNote    = "ocpctl-note"
 )
 
-// longest is how long a session may last at most.
+// longest is the maximum life of a session.
 const longest = 12 * time.Hour
 
-// SessionConfig says how our own sessions are signed. Every replica needs the same.
+// SessionConfig says how ocpctl's own sessions are signed. All replicas need the same.
 type SessionConfig struct {
 	Key       ed25519.PrivateKey
-	Audience  string           // this installation, as its address: issuer of its own sessions, audience of proofs
+	Audience  string           // URL of this installation: issuer of its own sessions, audience of proofs
 	Life      time.Duration    // of a person's session, at most 12 h; zero: 8 h
-	NotBefore time.Time        // sessions from before it have ended; zero: none
+	NotBefore time.Time        // earlier sessions have ended; zero: none
 	Now       func() time.Time // nil: time.Now
 }
 
-// Sessions signs and checks our own short sessions: Ed25519 JWTs that carry claims and no seats. The server keeps none of
-// them. A new key, or NotBefore, ends them all; one is ended by remembering its id (see Config.End). Safe for concurrent use.
+// Sessions signs and checks ocpctl's own short sessions: Ed25519 JWTs with claims but without seats. The server does not store them.
+// A new key, or NotBefore, ends them all; a single one is ended by storing its id (see Config.End). Safe for concurrent use.
 type Sessions struct {
 	key       ed25519.PrivateKey
 	audience  string
@@ -52,7 +52,7 @@ func NewSessions(c SessionConfig) *Sessions {
 	return &Sessions{key: c.Key, audience: c.Audience, life: min(c.Life, longest), notBefore: c.NotBefore, now: clock(c.Now)}
 }
 
-// body is what a session's token says beside the registered claims.
+// body is the content of a session's token besides the registered claims.
 type body struct {
 	Source profiles.Source     `json:"src"`
 	Issuer string              `json:"idp,omitempty"`
@@ -60,21 +60,21 @@ type body struct {
 	Values map[string][]string `json:"values,omitempty"`
 }
 
-// issue signs a session for claims that were proved just now.
+// issue signs a session for claims that were just proved.
 func (s *Sessions) issue(c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
 	expires = s.now().Add(life).Truncate(time.Second)
 	raw, err = s.sign(forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
 	return raw, expires, err
 }
 
-// signed is a session as its token says it.
+// signed is the content of a session's token.
 type signed struct {
 	id      string
 	claims  policy.Claims
 	expires time.Time
 }
 
-// verify reads a session. Its errors are *Error.
+// verify checks and reads a session. Its errors are *Error.
 func (s *Sessions) verify(raw string) (signed, error) {
 	var b body
 	registered, err := s.read(forSession, raw, &b)
@@ -92,7 +92,7 @@ func (s *Sessions) verify(raw string) (signed, error) {
 	return signed{id: registered.ID, claims: claims, expires: registered.Expiry.Time()}, nil
 }
 
-// sign makes a token of ours for one purpose.
+// sign makes a token for one purpose.
 func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (string, error) {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: s.key}, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
@@ -109,11 +109,11 @@ func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (s
 	return raw, nil
 }
 
-// read checks a token of ours for one purpose. No error of it quotes the token.
+// read checks a token for one purpose. Its errors never quote the token.
 func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
 	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
-		return jwt.Claims{}, errors.New("no token of ours") // go-jose's text may quote the input
+		return jwt.Claims{}, errors.New("no token of ours") // go-jose's error may quote the input
 	}
 	var c jwt.Claims
 	if err := parsed.Claims(s.key.Public(), &c, more); err != nil {
@@ -125,7 +125,7 @@ func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
 	return c, c.ValidateWithLeeway(jwt.Expected{Issuer: s.audience, AnyAudience: jwt.Audience{purpose}, Time: s.now()}, skew)
 }
 
-// random is 128 bits in hexadecimal.
+// random returns 128 random bits in hexadecimal.
 func random() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails: crypto/rand ends the program instead

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// SAMLConfig says where people sign in.
+// SAMLConfig configures the sign-in of people.
 type SAMLConfig struct {
 	Provider string   // for people: "AWS IAM Identity Center"
-	Metadata string   // of the identity provider: an address, or a file
-	Home     string   // where people reach the pages
-	EntityID string   // who we are to the provider; empty: the address of our own metadata
+	Metadata string   // of the identity provider: a URL or a file
+	Home     string   // public URL of the pages
+	EntityID string   // our entity id at the provider; empty: the URL of our own metadata
 	Key      *SAMLKey // signs requests; nil: they are not signed
 	Sessions *Sessions
-	Verifier *Verifier // knows the seats of who signed in
+	Verifier *Verifier // computes the seats
 	Spend    Spend
-	Timeout  time.Duration    // of one question to the provider; zero: 10 s
+	Timeout  time.Duration    // of one call to the provider; zero: 10 s
 	Now      func() time.Time // nil: time.Now
 }
 
-// SignIn signs people in through SAML 2.0: it sends them to the identity provider and gives them a session for the
-// assertion they come back with. Safe for concurrent use.
+// SignIn signs people in through SAML 2.0: it sends them to the identity provider and gives them a session for the assertion with
+// which they return. Safe for concurrent use.
 type SignIn struct {
 	Provider string // for people
 
@@ -42,7 +42,7 @@ type SignIn struct {
 	now      func() time.Time
 }
 
-// NewSignIn returns the sign-in of the pages. It asks the identity provider nothing yet.
+// NewSignIn returns the sign-in of the pages. It does not contact the identity provider yet.
 func NewSignIn(c SAMLConfig) (*SignIn, error) {
 	home, err := url.Parse(c.Home)
 	if err != nil || home.Host == "" {
@@ -62,7 +62,7 @@ func NewSignIn(c SAMLConfig) (*SignIn, error) {
 	}, err
 }
 
-// Metadata answers what the identity provider must know of us.
+// Metadata serves the service provider's metadata.
 func (s *SignIn) Metadata(w http.ResponseWriter, _ *http.Request) {
 	raw, err := xml.MarshalIndent(s.us.metadata(), "", "  ")
 	if err != nil {
@@ -70,10 +70,10 @@ func (s *SignIn) Metadata(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/samlmetadata+xml")
-	_, _ = w.Write(raw) // whoever asked will ask again
+	_, _ = w.Write(raw) // the caller disconnected and will retry
 }
 
-// begun is what a browser keeps while its person is away at the identity provider, signed by us.
+// begun is what a browser stores while the person is at the identity provider, signed by us.
 type begun struct {
 	Request string `json:"req"`
 	Relay   string `json:"relay"`
@@ -83,13 +83,12 @@ type begun struct {
 const (
 	beginPrefix = "ocpctl_signin_"
 	beginLife   = 10 * time.Minute
-	mostBegun   = 5 // tabs in which one browser signs in at once
+	mostBegun   = 5 // tabs in which one browser can sign in at once
 )
 
 var relayForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// Begin sends a person to the identity provider; next is the page to come back to. Its errors are *Error, and nothing was
-// written then.
+// Begin sends a person to the identity provider; next is the page to return to. Its errors are *Error, and then nothing was written.
 func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) error {
 	idp, err := s.idp.get(r.Context())
 	if err != nil {
@@ -112,7 +111,7 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 			mine = append(mine, c.Name)
 		}
 	}
-	for len(mine) >= mostBegun { // none must push the session out of the browser
+	for len(mine) >= mostBegun { // they must not push the session cookie out of the browser
 		s.beginCookie(w, mine[0], "", -1)
 		mine = mine[1:]
 	}
@@ -121,19 +120,19 @@ func (s *SignIn) Begin(w http.ResponseWriter, r *http.Request, next string) erro
 	return nil
 }
 
-// beginCookie keeps what was begun. The provider's page posts from another site, so a browser sends it only if it is
-// SameSite=None, and takes such a one over https alone; on http, in the demo, both are one site.
+// beginCookie stores what was begun. The provider's page posts from another site, so the browser sends the cookie only with
+// SameSite=None, which it accepts only over https; over http, in the demo, both are one site.
 func (s *SignIn) beginCookie(w http.ResponseWriter, name, value string, maxAge int) {
 	site, path := http.SameSiteLaxMode, "/saml/"
 	if s.secure {
-		site, path = http.SameSiteNoneMode, "/" // which hostAlone asks for
+		site, path = http.SameSiteNoneMode, "/" // which the prefix hostAlone requires
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: name, Value: value, Path: path, MaxAge: maxAge, HttpOnly: true, Secure: s.secure, SameSite: site,
 	})
 }
 
-// Finish gives a session to a person who comes back with an assertion, and says to which page. Its errors are *Error.
+// Finish gives a session to a person who returns with an assertion, and returns the page to show next. Its errors are *Error.
 func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, session Session, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
@@ -143,7 +142,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	if err != nil {
 		return "", Session{}, err
 	}
-	s.beginCookie(w, Named(beginPrefix+b.Relay, s.secure), "", -1) // once, whatever comes of it
+	s.beginCookie(w, Named(beginPrefix+b.Relay, s.secure), "", -1) // it is used only once, whatever the result
 	p, err := s.prove(r.Context(), r.PostForm.Get("SAMLResponse"), b.Request)
 	if err != nil {
 		return "", Session{}, err
@@ -169,7 +168,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	return b.Next, s.verifier.session(p.claims, expires), nil
 }
 
-// begun finds what this browser began under the state that came back.
+// begun finds what this browser began under the returned state.
 func (s *SignIn) begun(r *http.Request) (b begun, err error) {
 	relay := r.PostForm.Get("RelayState")
 	if !relayForm.MatchString(relay) {
@@ -186,7 +185,7 @@ func (s *SignIn) begun(r *http.Request) (b begun, err error) {
 	return b, nil
 }
 
-// prove checks a response; a signature that does not fit is checked once more against the provider's newest keys.
+// prove checks a response. If the signature does not match, it tries again with the provider's newest keys.
 func (s *SignIn) prove(ctx context.Context, response, id string) (proven, error) {
 	idp, err := s.idp.get(ctx)
 	if err != nil {
@@ -207,7 +206,7 @@ func (s *SignIn) silent(err error) error {
 	return &Error{Unavailable, "The identity provider " + s.Provider + " does not answer. Try again in a minute.", err}
 }
 
-// Local keeps a way within this server: anything else is the first page.
+// Local keeps a redirect within this server: anything else leads to the first page.
 func Local(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") ||

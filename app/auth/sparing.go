@@ -11,19 +11,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// sparing asks an issuer at most so often, and gives its last answer in between. Whoever sends tokens of keys that do not exist
-// makes us look for them: an issuer that is asked for its keys a thousand times a second answers nobody any more, us first.
+// sparing limits the calls to an issuer, and returns its last response in between. Tokens with unknown keys make the server look for
+// those keys: without a limit, a sender of such tokens could make it call the issuer a thousand times a second, until the issuer
+// answers nobody.
 type sparing struct {
 	next  http.RoundTripper
 	bound *rate.Limiter
 
 	mu   sync.Mutex
-	kept map[string][]byte // by address
+	kept map[string][]byte // by URL
 }
 
 const (
-	issuerEvery  = 2 * time.Second // between two questions to one issuer, after
-	issuerAtOnce = 5               // so many: a new key is found at once
+	issuerEvery  = 2 * time.Second // between two calls to one issuer, after
+	issuerAtOnce = 5               // so many at once: a new key is found immediately
 	issuerAnswer = 1 << 20
 )
 

@@ -10,8 +10,8 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// What a response must be before its signature is looked at, and what a signature must be before it is believed. An
-// assertion that is wrapped into another document, or a signature over something else, has no place left to stand.
+// The required form of a response before its signature is verified, and of a signature before it is trusted. It leaves no place for
+// an assertion wrapped into another document, or for a signature over something else.
 
 const (
 	nsProtocol  = "urn:oasis:names:tc:SAML:2.0:protocol"
@@ -20,7 +20,7 @@ const (
 	cmBearer    = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 )
 
-// wellFormed accepts one response that holds one plain assertion, signatures right below these two, and no id twice.
+// wellFormed accepts one response with one plain assertion, signatures directly below these two, and unique ids.
 func wellFormed(raw []byte) error {
 	doc := etree.NewDocument()
 	if err := doc.ReadFromBytes(raw); err != nil {
@@ -81,8 +81,8 @@ var (
 	}
 )
 
-// strict checks a signature's form before it is verified: it must be over exactly the element it stands in, whole, and
-// made with nothing weaker than SHA-256.
+// strict checks a signature's form before it is verified: it must cover exactly its parent element, completely, with at least
+// SHA-256.
 type strict struct{}
 
 // VerifySignature implements crewjam/saml's SignatureVerifier.
@@ -129,8 +129,8 @@ func signatureForm(el *etree.Element) error {
 	return nil
 }
 
-// forUs says whether an assertion is for this audience and, where it names several lists, in each of them. The library
-// would let one through that names none.
+// forUs reports whether an assertion is for this audience; with several audience lists, in each of them. The library would accept an
+// assertion without any.
 func forUs(a *crewjam.Assertion, audience string) error {
 	if a.Conditions == nil || len(a.Conditions.AudienceRestrictions) == 0 {
 		return errors.New("AudienceRestriction is missing")

@@ -16,16 +16,16 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Asker answers the service's questions through GitHub's API. Who may do what is remembered for a moment, so that many labels and
-// comments of one person are one question; everything else is asked each time.
+// Asker answers the service's questions through GitHub's API. It caches permissions and team memberships briefly, so that many labels
+// and comments of one person take one call; everything else is queried each time.
 type Asker struct {
 	client      *github.Client
 	permissions *memory[string]
 	members     *memory[bool]
-	only        []int64 // installations that are looked after; none: all
+	only        []int64 // the installations that this server handles; empty: all
 }
 
-// NewAsker returns the service's way to GitHub. only are the App's installations that are looked after; none: all.
+// NewAsker returns the service's access to GitHub. only are the App's installations that this server handles; empty: all.
 func NewAsker(client *github.Client, only ...int64) Asker {
 	return Asker{client, newMemory[string](time.Now), newMemory[bool](time.Now), only}
 }
@@ -39,7 +39,7 @@ func (a Asker) Permission(ctx context.Context, installation int64, repo, login s
 	})
 }
 
-// refusal marks an error that GitHub answers with until a person changes something.
+// refusal marks an error that GitHub will repeat until a person changes something.
 func refusal(err error) error {
 	if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) {
 		return fmt.Errorf("%w: %w", app.ErrRefused, err)
@@ -47,7 +47,7 @@ func refusal(err error) error {
 	return err
 }
 
-// PullRequest implements app.GitHub. GitHub leads from a repository's names of before to the present one, which it tells.
+// PullRequest implements app.GitHub. GitHub redirects a repository's earlier names to the current one, which is returned.
 func (a Asker) PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error) {
 	pr, err := a.client.PullRequest(ctx, installation, repo, number)
 	if errors.Is(err, github.ErrNotFound) {
@@ -59,17 +59,16 @@ func (a Asker) PullRequest(ctx context.Context, installation int64, repo string,
 	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
 }
 
-// missingFiles is the key of what one delivery found missing. GitHub counts each answer that there is no file, and one delivery is
-// worked by one goroutine, which asks for the same file several times.
+// missingFiles is the context key of the files that one delivery found missing. GitHub counts every 404 for a file, and the goroutine
+// that processes a delivery asks for the same file several times.
 type missingFiles struct{}
 
-// forOneDelivery remembers which files are missing until the delivery is worked.
+// forOneDelivery remembers missing files while a delivery is processed.
 func forOneDelivery(ctx context.Context) context.Context {
 	return context.WithValue(ctx, missingFiles{}, map[string]bool{})
 }
 
-// RepositoryFile implements app.GitHub. What did not change since it was asked last costs nothing of GitHub's limit: the client
-// remembers it.
+// RepositoryFile implements app.GitHub. An unchanged file costs nothing of GitHub's limit: the client caches it.
 func (a Asker) RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error) {
 	if missing, ok := ctx.Value(missingFiles{}).(map[string]bool); ok {
 		key := about(installation, repo, ref)
@@ -115,8 +114,8 @@ func (a Asker) Teams(ctx context.Context, installation int64, login string, team
 // OwnLogin implements app.GitHub.
 func (a Asker) OwnLogin(ctx context.Context) (string, error) { return a.client.OwnLogin(ctx) }
 
-// InstallationOf implements app.GitHub. An installation that is suspended is none, and so is one that is not looked after: whoever
-// names a repository, or moves one, does not bring it in.
+// InstallationOf implements app.GitHub. A suspended installation, or one that this server does not handle, counts as none: naming or
+// moving a repository does not bring its installation in.
 func (a Asker) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	id, err := a.client.InstallationOf(ctx, repo)
 	switch {
@@ -132,8 +131,8 @@ func (a Asker) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	return id, nil
 }
 
-// Repository implements app.GitHub. Whether the App reaches it, the App asks as itself; what is to be seen of it, as the installation
-// that reaches it, or else as the one that did: everybody sees what is public.
+// Repository implements app.GitHub. The App itself asks which installation reaches the repository. That installation, or else the
+// earlier one, asks for its state: everybody sees what is public.
 func (a Asker) Repository(ctx context.Context, installation int64, repo string) (app.RepositoryState, error) {
 	there, err := a.InstallationOf(ctx, repo)
 	if err != nil {
@@ -146,7 +145,7 @@ func (a Asker) Repository(ctx context.Context, installation int64, repo string) 
 		return app.RepositoryState{Installation: there, ID: seen.ID, Name: seen.Name, Archived: seen.Archived}, nil
 	case hidden && there == 0:
 		return app.RepositoryState{}, nil
-	case hidden: // of two answers that do not go together neither counts
+	case hidden: // if two responses contradict each other, neither counts
 		return app.RepositoryState{}, fmt.Errorf("%w: %w", app.ErrUnreadable, err)
 	}
 	return app.RepositoryState{}, err
@@ -156,7 +155,7 @@ func about(installation int64, what, login string) string {
 	return strconv.FormatInt(installation, 10) + " " + what + " " + login
 }
 
-// known is a pull request as the store remembers it.
+// known is a pull request in the store's form.
 func known(installation int64, repo string, pr github.PullRequest) store.PullRequest {
 	return store.PullRequest{
 		Installation: installation, Repo: repo, RepoID: pr.RepoID, Number: pr.Number, Open: pr.Open, Draft: pr.Draft, Merged: pr.Merged,

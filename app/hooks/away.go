@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// endsOnly reports whether a delivery can do nothing but end clusters. What it asks GitHub is the last to wait for a rate limit.
+// endsOnly reports whether a delivery can only end clusters. Its calls to GitHub are the last to wait for a rate limit.
 func endsOnly(d store.Delivery) bool {
 	if d.Source != SourceGitHub {
 		return false
@@ -34,19 +34,19 @@ func endsOnly(d store.Delivery) bool {
 	return len(lines) > 0
 }
 
-// unlabeled reports whether a label of ours was taken off.
+// unlabeled reports whether one of our labels was removed.
 func unlabeled(e webhook) bool {
 	return e.Action == pulls.ActionUnlabeled && len(ours([]string{e.Label.Name})) > 0
 }
 
-// endEarly does what a comment that has to wait decides for itself: the clusters that it asks to destroy get their end.
+// endEarly does the part of a waiting comment that needs no call to GitHub: it ends the clusters that the comment asks to destroy.
 func (w *InboxWorker) endEarly(ctx context.Context, d store.Delivery) error {
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}
 	e, err := decode(d.Event, d.Body)
 	if err != nil || sound(e) != nil {
-		return nil // it is given up in its turn
+		return nil // it is given up when it is processed
 	}
 	return w.pulls.EndEarly(github.ToEnd(ctx), said(e))
 }

@@ -8,29 +8,28 @@ import (
 	"github.com/ocpctl/ocpctl/internal/source"
 )
 
-// The most connections that the public listener keeps, altogether and of one address. A trusted proxy may have all of them: who
-// is behind it is told apart request by request.
+// The most connections of the public listener, altogether and for one address. A trusted proxy may have all of them: its clients are
+// told apart for each request.
 const (
 	mostConnections       = 2048
 	connectionsOfAnywhere = 256
 )
 
-// Connections bounds the connections of a listener. Set its State as http.Server.ConnState.
+// Connections limits the connections of a listener. Set its State as http.Server.ConnState.
 //
-// Where there are too many, the one that did nothing for longest goes, of the same address first; one on which a request is
-// answered never does.
+// If there are too many, the one that was idle longest is closed, of the same address first; never one with a request in progress.
 type Connections struct {
 	proxies source.Networks
 	places  *places
 	open    sync.Map // net.Conn → *taken
 }
 
-// NewConnections returns the bounds of one listener. proxies are trusted to have many connections.
+// NewConnections returns the limits of one listener. proxies may have many connections.
 func NewConnections(proxies source.Networks) *Connections {
 	return &Connections{proxies: proxies, places: newPlaces(mostConnections)}
 }
 
-// State follows a connection.
+// State tracks the state of a connection.
 func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		c.opened(conn)
@@ -58,7 +57,7 @@ func (c *Connections) opened(conn net.Conn) {
 	if c.proxies.Contain(address) {
 		each = mostConnections
 	}
-	its, ok := c.places.take(source.Group(address), each, func() { _ = conn.Close() }) // whoever reads it learns that it is closed
+	its, ok := c.places.take(source.Group(address), each, func() { _ = conn.Close() }) // its reader learns that it is closed
 	if !ok {
 		_ = conn.Close() // as above
 		return

@@ -11,19 +11,19 @@ import (
 	"sync"
 )
 
-// The ways in which a body is none of its event. Only the body is signed: the event's name is a header, and whoever has a signed
-// body can send it under another.
+// Why a body does not match its event. Only the body is signed: the event's name is a header, and somebody with a signed body can
+// send it under another name.
 var (
 	errNotJSON = errors.New("the body is not a JSON object")
 	errMisfit  = errors.New("the body does not fit its event")
 )
 
-// described are the names at the top of the bodies of each event, from GitHub's OpenAPI description: make github-shapes writes it.
+// described are the top-level names of the bodies of each event, from GitHub's OpenAPI description, written by make github-shapes.
 //
 //go:embed fields.json
 var described []byte
 
-// fields are the names that the bodies of an event may have at their top, and somebodys all those of any event.
+// fields are the possible top-level names of an event's bodies, and somebodys those of any event.
 var fields, somebodys = sync.OnceValue(readFields), sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, names := range fields() {
@@ -44,14 +44,14 @@ func readFields() map[string]map[string]bool {
 			out[event][name] = true
 		}
 	}
-	// The description gives every webhook what some have. What happens to an installation happens in no repository.
+	// The description gives every webhook the names that some have. Installation events belong to no repository.
 	delete(out[onInstallation], "repository")
 	delete(out[onRepositories], "repository")
 	return out
 }
 
-// required are the names that the bodies of an event have, with the first character of their values: { an object, [ a list,
-// " a text, 0 whatever. All of GitHub's Apps are told in addition which installation they are told by.
+// required are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
+// anything. GitHub adds the installation for all Apps.
 func required(event string) map[string]byte {
 	needed := map[string]byte{"action": '"', "installation": '{'}
 	maps.Copy(needed, map[string]map[string]byte{
@@ -66,8 +66,8 @@ func required(event string) map[string]byte {
 	return needed
 }
 
-// read decodes a body. It is the only reader: the listener and the worker behind the inbox call it, so that no two of them can take a
-// body for different things. Before anything follows from the body, fits must have found it to be its event's.
+// read decodes a body. Both the listener and the inbox worker use it, so that they never interpret a body differently. The caller
+// must check with fits that the body matches its event before it acts on it.
 func read(body []byte) (webhook, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return webhook{}, errNotJSON
@@ -80,14 +80,14 @@ func read(body []byte) (webhook, error) {
 		return webhook{}, fmt.Errorf("%w: the field %s has the wrong type, %.64s", errMisfit, odd.Field, odd.Value)
 	case err != nil && !json.Valid(body):
 		return webhook{}, errNotJSON
-	case err != nil: // a time that is none
+	case err != nil: // an invalid time
 		return webhook{}, fmt.Errorf("%w: %.200s", errMisfit, err.Error())
 	}
 	return p, nil
 }
 
-// fits checks that a body that was read is one of its event: it has what such bodies have, nothing that only others have, and no name
-// twice. A name of which GitHub's description does not know is let pass: it may be new.
+// fits checks that a decoded body matches its event: it has all required names, none that only other events have, and no name twice.
+// A name unknown to GitHub's description is accepted, because it may be new.
 func (p webhook) fits(event string, body []byte) error {
 	top, err := distinct(withoutNUL(body))
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// holdsFor is how long after its arrival a delivery that fails may hold up later ones. After that it is tried apart.
+	// holdsFor is how long after its arrival a failing delivery may delay later ones. After that it is retried on its own.
 	holdsFor = 30 * time.Second
-	// turn is how long a job sleeps whose topic is being worked by another worker. No worker waits in place.
+	// turn is how long a job sleeps while another worker processes its topic. No worker blocks.
 	turn = time.Second
-	// drainsFor is how long one job works a topic's later deliveries, too, before it leaves the worker to others.
+	// drainsFor is how long one job also processes a topic's later deliveries before it leaves the worker to others.
 	drainsFor = 10 * time.Second
 )
 
-// held says that a delivery cannot be worked yet because of others of its topic. Its job sleeps meanwhile.
+// held says that a delivery has to wait for others of its topic. Its job sleeps meanwhile.
 type held struct{ wait time.Duration }
 
 func (h held) Error() string { return "others of its topic go first, again in " + h.wait.String() }
@@ -41,9 +41,9 @@ func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs])
 	return err
 }
 
-// inOrder works a delivery after everything of its topic, and of its whole repository, that came in before it, and beside
-// nothing of its topic: two events of one second are told apart by nothing but their order of arrival. A delivery that failed
-// and is older than holdsFor has left the line and is tried beside it.
+// inOrder processes a delivery after every earlier one of its topic and of its whole repository, and never in parallel with its
+// topic: only the order of arrival distinguishes two events of the same second. A failed delivery older than holdsFor has left the
+// queue and is retried on its own.
 func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	delivery, done, err := w.store.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
@@ -73,9 +73,9 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	return err
 }
 
-// around works what came in before a delivery, is of its repository and has another topic: for a pull request, what happened to
-// the repository as a whole; for that, all of its pull requests, under the name before too. It holds no lock meanwhile, so
-// nobody waits in a circle: each waits for older ones alone. It returns how long they hold the delivery up.
+// around processes earlier deliveries of the same repository with another topic: for a pull request those of the repository as a
+// whole; for the repository those of all its pull requests, also under its earlier name. It holds no lock meanwhile and each delivery
+// waits only for older ones, so there is no deadlock. It returns how long they delay this delivery.
 func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.Duration, err error) {
 	var rows []store.Waiting
 	if repo, _, of := strings.Cut(d.Topic, "#"); of {
@@ -94,7 +94,7 @@ func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.D
 	defer cancel()
 	for _, older := range rows {
 		if older.Installation != d.Installation && strings.Contains(d.Topic, "#") || older.Tries > 0 && holds(older, now) == 0 {
-			continue // what another installation sends, and what left the line, holds nobody up
+			continue // other installations, and deliveries that left the queue, delay nobody
 		}
 		if left := pause(older, now); left > 0 {
 			wait = max(wait, left)
@@ -102,7 +102,7 @@ func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.D
 		}
 		var busy held
 		switch err := w.inOrder(tries, older.Row); {
-		case errors.As(err, &busy): // it is being worked, and nothing overtakes that
+		case errors.As(err, &busy): // it is being processed, and nothing may overtake that
 			if left := min(busy.wait, holds(older, now)); left > 0 {
 				return 0, held{left}
 			}
@@ -116,12 +116,12 @@ func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.D
 	return wait, ctx.Err()
 }
 
-// holds is how long a delivery may still hold up later ones.
+// holds returns how long a delivery may still delay later ones.
 func holds(d store.Waiting, now time.Time) time.Duration {
 	return max(0, holdsFor-now.Sub(d.ReceivedAt))
 }
 
-// pause is how long a delivery that failed holds up later ones until its next try; 0: it is not waiting for one.
+// pause returns how long a failed delivery delays later ones until its next try; 0: it does not wait for one.
 func pause(d store.Waiting, now time.Time) time.Duration {
 	if d.Tries == 0 || d.TryAt == nil {
 		return 0
@@ -129,8 +129,8 @@ func pause(d store.Waiting, now time.Time) time.Duration {
 	return min(max(0, d.TryAt.Sub(now)), holds(d, now))
 }
 
-// sparing leaves a delivery half of the time there is, where what came in before it is tried, and never tries longer than
-// drainsFor.
+// sparing limits the time for earlier deliveries to half of what is left, and to drainsFor, so that the delivery itself has the other
+// half.
 func sparing(ctx context.Context) (context.Context, context.CancelFunc) {
 	budget := drainsFor
 	if end, ends := ctx.Deadline(); ends {
@@ -139,7 +139,7 @@ func sparing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, budget)
 }
 
-// drain works the topic's undone deliveries in order: those before a delivery, itself, and for a while those after it, so that
+// drain processes the topic's pending deliveries in order: those before a delivery, itself, and for a while those after it, so that
 // one worker at a time is enough for a topic. It returns the delivery's own error, or held.
 func (w *InboxWorker) drain(ctx context.Context, own store.Delivery) error {
 	l := line{w: w, own: own, began: time.Now(), seen: map[int64]bool{}}
@@ -166,8 +166,8 @@ func (w *InboxWorker) drain(ctx context.Context, own store.Delivery) error {
 	return l.err
 }
 
-// barrier is the first delivery after this one that is about its repository as a whole: the drain ends before it. Where this
-// one is about no pull request, the drain ends with itself.
+// barrier returns the first later delivery that concerns the repository as a whole; the drain ends before it. If this delivery itself
+// concerns no pull request, the drain ends with it.
 func (w *InboxWorker) barrier(ctx context.Context, own store.Delivery) (int64, error) {
 	repo, _, of := strings.Cut(own.Topic, "#")
 	if !of {
@@ -176,17 +176,17 @@ func (w *InboxWorker) barrier(ctx context.Context, own store.Delivery) (int64, e
 	return w.store.UndoneAfter(ctx, repo, own.Row)
 }
 
-// line is one job's way through a topic's deliveries.
+// line is one job's pass through a topic's deliveries.
 type line struct {
 	w     *InboxWorker
 	own   store.Delivery
 	began time.Time
 	seen  map[int64]bool // tried by this job
-	wait  time.Duration  // how long those that failed hold up the others
+	wait  time.Duration  // how long failed deliveries delay the others
 	err   error          // of the job's own delivery
 }
 
-// pass tries what may be tried, in order. worked: it tried something, so more may have come in meanwhile.
+// pass processes in order what may be processed. worked: it processed something, so more may have arrived meanwhile.
 func (l *line) pass(ctx context.Context, rows []store.Waiting, barrier int64) (worked bool, err error) {
 	now, err := l.w.store.Now(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (l *line) pass(ctx context.Context, rows []store.Waiting, barrier int64) (w
 	return worked, nil
 }
 
-// try processes one delivery. A failure holds up those behind it, until it is tried again.
+// try processes one delivery. A failure delays those after it until its next try.
 func (l *line) try(ctx context.Context, d store.Waiting, now time.Time) error {
 	l.seen[d.Row] = true
 	budget, cancel := ctx, context.CancelFunc(func() {})
@@ -230,7 +230,7 @@ func (l *line) try(ctx context.Context, d store.Waiting, now time.Time) error {
 	return err
 }
 
-// overtakes says whether a delivery waits for none that failed.
+// overtakes reports whether a delivery need not wait for failed ones.
 func (l *line) overtakes(ctx context.Context, row int64) bool {
 	d, done, err := l.w.store.Delivery(ctx, row)
 	return err == nil && !done && overtakes(d)

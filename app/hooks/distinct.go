@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// free are the fields that hold names which people made up. GitHub's own names are all lower case.
+// free are the fields whose content has names chosen by people. GitHub's own names are all lower case.
 var free = []string{"client_payload", "custom_properties"}
 
-// distinct walks through a valid JSON object, returns what stands at its top (the first character of each value, by name), and
-// refuses a name that stands twice in one object, at any depth: of two values a reader takes the one it likes. encoding/json
-// takes names in any case for the same, so that is twice too, but where people name things.
+// distinct walks through a valid JSON object, returns its top-level names (with the first character of each value), and refuses a
+// name that occurs twice in one object at any depth, because parsers differ in which value they take. encoding/json ignores case, so
+// names that differ only in case are duplicates too, except those chosen by people.
 func distinct(body []byte) (top map[string]byte, err error) {
 	w := walker{body: body}
 	return w.object(0, false)
@@ -23,7 +23,7 @@ func distinct(body []byte) (top map[string]byte, err error) {
 type walker struct {
 	body []byte
 	at   int
-	seen []map[string]byte // by depth, used again
+	seen []map[string]byte // by depth, reused
 }
 
 // value walks over one value and returns its first character.
@@ -44,7 +44,7 @@ func (w *walker) value(depth int, named bool) (first byte, err error) {
 	return first, err
 }
 
-// object walks over an object. named: people named what is in it.
+// object walks over an object. named: people chose the names in it.
 func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 	w.space()
 	w.at++
@@ -69,7 +69,7 @@ func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 			return nil, fmt.Errorf("the field %s stands twice in one object", quoted(name))
 		}
 		w.space()
-		w.at++ // the colon
+		w.at++ // after the colon
 		if seen[key], err = w.value(depth+1, named || slices.Contains(free, name)); err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (w *walker) array(depth int, named bool) error {
 	}
 }
 
-// room is an empty set for the names of an object.
+// room returns an empty set for the names of an object.
 func (w *walker) room(depth int) map[string]byte {
 	for len(w.seen) <= depth {
 		w.seen = append(w.seen, map[string]byte{})
@@ -115,7 +115,7 @@ func (w *walker) next(c byte) bool {
 	return false
 }
 
-// text walks over a string and returns it with its quotes. plain: it stands for itself.
+// text walks over a string and returns it with its quotes. plain: it needs no decoding.
 func (w *walker) text() (raw []byte, plain bool) {
 	begin := w.at
 	plain = true
@@ -144,7 +144,7 @@ func (w *walker) name() (string, error) {
 	return name, nil
 }
 
-// folded is one spelling for all names that encoding/json takes for the same.
+// folded returns one spelling for all names that encoding/json treats as equal.
 func folded(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
 		return name

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 )
 
-// The events of GitHub that mean something.
+// The GitHub events that ocpctl handles.
 const (
 	onPullRequest   = "pull_request"
 	onComment       = "issue_comment"
@@ -31,14 +31,14 @@ const (
 	actionSuspended = "suspend"
 )
 
-// Events are GitHub's webhooks that mean something, each with the actions of it that do; all else is neither stored nor
-// worked. The App has to be registered for them, but for those of its installation, which come unasked. Of repository_dispatch
-// the action is its type. https://docs.github.com/webhooks/webhook-events-and-payloads
+// Events are the GitHub webhooks that ocpctl handles, with the handled actions of each; all others are neither stored nor processed.
+// The App must subscribe to them, except to those of its installation, which GitHub always sends. The action of a repository_dispatch
+// is its type. https://docs.github.com/webhooks/webhook-events-and-payloads
 func Events() map[string][]string {
 	return map[string][]string{
 		onPullRequest: {
 			"opened", "reopened", actionClosed, "labeled", "unlabeled", "synchronize", "converted_to_draft", "ready_for_review",
-			actionEdited, // of its base branch; a title is none of our business
+			actionEdited, // a change of the base branch matters, a change of the title does not
 		},
 		onComment:      {actionCreated},
 		onCheckRun:     {"requested_action", actionRerun},
@@ -50,7 +50,7 @@ func Events() map[string][]string {
 	}
 }
 
-// unheard says in words why nobody listens to an event or an action; empty: somebody does.
+// unheard says why an event or action is not handled; empty: it is.
 func unheard(events map[string][]string, event, action string) string {
 	actions, known := events[event]
 	switch {
@@ -62,8 +62,7 @@ func unheard(events map[string][]string, event, action string) string {
 	return ""
 }
 
-// idle says in words why a webhook that is listened to means nothing to us; empty: it does, or is of so odd a shape that the worker
-// has to say so.
+// idle says why a handled webhook has no effect; empty: it may have one, or its shape is unexpected and the worker reports that.
 func (d *door) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
@@ -78,7 +77,7 @@ func (d *door) idle(event string, in webhook) string {
 	return d.foreign(event, in)
 }
 
-// foreign says in words why a webhook is of no repository that is looked after here; empty: it is.
+// foreign says why a webhook is not for a repository that this server handles; empty: it is.
 func (d *door) foreign(event string, in webhook) string {
 	if len(d.installations) > 0 && !slices.Contains(d.installations, in.Installation.ID) {
 		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
@@ -98,12 +97,12 @@ func (d *door) foreign(event string, in webhook) string {
 	return fmt.Sprintf("no entry of the server's table of repositories holds for %s", quoted(names[0]))
 }
 
-// quoted is a word of a stranger's, bounded and printable.
+// quoted makes untrusted text short and printable.
 func quoted(word string) string { return fmt.Sprintf("%.64q", word) }
 
-// topic names what an event is about, so that what is about the same is worked in the order it came in: a pull request
-// (owner/name#41), a commit of a repository where no pull request is named (owner/name#sha), a repository as a whole
-// (owner/name), or an installation. What is of an odd shape is about nothing; the worker says so.
+// topic names what an event is about, so that related events are processed in the order of their arrival: a pull request
+// (owner/name#41), a commit of a repository if no pull request is named (owner/name#sha), a repository as a whole (owner/name), or an
+// installation. Unexpected shapes have no topic; the worker reports them.
 func topic(event string, in webhook) string {
 	repo := in.Repository.FullName
 	switch event {
@@ -137,5 +136,5 @@ func pullTopic(repo string, number int) string { return fmt.Sprintf("%s#%d", rep
 
 func installationTopic(id int64) string { return fmt.Sprintf("installation %d", id) }
 
-// fullName is owner/name as GitHub lets repositories be called.
+// fullName matches owner/name as GitHub allows it.
 var fullName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)

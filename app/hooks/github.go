@@ -13,14 +13,14 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Where a delivery came from: GitHub, Slack, or our own look at GitHub.
+// The sources of deliveries: GitHub, Slack, or our own polling of GitHub.
 const (
 	SourceGitHub = "github"
 	SourceSlack  = "slack"
 	SourceSweep  = "sweep"
 )
 
-// Received answers a webhook.
+// Received is the response to a webhook.
 type Received struct {
 	Delivery string `json:"delivery"`
 	State    string `json:"state"` // accepted (stored, now or before), ignored (not stored) or pong
@@ -28,14 +28,14 @@ type Received struct {
 }
 
 const (
-	maxName         = 128 // of a delivery id or an event
+	maxName         = 128 // length of a delivery id or event
 	signatureHeader = "X-Hub-Signature-256"
 	signatureHead   = "sha256="
 )
 
 var signatureForm = regexp.MustCompile(`^sha256=[0-9A-Fa-f]{64}$`)
 
-// gitHubEntrance is where GitHub's webhooks come in. Nothing is looked into before the signature held.
+// gitHubEntrance is the endpoint for GitHub's webhooks. Nothing is parsed before the signature was verified.
 func (d *door) gitHubEntrance(addresses source.Networks) entrance {
 	e := entrance{
 		size: MaxGitHubBody, take: d.gitHub,
@@ -49,7 +49,7 @@ func (d *door) gitHubEntrance(addresses source.Networks) entrance {
 	return e
 }
 
-// gitHub takes one signed webhook of GitHub.
+// gitHub handles one signed webhook from GitHub.
 func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !named(id) || !named(event) {
@@ -85,13 +85,13 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
 }
 
-// misfit refuses a signed body that is none of its event. If GitHub sent it so, the list of the App's deliveries shows it there.
+// misfit refuses a signed body that does not match its event. If GitHub really sent it, the App's list of deliveries shows it.
 func (d *door) misfit(w http.ResponseWriter, id, event string, err error) {
 	d.log.Warn("webhook refused", "delivery", id, "event", event, "err", err)
 	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+event+", and "+err.Error()+". Nothing was stored.")
 }
 
-// keep stores a delivery before it answers. A second delivery of the same id is answered as the first was.
+// keep stores a delivery before it answers. A second delivery with the same id gets the same answer as the first.
 func (d *door) keep(w http.ResponseWriter, r *http.Request, delivery store.Delivery) {
 	fresh, err := d.store.SaveDelivery(r.Context(), delivery)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *door) keep(w http.ResponseWriter, r *http.Request, delivery store.Deliv
 	answer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
 }
 
-// signed reports whether the body is signed with the secret, or with the next one while there are two. Both are always compared.
+// signed reports whether the body is signed with the secret, or with the next one if there is one. Both are always compared.
 func (d *door) signed(body []byte, header string) bool {
 	now, next := Signed(d.github, body, header), Signed(d.next, body, header)
 	return now || next

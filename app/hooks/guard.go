@@ -17,36 +17,36 @@ import (
 	"github.com/ocpctl/ocpctl/internal/source"
 )
 
-// The bounds of the public listener. Nobody is known before a whole body was read and its signature checked, so until then
-// senders are told apart by their address alone, and what they can take from each other is bounded.
+// The limits of the public listener. A sender is unknown until the whole body was read and its signature verified. Until then senders
+// are told apart only by address, and the resources that one can take from others are limited.
 const (
 	MaxGitHubBody = 25 << 20 // GitHub caps payloads at 25 MB: docs.github.com, "Webhook events and payloads"
 	MaxSlackBody  = 1 << 20
 
-	// bodyTime is how long a body may take to arrive. GitHub gives up after ten seconds, Slack after three.
+	// bodyTime is the time limit for receiving a body. GitHub gives up after ten seconds, Slack after three.
 	bodyTime = 10 * time.Second
-	// answerTime is how long a signed request waits for PostgreSQL before it is told to come again.
+	// answerTime is how long a signed request waits for PostgreSQL before it is refused with a retry.
 	answerTime = 9 * time.Second
 
-	// What bodies take in memory while they arrive: 512 × 256 KiB and 8 × 25 MB at most. The large ones, which are rare, cannot take
-	// the places of the small. Of one address's small bodies the slowest makes room for the newest.
+	// The memory for bodies being received: 512 × 256 KiB and 8 × 25 MB at most. Large bodies, which are rare, cannot take the places
+	// of small ones. Among the small bodies of one address, the slowest makes room for the newest.
 	smallBody       = 256 << 10
 	readingAtOnce   = 512
 	readingOfSource = 128
 	largeAtOnce     = 8
 	largeOfSource   = 2
 
-	// Signed requests that are stored at once.
+	// Signed requests that are stored concurrently.
 	storingAtOnce   = 256
 	storingOfSource = 64
 
-	// What an address may send that is not signed: failures at once, and a second. A large body counts as all of them.
+	// How many unsigned requests an address may send: at once, and per second. A large body counts as all of them.
 	failuresAtOnce    = 30
 	failuresPerSecond = 1
-	mostSources       = 10_000 // addresses whose failures are remembered
+	mostSources       = 10_000 // addresses whose failures are counted
 )
 
-// guard lets signed requests through to what stores them, whatever others send.
+// guard ensures that signed requests are stored, whatever others send.
 type guard struct {
 	proxies  source.Networks
 	reading  *places
@@ -54,7 +54,7 @@ type guard struct {
 	storing  *limit.Slots
 	failures *limit.Buckets
 	log      *slog.Logger
-	hidden   sync.Once // told that senders may be hidden behind a proxy
+	hidden   sync.Once // for the warning that senders may be hidden behind a proxy
 }
 
 func newGuard(proxies source.Networks, now func() time.Time, log *slog.Logger) *guard {
@@ -64,22 +64,22 @@ func newGuard(proxies source.Networks, now func() time.Time, log *slog.Logger) *
 	}
 }
 
-// entrance is one path of the listener.
+// entrance is one endpoint of the listener.
 type entrance struct {
-	size    int64                                 // of a body at most
+	size    int64                                 // maximum size of a body
 	admits  func(netip.Addr) bool                 // nil: every address
-	formed  func(http.Header) bool                // whether there is something that could be a signature
-	signed  func(h http.Header, body []byte) bool // whether it is the body's
-	refusal string                                // what is wrong where it is not, and what to do
+	formed  func(http.Header) bool                // whether the headers contain something like a signature
+	signed  func(h http.Header, body []byte) bool // whether the signature is valid for the body
+	refusal string                                // what is wrong if it is not, and what to do
 	take    func(http.ResponseWriter, *http.Request, []byte)
 }
 
-// handler is the order in which everything is looked at: address, form of the signature, body, signature; only then does the
-// request take anything that another signed one may need.
+// handler checks in this order: address, form of the signature, body, signature. Only then does a request use anything that another
+// signed one may need.
 func (g *guard) handler(e entrance) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
-		if err := connection.SetReadDeadline(time.Now().Add(bodyTime)); err != nil { // never, on a connection of its own
+		if err := connection.SetReadDeadline(time.Now().Add(bodyTime)); err != nil { // cannot happen on a connection of the server's
 			g.log.Error("a body's time cannot be bounded", "err", err)
 			refuse(w, http.StatusInternalServerError, "The request could not be read. Send it again.")
 			return
@@ -109,7 +109,7 @@ func (g *guard) handler(e entrance) http.Handler {
 	})
 }
 
-// store takes a signed request to where it is stored.
+// store passes a signed request on to be stored.
 func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, take func(*http.Request)) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
@@ -123,7 +123,7 @@ func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, take 
 	take(r.WithContext(ctx))
 }
 
-// warnOfProxy tells once that all senders may be counted as one.
+// warnOfProxy warns once that all senders may be counted as one.
 func (g *guard) warnOfProxy(r *http.Request) {
 	if len(g.proxies) == 0 && len(r.Header.Values(source.ForwardedFor)) > 0 {
 		g.hidden.Do(func() {
@@ -141,16 +141,16 @@ var (
 	errUnsigned  = errors.New("too many requests of this address were not signed")
 )
 
-// received is a body, or what arrived of it.
+// received is a body, or the part of it that arrived.
 type received struct {
 	raw  []byte
-	cost int    // to its address, if it turns out not to be signed
+	cost int    // charged to its address if it turns out to be unsigned
 	done func() // gives its place back
 }
 
-// read takes the whole body, at most size bytes, until the connection's deadline; a body that says it is larger is refused unread.
-// No memory is taken on a sender's word alone: a large body needs a place among the large ones first, and an address that sends
-// what is not signed gets none.
+// read reads the whole body, at most size bytes, until the connection's deadline; a body with a larger Content-Length is refused
+// unread. No memory is allocated because of that header alone: a large body first needs a place among the large ones, and an address
+// that sends unsigned requests gets none.
 func (g *guard) read(w http.ResponseWriter, r *http.Request, from string, size int64) (body received, err error) {
 	body = received{cost: 1, done: func() {}}
 	if r.ContentLength > size {
@@ -172,11 +172,11 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request, from string, size i
 		}
 	}
 	body.raw = buf.Bytes()
-	// The deadline was the body's: past it, the server would take the sender for gone while the answer is made.
+	// The deadline was the body's: after it, the server would treat the sender as gone while the response is made.
 	return body, connection.SetReadDeadline(time.Time{})
 }
 
-// small reads up to a small body's size. whole: that was all.
+// small reads up to the size of a small body. whole: that was all.
 func (g *guard) small(into *bytes.Buffer, in io.Reader, connection *http.ResponseController, from string) (whole bool, err error) {
 	its, ok := g.reading.take(from, readingOfSource, func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }) // which wakes the reader
 	if !ok {
@@ -207,7 +207,7 @@ func (g *guard) rest(into *bytes.Buffer, in io.Reader, length int64, from string
 	return done, late(err)
 }
 
-// late tells a sender that is too slow from one that went away.
+// late distinguishes a sender that is too slow from one that disconnected.
 func late(err error) error {
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
@@ -216,7 +216,7 @@ func late(err error) error {
 	return err
 }
 
-// unread answers a request whose body was not read. What did not arrive was not signed.
+// unread answers a request whose body was not read completely. An incomplete body counts as unsigned.
 func (g *guard) unread(w http.ResponseWriter, from string, cost int, size int64, err error) {
 	var large *http.MaxBytesError
 	switch {
@@ -238,7 +238,7 @@ func (g *guard) unread(w http.ResponseWriter, from string, cost int, size int64,
 	}
 }
 
-// unsigned answers a request without a good signature, and charges it to its address.
+// unsigned answers a request without a valid signature, and charges it to its address.
 func (g *guard) unsigned(w http.ResponseWriter, from string, cost int, detail string) {
 	wait := g.failures.Wait(from)
 	g.failures.Charge(from, cost)
@@ -249,7 +249,7 @@ func (g *guard) unsigned(w http.ResponseWriter, from string, cost int, detail st
 	refuse(w, http.StatusUnauthorized, detail)
 }
 
-// refuse answers what came from nobody we know, and has it connect anew.
+// refuse answers an unknown sender and closes the connection.
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Connection", "close")
 	problem(w, status, detail)

@@ -1,8 +1,8 @@
-// Package hooks is the public door: GitHub's and Slack's webhooks, and the worker that empties the inbox behind them.
+// Package hooks is the public entry point: the webhooks of GitHub and Slack, and the worker that processes the inbox behind them.
 //
-// The door verifies a request over its raw bytes, stores it and answers; it decides nothing, asks nobody and needs
-// PostgreSQL alone. What a delivery means is found out later by the InboxWorker, as often as it takes. Nothing that
-// was not signed is ever stored, and nothing that was stored is ever dropped.
+// The listener verifies a request over its raw bytes, stores it and answers; it decides nothing, calls nobody and needs only
+// PostgreSQL. The InboxWorker interprets a delivery later, with as many retries as necessary. Nothing unsigned is ever stored, and
+// nothing stored is ever dropped.
 package hooks
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Config wires the door. An empty Slack secret closes the Slack path; GitHub's is required.
+// Config configures the listener. An empty Slack secret switches the Slack path off; GitHub's is required.
 type Config struct {
 	Store        *store.Store
 	GitHubSecret secret.Text
-	GitHubNext   secret.Text // holds beside it while one takes the other's place; empty: none does
+	GitHubNext   secret.Text // valid too while the secret is being replaced; empty: none
 	SlackSecret  secret.Text
 
-	App           int64            // the App's own number: checks of others mean nothing; 0: the worker tells them apart
-	Installations []int64          // of the App that are listened to; none: all
-	Repositories  []app.Repository // that are looked after; none: the service says so of each
-	Workspaces    []string         // of Slack that are listened to, by id; none: all
+	App           int64            // the App's id: check events of other Apps are ignored; 0: the worker distinguishes them
+	Installations []int64          // installations of the App that this server handles; none: all
+	Repositories  []app.Repository // repositories that this server handles; none: the service says so for each
+	Workspaces    []string         // Slack workspaces that this server handles, by id; none: all
 
-	Proxies         source.Networks  // that are believed who called them; none: a request comes from its peer
-	GitHubAddresses source.Networks  // that GitHub's webhooks are taken from; none: every address
-	Now             func() time.Time // of what is charged to addresses; nil: time.Now
+	Proxies         source.Networks  // proxies whose information about the client is trusted; none: a request comes from its peer
+	GitHubAddresses source.Networks  // addresses from which GitHub's webhooks are accepted; none: every address
+	Now             func() time.Time // for the limits of addresses; nil: time.Now
 	Log             *slog.Logger
 }
 
@@ -72,7 +72,7 @@ func New(c Config) (http.Handler, error) {
 	return mux, nil
 }
 
-// failed answers a request that could not be stored: the sender must know that it is not safe with us.
+// failed answers a request that could not be stored, so that the sender knows.
 func (d *door) failed(w http.ResponseWriter, delivery string, err error) {
 	d.log.Error("delivery not stored", "delivery", delivery, "err", err)
 	notStored(w)
@@ -91,10 +91,10 @@ func answer(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(raw, '\n')) // a sender that went away will ask again
+	_, _ = w.Write(append(raw, '\n')) // the sender disconnected and will retry
 }
 
-// problem answers with RFC 9457's document; detail says the next step.
+// problem answers with an RFC 9457 document; detail says what to do next.
 func problem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)

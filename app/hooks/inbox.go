@@ -18,11 +18,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// patience is how long a delivery is tried again before it counts as one that can never be processed. What it told is
-// not lost with it: the next event of its pull request, or the next look at it, carries the whole state again.
+// patience is how long a delivery is retried before it counts as unprocessable. Its information is not lost: the next event of its
+// pull request, or the next polling, contains the whole state again.
 const patience = 24 * time.Hour
 
-// pullRequests are what the inbox hands GitHub's events to: pulls.Service.
+// pullRequests handles GitHub's events: pulls.Service.
 type pullRequests interface {
 	SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (note string, err error)
 	PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error)
@@ -35,12 +35,12 @@ type pullRequests interface {
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }
 
-// slashCommands are what the inbox hands Slack's commands to: slash.Service.
+// slashCommands handles Slack's commands: slash.Service.
 type slashCommands interface {
 	Handle(ctx context.Context, e slash.Command) (note string, err error)
 }
 
-// records are what the inbox looks up itself: store.Store.
+// records is what the inbox looks up itself: store.Store.
 type records interface {
 	PullRequest(ctx context.Context, repo string, number int) (store.PullRequest, error)
 	EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error)
@@ -57,8 +57,7 @@ type InboxWorker struct {
 	log     *slog.Logger
 }
 
-// NewInboxWorker returns the worker of store.InboxArgs. appID is the App's own number: what happens to checks of another
-// means nothing.
+// NewInboxWorker returns the worker of store.InboxArgs. appID is the App's id: check events of other Apps are ignored.
 func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slash.Service, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -66,9 +65,9 @@ func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slash.Service, 
 	return &InboxWorker{store: s, records: s, pulls: pulls, slash: slack, app: appID, log: log}
 }
 
-// overtakes says whether a delivery waits for none that cannot be worked yet: a close, a label of ours that was taken off, and what
-// happened to a repository as a whole, after which much cannot be worked any more. What it overtakes is older, so it changes
-// nothing afterwards.
+// overtakes reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of
+// our labels, and events of a repository as a whole, after which much can no longer be processed. What it overtakes is older, so it
+// changes nothing afterwards.
 func overtakes(d store.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
 		return true
@@ -80,7 +79,8 @@ func overtakes(d store.Delivery) bool {
 	return err == nil && (e.Action == actionClosed || unlabeled(e))
 }
 
-// formerly is what the repository was called of which a delivery is as a whole, or is still; empty: it is of none.
+// formerly returns the repository's earlier name, or its current one, for a delivery that concerns a repository as a whole; empty for
+// any other.
 func formerly(d store.Delivery) string {
 	switch d.Event {
 	case onRepository:
@@ -99,7 +99,7 @@ func formerly(d store.Delivery) string {
 // errUnprocessable marks a delivery that no retry can help.
 var errUnprocessable = errors.New("cannot be processed")
 
-// Process handles one delivery, once. An error means: try again. It stands in the delivery's note, too.
+// Process handles one delivery, once. An error means: retry. The delivery's note contains it too.
 func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	delivery, done, err := w.store.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
@@ -132,11 +132,11 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.RetryDelivery(ctx, row, err.Error(), limited.RetryAfter))
 }
 
-// noteTimeout is how long it may take to note how a try went.
+// noteTimeout is the time limit for noting the result of a try.
 const noteTimeout = 5 * time.Second
 
-// final says whether an error stays, however often it is tried: what cannot be read, what the service refuses, and an
-// installation, repository or pull request that GitHub does not show to the App or refuses to it.
+// final reports whether an error is permanent: a body that cannot be read, a refusal by the service, or an installation, repository
+// or pull request that GitHub does not show to the App or refuses.
 func final(err error) bool {
 	var limited github.RateLimited
 	if errors.As(err, &limited) {
@@ -146,26 +146,26 @@ func final(err error) bool {
 	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
 }
 
-// tellGivenUp says so to whoever waits for an answer: the author of a comment. Everything else is told of again by a look.
+// tellGivenUp informs the author of a comment, who waits for an answer. Everything else is noticed again by polling.
 func (w *InboxWorker) tellGivenUp(ctx context.Context, d store.Delivery) error {
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}
 	e, err := decode(d.Event, d.Body)
 	if err != nil || sound(e) != nil {
-		return nil // what cannot be read has no author
+		return nil // an unreadable comment has no author
 	}
 	return w.pulls.CommentGivenUp(ctx, said(e))
 }
 
-// given says that a delivery was tried for long enough.
+// given reports that a delivery was retried for long enough.
 func (w *InboxWorker) given(ctx context.Context, d store.Delivery) bool {
 	now, err := w.store.Now(ctx)
 	return err == nil && !d.ReceivedAt.IsZero() && now.Sub(d.ReceivedAt) > patience
 }
 
 func (w *InboxWorker) handle(ctx context.Context, d store.Delivery) (note string, err error) {
-	defer func() { // as an error it is tried for as long as any other; past this function it would be tried for ever
+	defer func() { // returned as an error it is retried as long as any other; a panic would be retried for ever
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	rememberFor = 30 * time.Second // whoever lost a permission has lost it here within that, and within a minute by any clock
-	rememberAll = 4096             // answers; past that what is over goes, and else everything
+	rememberFor = 30 * time.Second // so a revoked permission is revoked here within this time, and within a minute by any clock
+	rememberAll = 4096             // number of cached answers; above it expired ones are removed, and if that is not enough all
 )
 
-// memory remembers answers for a moment. What could not be answered is not remembered.
+// memory caches answers for a short time. Failures are not cached.
 type memory[T any] struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -26,7 +26,7 @@ func newMemory[T any](now func() time.Time) *memory[T] {
 	return &memory[T]{now: now, kept: map[string]answered[T]{}}
 }
 
-// ask returns what is remembered, or asks. Of two that ask at once both ask. It counts from before the question.
+// ask returns the cached answer, or asks. Two concurrent callers both ask. The cache time counts from before the question.
 func (m *memory[T]) ask(key string, question func() (T, error)) (T, error) {
 	asked := m.now()
 	m.mu.Lock()

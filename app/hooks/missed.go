@@ -17,22 +17,23 @@ import (
 )
 
 const (
-	readMark  = "github deliveries" // how far the reading came
-	firstRead = 24 * time.Hour      // how far back the first one goes
+	readMark  = "github deliveries" // how far the reading got
+	firstRead = 24 * time.Hour      // how far back the first reading goes
 	keptThere = 72 * time.Hour      // by GitHub
 
-	// overlap is how much of what was read is read again: what failed again after it was asked for, and what was late.
+	// overlap is the time before the last reading that is read again, for redeliveries that failed again and for deliveries that were
+	// listed late.
 	overlap = 30 * time.Minute
-	// readTimeout is of one reading, which may be of a hundred pages; a job of its own kind, which holds nobody up.
+	// readTimeout is for one reading, which may take a hundred pages; it is a job of its own kind, so it delays nobody.
 	readTimeout = 3 * time.Minute
-	askAtOnce   = 200 // redeliveries asked for in one run
+	askAtOnce   = 200 // redeliveries requested in one run
 )
 
-// pauses are the least time before each try to have a delivery sent again, none longer than the overlap: what fails once more is
-// seen to.
+// pauses are the minimum times before each request for a redelivery. None is longer than the overlap, so that another failure is
+// noticed.
 var pauses = []time.Duration{0, 5 * time.Minute, 20 * time.Minute}
 
-// Missed reads what GitHub sent and has sent again what never reached the inbox: GitHub itself tries once.
+// Missed reads the list of GitHub's deliveries and requests those again that never reached the inbox: GitHub itself tries only once.
 type Missed struct {
 	river.WorkerDefaults[store.MissedArgs]
 	store         *store.Store
@@ -42,12 +43,12 @@ type Missed struct {
 	log           *slog.Logger
 }
 
-// NewMissed returns the worker of store.MissedArgs. installations are those that are listened to; none: all.
+// NewMissed returns the worker of store.MissedArgs. installations are those that this server handles; none: all.
 func NewMissed(s *store.Store, client *github.Client, installations []int64, every time.Duration, log *slog.Logger) *Missed {
 	return &Missed{store: s, github: client, installations: installations, every: every, log: log}
 }
 
-// Periodic has it read.
+// Periodic returns the periodic job.
 func (m *Missed) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(m.every), func() (river.JobArgs, *river.InsertOpts) {
 		return store.MissedArgs{}, nil
@@ -60,8 +61,8 @@ func (m *Missed) Timeout(*river.Job[store.MissedArgs]) time.Duration { return re
 // Work implements river.Worker.
 func (m *Missed) Work(ctx context.Context, _ *river.Job[store.MissedArgs]) error { return m.Read(ctx) }
 
-// Read reads since the last reading, and asks again for what never came. It remembers how far it came only when it came to the
-// end: else the next one does all of it.
+// Read reads the deliveries since the last reading, and requests those again that never arrived. It stores its position only if it
+// got to the end; otherwise the next reading repeats all of it.
 func (m *Missed) Read(ctx context.Context) error {
 	now, err := m.store.Now(ctx)
 	if err != nil {
@@ -73,7 +74,7 @@ func (m *Missed) Read(ctx context.Context) error {
 	}
 	sent, err := m.github.HookDeliveries(ctx, since)
 	if errors.Is(err, github.ErrCut) && len(sent) > 0 {
-		// No reading gets past that end, so one that stops there is whole.
+		// No later reading could get further, so this one counts as complete.
 		m.log.Error("GitHub sent more than is read in one go; what failed in between is not asked for again", "from", since, "to", sent[len(sent)-1].At, "err", err)
 		err = nil
 	}
@@ -99,7 +100,7 @@ func (m *Missed) Read(ctx context.Context) error {
 	return m.store.SetMark(ctx, readMark, now)
 }
 
-// since is where a reading begins.
+// since returns where a reading begins.
 func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	mark, err := m.store.Mark(ctx, readMark)
 	switch oldest := now.Add(-keptThere); {
@@ -116,8 +117,8 @@ func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	}
 }
 
-// lost are the newest tries of what GitHub got no good answer for and the inbox does not have, oldest first. What was answered
-// well and is not there was ignored, in words.
+// lost returns, oldest first, the newest tries of deliveries that GitHub got no success response for and that are not in the inbox. A
+// delivery with a success response that is not there was ignored on purpose.
 func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github.HookDelivery, error) {
 	answered := map[string]bool{}
 	for _, d := range sent {
@@ -144,13 +145,12 @@ func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github
 	return lost, nil
 }
 
-// meant says whether the door would keep such a delivery, as far as the list tells.
+// meant reports whether the listener would store such a delivery, as far as the list shows.
 func (m *Missed) meant(d github.HookDelivery) bool {
 	return slices.Contains(Events()[d.Event], d.Action) && (len(m.installations) == 0 || slices.Contains(m.installations, d.Installation))
 }
 
-// askAgain has deliveries sent again, each so often and no sooner than it may be. all: none of those that may be was left for the
-// next run.
+// askAgain requests redeliveries, each only as often and as early as allowed. all: none that is allowed was left for the next run.
 func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (asked int, all bool, err error) {
 	for _, d := range lost {
 		if asked == askAtOnce {
@@ -174,7 +174,7 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 	return asked, true, nil
 }
 
-// may says whether a delivery may be asked for now, and counts it as asked for.
+// may reports whether a delivery may be requested now, and counts the request.
 func (m *Missed) may(ctx context.Context, guid string) (bool, error) {
 	for before, pause := range pauses {
 		may, err := m.store.AskAgain(ctx, guid, before+1, pause)

@@ -5,29 +5,28 @@ import (
 	"sync"
 )
 
-// places bounds how many of something there are at once: altogether, and of each key. Nobody is refused while there is somebody to
-// displace: who comes when all places are taken takes that of the one who has been there longest, of the same key first. What
-// honest senders do takes milliseconds, so whoever has been there longest is most likely to hold on to a place for its own sake.
-// Safe for concurrent use.
+// places limits how many of something exist at once: altogether, and for each key. A newcomer is accepted as long as somebody can be
+// displaced: it takes the place of the oldest, of the same key first. Honest senders need milliseconds, so the oldest is most likely
+// to hold its place on purpose. Safe for concurrent use.
 type places struct {
 	all int
 
 	guard sync.Mutex
 	count int
 	of    map[string]*holder
-	order *list.List // of *taken that may be displaced, the oldest in front
+	order *list.List // of displaceable *taken, the oldest in front
 }
 
-// holder is what one key has.
+// holder is the places of one key.
 type holder struct {
 	count int
-	order *list.List // of *taken, as above
+	order *list.List // of displaceable *taken, the oldest in front
 }
 
-// taken is a place that somebody has.
+// taken is an occupied place.
 type taken struct {
 	key       string
-	displace  func() // what ends what is done there; it must not wait
+	displace  func() // ends what is done there; it must not block
 	in, mine  *list.Element
 	displaced bool
 }
@@ -36,8 +35,8 @@ func newPlaces(all int) *places {
 	return &places{all: all, of: map[string]*holder{}, order: list.New()}
 }
 
-// take takes a place, of which the key may have at most each. Where another has to go, its displace is called. ok is false where
-// none can: then nothing was taken.
+// take takes a place; the key may have at most each. If another has to go, its displace is called. ok is false if none can go; then
+// nothing was taken.
 func (p *places) take(key string, each int, displace func()) (one *taken, ok bool) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
@@ -64,7 +63,7 @@ func (p *places) take(key string, each int, displace func()) (one *taken, ok boo
 	return one, true
 }
 
-// evict takes the place of the oldest in a line.
+// evict takes the oldest place in a queue.
 func (p *places) evict(order *list.List) bool {
 	if order.Len() == 0 {
 		return false
@@ -76,7 +75,7 @@ func (p *places) evict(order *list.List) bool {
 	return true
 }
 
-// hold keeps a place from being displaced.
+// hold makes a place undisplaceable.
 func (p *places) hold(one *taken) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
@@ -85,7 +84,7 @@ func (p *places) hold(one *taken) {
 	}
 }
 
-// release lets a place that was held be displaced again, as the newest.
+// release makes a held place displaceable again, as the newest.
 func (p *places) release(one *taken) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
@@ -94,7 +93,7 @@ func (p *places) release(one *taken) {
 	}
 }
 
-// free gives a place back and says whether it was displaced before. After it returned displace is not called any more.
+// free gives a place back and reports whether it was displaced before. After it returned, displace is no longer called.
 func (p *places) free(one *taken) (displaced bool) {
 	p.guard.Lock()
 	defer p.guard.Unlock()

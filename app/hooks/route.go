@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// event hands one of GitHub's webhooks to the service. A payload is a hint: what the service rests on it asks for.
+// event passes one GitHub webhook to the service. A payload is only a hint: the service queries what its decisions depend on.
 func (w *InboxWorker) event(ctx context.Context, d store.Delivery) (string, error) {
 	if _, known := Events()[d.Event]; !known {
 		return "not an event ocpctl listens to", nil
@@ -53,10 +53,10 @@ func place(e webhook, repo string) error {
 	return nil
 }
 
-// login is how GitHub lets accounts be called: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam
+// login matches account names as GitHub allows them: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam
 var login = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 
-// actor is who did something; empty: nobody that GitHub would let be called so.
+// actor returns who did something; empty if it is not a valid account name.
 func actor(a account) string {
 	if !login.MatchString(a.Login) {
 		return ""
@@ -64,7 +64,7 @@ func actor(a account) string {
 	return a.Login
 }
 
-// somebody checks that who asks for something is known: what happened without asking counts whoever did it.
+// somebody checks that the requester is known. Events that are no requests count whoever caused them.
 func somebody(a account) error {
 	if actor(a) == "" {
 		return fmt.Errorf("%w: %s is no login", errUnprocessable, quoted(a.Login))
@@ -97,7 +97,7 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error
 func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
 	repo := e.Repository.FullName
 	if e.Issue.PullRequest == nil {
-		// Issues and pull requests share their numbers: one that was seen as a pull request is no issue.
+		// Issues and pull requests share their numbers: a number known as a pull request is not an issue.
 		_, err := w.records.PullRequest(ctx, repo, e.Issue.Number)
 		if errors.Is(err, store.ErrNotFound) {
 			return "a comment on an issue, not on a pull request", nil
@@ -112,7 +112,7 @@ func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
 	return w.pulls.Comment(ctx, said(e))
 }
 
-// sound checks what a comment's event must have.
+// sound checks the required fields of a comment event.
 func sound(e webhook) error {
 	err := errors.Join(place(e, e.Repository.FullName), somebody(e.Comment.User), numbered(e.Issue.Number))
 	if e.Comment.ID <= 0 {
@@ -121,7 +121,7 @@ func sound(e webhook) error {
 	return err
 }
 
-// said is a sound comment's event as the service takes it.
+// said converts a checked comment event for the service.
 func said(e webhook) pulls.CommentEvent {
 	by := e.Comment.User
 	return pulls.CommentEvent{
@@ -149,8 +149,8 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 	return w.click(ctx, e, clicked{e.CheckRun.ExternalID, e.CheckRun.HeadSHA, button}, delivery)
 }
 
-// checkSuite tries again what failed or ended, of all that have a check on the commit: of what goes well there is nothing to
-// say, once for each.
+// checkSuite retries what failed or ended among the clusters with a check on the commit, each once; for the others there is nothing
+// to do.
 func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook) (string, error) {
 	repo := e.Repository.FullName
 	if err := errors.Join(place(e, repo), somebody(e.Sender)); err != nil {
@@ -176,7 +176,7 @@ func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook
 
 func (w *InboxWorker) others(c check) bool { return w.app != 0 && c.App.ID != w.app }
 
-// clicked is a button of a check run.
+// clicked is a click on a button of a check run.
 type clicked struct{ cluster, head, button string }
 
 func (w *InboxWorker) click(ctx context.Context, e webhook, on clicked, cause string) (string, error) {
@@ -223,8 +223,8 @@ func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repos
 	return w.pulls.InstallationChanged(ctx, changed)
 }
 
-// withoutNUL leaves out the character that PostgreSQL's texts cannot hold: none of what is told needs it, and a delivery with it
-// would be tried for a day. In JSON it stands as \u0000 alone, and a backslash always has one character after it.
+// withoutNUL removes the character that PostgreSQL's texts cannot contain: it is never needed, and a delivery with it would be
+// retried for a day. In JSON it can only occur as \u0000, and a backslash is always followed by one more character.
 func withoutNUL(body []byte) []byte {
 	nul := []byte(`\u0000`)
 	if !bytes.Contains(body, nul) {

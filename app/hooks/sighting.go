@@ -10,36 +10,36 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What is noticed by looking becomes a delivery of our own, and goes the way of all others: one piece of code decides.
+// What polling notices becomes a delivery of our own and is processed like all others, so that one piece of code decides.
 const (
 	pullRequestSeen  = "pull_request_seen"
 	repositorySeen   = "repository_seen"
 	installationSeen = "installation_seen"
 )
 
-// seenByTheSweep is said of all of them.
+// seenByTheSweep is the reason given in all of them.
 const seenByTheSweep = "seen by the sweep"
 
-// sighting is the body of such a delivery. Two sightings of the same are the same to the byte.
+// sighting is the body of such a delivery. Two equal sightings are equal to the byte.
 type sighting struct {
 	Installation int64  `json:"installation"`
-	Repository   string `json:"repository"` // owner/name as we know it
+	Repository   string `json:"repository"` // owner/name as the store knows it
 
-	// Of a pull request. State is nil where GitHub has none for us, as Since says.
+	// Of a pull request. State is nil if GitHub does not have it for us, as Since says.
 	Number   int                `json:"number,omitempty"`
 	State    *store.PullRequest `json:"state,omitempty"`
-	Since    string             `json:"since,omitempty"`    // it was first found gone, or unreachable
-	Ends     string             `json:"ends,omitempty"`     // it is open, and when a cluster ends as if it were not
+	Since    string             `json:"since,omitempty"`    // since when it was gone or unreachable
+	Ends     string             `json:"ends,omitempty"`     // it is open, and this is when a cluster ends as if it were not
 	Still    bool               `json:"still,omitempty"`    // nothing happened to it for a while
-	Archived bool               `json:"archived,omitempty"` // its repository is
+	Archived bool               `json:"archived,omitempty"` // its repository is archived
 
-	// Of a repository, or of an installation.
-	Action       string `json:"action,omitempty"` // in GitHub's words
-	To           string `json:"to,omitempty"`     // owner/name as GitHub has it
+	// Of a repository or an installation.
+	Action       string `json:"action,omitempty"` // as GitHub spells it
+	To           string `json:"to,omitempty"`     // owner/name on GitHub
 	RepositoryID int64  `json:"repository_id,omitempty"`
 }
 
-// delivery makes one of a sighting. Its id is made of what was seen, so that the same seen twice is one delivery.
+// delivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
 func (s sighting) delivery() (store.Delivery, error) {
 	d := store.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
@@ -59,7 +59,7 @@ func (s sighting) delivery() (store.Delivery, error) {
 	return d, nil
 }
 
-// sighting works a delivery of our own.
+// sighting processes a delivery of our own.
 func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, error) {
 	var s sighting
 	if err := json.Unmarshal(d.Body, &s); err != nil {

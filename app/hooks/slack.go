@@ -19,10 +19,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// slashCommand is the one kind of Slack's requests that is worked.
+// slashCommand is the only kind of Slack request that is processed.
 const slashCommand = "slash_command"
 
-// slackEntrance is where Slack's requests come in: signature and timestamp first.
+// slackEntrance is the endpoint for Slack's requests: signature and timestamp are checked first.
 func (d *door) slackEntrance() entrance {
 	signed := func(h http.Header, body []byte) bool {
 		verifier, err := slack.NewSecretsVerifier(h, d.slack)
@@ -43,7 +43,7 @@ func (d *door) slackEntrance() entrance {
 	}
 }
 
-// slackRequest takes one signed request of Slack: stored before it is answered.
+// slackRequest handles one signed request from Slack: it is stored before it is answered.
 func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
 	call, ok := readSlack(body)
 	switch {
@@ -59,7 +59,7 @@ func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte)
 	}
 }
 
-// slackCall is what the three shapes of Slack's requests have in common.
+// slackCall is what the three formats of Slack's requests have in common.
 type slackCall struct {
 	Type      string `json:"type"`
 	Challenge string `json:"challenge"`
@@ -67,8 +67,8 @@ type slackCall struct {
 	form      url.Values
 }
 
-// readSlack knows an event (JSON), a slash command (form), an interaction (JSON in a form's payload) and Slack's look at our
-// certificate (form).
+// readSlack decodes an event (JSON), a slash command (form), an interaction (JSON in a form's payload) and Slack's certificate check
+// (form).
 func readSlack(body []byte) (call slackCall, ok bool) {
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return call, json.Unmarshal(body, &call) == nil && named(call.Type)
@@ -85,15 +85,14 @@ func readSlack(body []byte) (call slackCall, ok bool) {
 	return slackCall{Type: slashCommand, form: form}, form.Get("command") != ""
 }
 
-// slackID is how Slack calls workspaces, channels and users: https://docs.slack.dev/reference/objects
+// slackID matches the ids of workspaces, channels and users: https://docs.slack.dev/reference/objects
 var slackID = regexp.MustCompile(`^[A-Z0-9]{2,32}$`)
 
-// kept are the fields of a command that are stored. Not among them are two that are secrets: the token, by which requests were
-// told to be Slack's before there were signatures, and the response_url, with which whoever has it writes in the channel for
-// half an hour.
+// kept are the fields of a command that are stored. Two secrets are not among them: the token, which identified Slack's requests
+// before there were signatures, and the response_url, which lets anybody write in the channel for half an hour.
 var kept = []string{"team_id", "channel_id", "user_id", "user_name", "command", "text", "trigger_id"}
 
-// slashCommand stores a command and tells the person what was understood of it.
+// slashCommand stores a command and tells the person how it was understood.
 func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Values) {
 	for _, field := range []string{"team_id", "channel_id", "user_id"} {
 		if !slackID.MatchString(form.Get(field)) {
@@ -117,7 +116,7 @@ func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Val
 	}
 	delivery := store.Delivery{
 		Source: SourceSlack, ID: id, Event: slashCommand, Body: []byte(stored.Encode()),
-		Topic: SourceSlack + ":" + form.Get("team_id") + "/" + form.Get("user_id"), // a person's commands are worked in order
+		Topic: SourceSlack + ":" + form.Get("team_id") + "/" + form.Get("user_id"), // a person's commands are processed in order
 	}
 	fresh, err := d.store.SaveDelivery(r.Context(), delivery)
 	if err != nil {
@@ -128,7 +127,7 @@ func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Val
 	answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": wire.Text(chatops.SlackGot(form.Get("text")))})
 }
 
-// slack works a stored command.
+// slack processes a stored command.
 func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, error) {
 	if d.Event != slashCommand {
 		return "not a request ocpctl listens to", nil
@@ -147,7 +146,7 @@ func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, erro
 	return w.slash.Handle(ctx, e)
 }
 
-// printable is what PostgreSQL stores of a text, which an answer or the trail may quote.
+// printable removes from a text, which an answer or the audit trail may quote, what PostgreSQL cannot store.
 func printable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	lookAtOnce = 1000 // pull requests one run looks at; the others' turn is the next one
-	lookEach   = 100  // in one question
-	looks      = 6    // runs in the time in which each is looked at once: GitHub is asked evenly
+	lookAtOnce = 1000 // pull requests polled in one run; the rest is polled in the next one
+	lookEach   = 100  // in one query
+	looks      = 6    // runs per polling period, so that calls to GitHub are spread evenly
 
-	// LeastLook is the shortest time in which each pull request may be looked at once.
+	// LeastLook is the shortest period in which every pull request can be polled once.
 	LeastLook = looks * time.Second
 
-	// sure is how long apart two looks have to be that find something gone before it counts: GitHub errs, and lags.
+	// sure is the minimum time between two polls that both find something gone before it counts: GitHub makes errors, and lags.
 	sure = time.Minute
-	// still is after how long of peace a pull request is worked once more, whatever is known of it: for what could not be worked
-	// when it was told, and for what nobody told.
+	// still is the time without events after which a pull request is processed again, whatever is known: for events that could not be
+	// processed, or never arrived.
 	still = 10 * time.Minute
 )
 
-// Sweep looks at the pull requests of wanted clusters and makes a delivery of what nobody told. It decides nothing; an answer
-// that failed says nothing.
+// Sweep polls the pull requests of wanted clusters and makes deliveries of changes that no webhook reported. It decides nothing; a
+// failed query means nothing.
 type Sweep struct {
 	river.WorkerDefaults[store.LookArgs]
 	store  *store.Store
@@ -45,18 +45,18 @@ type Sweep struct {
 	only   []int64
 }
 
-// NewSweep returns the worker of store.LookArgs, which looks at each pull request once in so long. only are the App's
-// installations that are looked after; none: all.
+// NewSweep returns the worker of store.LookArgs, which polls each pull request once in the given period. only are the App's
+// installations that this server handles; none: all.
 func NewSweep(s *store.Store, client *github.Client, every time.Duration, log *slog.Logger, only ...int64) *Sweep {
 	return &Sweep{store: s, github: client, every: every, log: log, only: only}
 }
 
-// foreign says that an installation is not looked after.
+// foreign reports that this server does not handle an installation.
 func (s *Sweep) foreign(installation int64) bool {
 	return len(s.only) > 0 && !slices.Contains(s.only, installation)
 }
 
-// Periodic has it look, some at a time.
+// Periodic returns the periodic job, which polls a part at a time.
 func (s *Sweep) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(s.every/looks), func() (river.JobArgs, *river.InsertOpts) {
 		return store.LookArgs{}, nil
@@ -66,7 +66,7 @@ func (s *Sweep) Periodic() *river.PeriodicJob {
 // Work implements river.Worker.
 func (s *Sweep) Work(ctx context.Context, _ *river.Job[store.LookArgs]) error { return s.Look(ctx) }
 
-// Look looks at those that nobody looked at for long enough.
+// Look polls the pull requests whose last poll is too long ago.
 func (s *Sweep) Look(ctx context.Context) error {
 	now, err := s.store.Now(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Sweep) look(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// lookAt looks at some of an installation. Whatever came of it their turn is over: an installation that does not answer keeps no
-// other one waiting.
+// lookAt polls some pull requests of an installation. Whatever the result, their turn is over: an installation that does not respond
+// delays no other one.
 func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.PullRequest, now time.Time) error {
 	missed, err := s.missed(ctx, pulls)
 	if err != nil {
@@ -136,8 +136,8 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.Pu
 	return s.store.Looked(ctx, pulls...)
 }
 
-// elsewhere finds the repositories that an installation does not reach any more and another does, which becomes a delivery: they
-// went to another owner. So is counted of which GitHub does not say it: not known is not gone.
+// elsewhere finds repositories that an installation can no longer reach but another can, and makes a delivery of it: they were moved
+// to another owner. If GitHub's answer is unclear, a repository counts as moved too: unknown is not gone.
 func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i, look := range found {
@@ -163,7 +163,7 @@ func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store
 	return out, nil
 }
 
-// absence is the mark of a pull request that a look did not find, since the first such look of those in a row.
+// absence is the mark of a pull request that polling did not find; it records the first such poll in a row.
 func absence(pr store.PullRequest) string { return "absent " + pullTopic(pr.Repo, pr.Number) }
 
 func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[string]time.Time, error) {
@@ -174,15 +174,15 @@ func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[stri
 	return s.store.Marks(ctx, names)
 }
 
-// past is what came about before a look: since when the pull request was not found, and when a cluster of it ends because it
-// counts as closed. Zero: neither is so.
+// past is what earlier polls found: since when the pull request is missing, and when a cluster of it ends because it counts as
+// closed. Zero: not so.
 type past struct{ missed, ends time.Time }
 
-// judge makes a delivery of a look at a pull request that was last known as pr.
+// judge makes a delivery of a poll of a pull request whose last known state is pr.
 func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.PullLook, was past, now time.Time) error {
 	missed := was.missed
 	seen := sighting{Installation: pr.Installation, Repository: pr.Repo, Number: pr.Number}
-	lost := store.Nameless(pr.Repo) // to another of its name: GitHub has none for us until it is heard what this one is called now
+	lost := store.Nameless(pr.Repo) // another repository has taken its name: GitHub does not have it for us until its current name is known
 	switch {
 	case look.Err != nil && !lost:
 		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
@@ -203,7 +203,7 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	if !missed.IsZero() {
 		seen.Since = missed.UTC().Format(time.RFC3339)
 	}
-	// That it is closed may have been asked and not told: then it is known, and nobody drew a conclusion.
+	// A closed state may be known from a query without an event: then nothing was concluded from it yet.
 	if !missed.IsZero() || seen.Still || seen.Archived || !is.Open || news(pr, is) {
 		if err := s.saveState(ctx, seen, was.ends); err != nil {
 			return err
@@ -212,10 +212,10 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	if missed.IsZero() {
 		return nil
 	}
-	return s.store.DropMark(ctx, absence(pr)) // not before what is seen again was kept
+	return s.store.DropMark(ctx, absence(pr)) // only after the sighting was stored
 }
 
-// absent says whether it is certain by now that a pull request is not there, and since when.
+// absent reports whether it is certain that a pull request does not exist, and since when.
 func (s *Sweep) absent(ctx context.Context, pr store.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
 	if missed.IsZero() {
 		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
@@ -224,8 +224,8 @@ func (s *Sweep) absent(ctx context.Context, pr store.PullRequest, missed, now ti
 	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil
 }
 
-// moved is a repository that has another name by now, or another owner. The same rename may happen again later, and nothing
-// tells it from this one but time; worked twice it changes nothing.
+// moved is a repository with a new name or owner. The same rename may happen again later, and only the time distinguishes the two;
+// processing one twice changes nothing.
 func moved(pr store.PullRequest, look github.PullLook, now time.Time) sighting {
 	action := actionRenamed
 	before, _, _ := strings.Cut(pr.Repo, "/")
@@ -238,14 +238,14 @@ func moved(pr store.PullRequest, look github.PullLook, now time.Time) sighting {
 	}
 }
 
-// news says whether a pull request is another than it was last known, as far as anything hangs on it. What is older than what
-// is known is none: GitHub's machines do not all know the newest at once.
+// news reports whether a pull request differs from its last known state in anything that matters. An older state is not news: not all
+// of GitHub's servers have the newest state at once.
 func news(was, is store.PullRequest) bool {
 	return !is.UpdatedAt.Before(was.UpdatedAt) && (is.Open != was.Open || is.Merged != was.Merged || is.Draft != was.Draft ||
 		is.RepoID != was.RepoID && is.RepoID*was.RepoID != 0 || is.Head != was.Head || is.Base != was.Base || !slices.Equal(ours(is.Labels), ours(was.Labels)))
 }
 
-// ours are the labels that mean something, in one spelling and order.
+// ours returns our labels, in one spelling and order.
 func ours(labels []string) []string {
 	var out []string
 	for _, label := range labels {
@@ -258,8 +258,8 @@ func ours(labels []string) []string {
 	return out
 }
 
-// locked finds out why a whole installation does not answer. The App itself is asked: only its own word counts that it is not
-// there any more, that it is suspended, or that it was installed anew.
+// locked finds out why a whole installation does not respond. The App itself asks: only GitHub's answer to the App proves that it was
+// removed, suspended or installed anew.
 func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.PullRequest, missed map[string]time.Time, now time.Time) error {
 	of := map[string][]store.PullRequest{}
 	for _, pr := range pulls {
@@ -282,7 +282,7 @@ func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.Pu
 			continue
 		}
 		certain := true
-		for _, pr := range of[repo] { // all of them get the mark, by which they are known when they are there again
+		for _, pr := range of[repo] { // all get the mark, by which their return is noticed
 			sure, since, err := s.absent(ctx, pr, missed[absence(pr)], now)
 			if err != nil {
 				return err
@@ -299,8 +299,8 @@ func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.Pu
 	return nil
 }
 
-// saveState keeps how a pull request was seen to stand. One that stood so before, and since when a cluster of it was given an end
-// that is of none that is open, is worked once more for that end: what told otherwise since may have been lost.
+// saveState stores the state that was seen. If it did not change but a cluster still has an end that an open pull request should not
+// have, it is processed again for that end: an event that reversed it may have been lost.
 func (s *Sweep) saveState(ctx context.Context, seen sighting, ends time.Time) error {
 	fresh, err := s.keep(ctx, seen)
 	if err != nil || fresh || ends.IsZero() || !seen.Still || !seen.State.Open {
@@ -310,13 +310,13 @@ func (s *Sweep) saveState(ctx context.Context, seen sighting, ends time.Time) er
 	return s.save(ctx, seen)
 }
 
-// save keeps what was seen as a delivery, which wakes the inbox.
+// save stores a sighting as a delivery, which wakes the inbox.
 func (s *Sweep) save(ctx context.Context, seen sighting) error {
 	_, err := s.keep(ctx, seen)
 	return err
 }
 
-// keep is save; fresh is false where the same was seen before.
+// keep is save; fresh is false if the same was seen before.
 func (s *Sweep) keep(ctx context.Context, seen sighting) (fresh bool, err error) {
 	d, err := seen.delivery()
 	if err != nil {

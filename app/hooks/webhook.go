@@ -9,7 +9,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// webhook is the body of one of GitHub's webhooks, as far as ocpctl reads it. What an event has none of is zero.
+// webhook is the body of a GitHub webhook, as far as ocpctl reads it. Fields that an event does not have are zero.
 // https://docs.github.com/webhooks/webhook-events-and-payloads
 type webhook struct {
 	Action       string       `json:"action"`
@@ -38,10 +38,10 @@ type account struct {
 	Type  string `json:"type"`
 }
 
-// bot is GitHub's type of the accounts of Apps.
+// bot is GitHub's account type for Apps.
 const bot = "Bot"
 
-// installation is an id alone in most events; those of an installation itself tell of whom and of which App it is.
+// installation is only an id in most events; events of an installation itself also contain the account and the App.
 type installation struct {
 	ID      int64   `json:"id"`
 	App     int64   `json:"app_id"`
@@ -76,12 +76,12 @@ type pullRequest struct {
 type branch struct {
 	Ref        string      `json:"ref"`
 	SHA        string      `json:"sha"`
-	Repository *repository `json:"repo"` // nil: it is gone
+	Repository *repository `json:"repo"` // nil: deleted
 }
 
 type issue struct {
 	Number      int       `json:"number"`
-	PullRequest *struct{} `json:"pull_request"` // nil: it is an issue and no pull request
+	PullRequest *struct{} `json:"pull_request"` // nil: an issue, not a pull request
 }
 
 type comment struct {
@@ -91,7 +91,7 @@ type comment struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// check is a check run, or a suite of them.
+// check is a check run or a check suite.
 type check struct {
 	ExternalID   string                 `json:"external_id"`
 	HeadSHA      string                 `json:"head_sha"`
@@ -103,7 +103,7 @@ type button struct {
 	Identifier string `json:"identifier"`
 }
 
-// changes are what was before.
+// changes are the previous values.
 type changes struct {
 	Base       *struct{} `json:"base"`
 	Repository struct {
@@ -119,14 +119,14 @@ type changes struct {
 	} `json:"owner"`
 }
 
-// formerly is what the repository was called that was renamed or moved; else its name.
+// formerly returns the earlier name of a repository that was renamed or moved; otherwise its name.
 func (p webhook) formerly() string {
 	owner, name, _ := strings.Cut(p.Repository.FullName, "/")
 	from := p.Changes.Owner.From
 	return cmp.Or(from.Organization.Login, from.User.Login, owner) + "/" + cmp.Or(p.Changes.Repository.Name.From, name)
 }
 
-// rest is the pull request as the REST API tells it, so that one piece of code reads both.
+// rest converts the pull request to the REST API's form, so that one piece of code reads both.
 func (p pullRequest) rest() *gh.PullRequest {
 	out := &gh.PullRequest{
 		Number: &p.Number, State: &p.State, Draft: &p.Draft, Merged: &p.Merged, User: &gh.User{Login: &p.User.Login},

@@ -12,11 +12,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// act does what a form on a cluster's page asks for, and answers in words.
+// act does what a form on a cluster's page requests, and returns a text about the result.
 type act func(r *http.Request, who policy.Principal, id string, deed app.Deed) (words string, err error)
 
-// act makes a form's target of it. Where the form says what its page showed, nothing is done to a cluster that somebody else
-// changed since.
+// act makes a form's handler of it. If the form contains the mark of what its page showed, nothing is done to a cluster that somebody
+// else changed since.
 func (p *pages) act(do act) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
@@ -31,12 +31,12 @@ func (p *pages) act(do act) handler {
 	}
 }
 
-// sights bounds how often a form is tried while the control plane itself moves the cluster.
+// sights limits how often a form is retried while the controller changes the cluster.
 const sights = 5
 
-// asSeen does something to a cluster as a page showed it. A page shows what people decide by, and of that it carries a mark.
-// The row's version moves with every step of an install too, so it is not the mark; but it guards the time between this look
-// and the change.
+// asSeen changes a cluster as a page showed it. The page contains a mark of everything that people decide by. The row's version
+// cannot be the mark, because it also changes with every step of an install; but it guards the time between this check and the
+// change.
 func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func(version int64) error) error {
 	mark := r.PostFormValue("seen")
 	if mark == "" {
@@ -61,7 +61,7 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 	}
 }
 
-// seen marks everything about a cluster that people change and decide by.
+// seen computes the mark of everything about a cluster that people change and decide by.
 func seen(row store.Row, shares []store.Share) string {
 	wanted := -1
 	if row.WorkersWanted != nil {
@@ -136,7 +136,7 @@ func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed a
 	return fmt.Sprintf("%s %s has no share of it any more.", grantees[kind], with), err
 }
 
-// grantees are the kinds of share at the beginning of a sentence.
+// grantees are the kinds of share, for the beginning of a sentence.
 var grantees = map[string]string{"team": "Team", "principal": "Principal"}
 
 func (p *pages) transfer(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
@@ -162,7 +162,7 @@ func (p *pages) abandon(r *http.Request, who policy.Principal, id string, deed a
 	return fmt.Sprintf("Nobody is called for %s any more. It keeps its name, quota and cost, and tries go on, until a count of zero.", row.Name), err
 }
 
-// confirm asks before a cluster is destroyed.
+// confirm asks for confirmation before a cluster is destroyed.
 func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	row, err := p.App.Cluster(r.Context(), who, id)

@@ -13,22 +13,22 @@ import (
 
 type approvalsView struct {
 	Waiting, Past []approvalView
-	Older         string // cursor of the next page of past ones
+	Older         string // cursor of the next page of past approvals
 }
 
-// approvalView is one approval as whoever looks sees it.
+// approvalView is one approval as the viewer sees it.
 type approvalView struct {
 	app.Approval
 	Now                       time.Time
 	What, Takes, Cost, HeadAt string
 	Asks                      string // what the cluster would be
-	Seen                      bool   // the cluster may be seen
-	ReadLink                  string // where to get the link to the password that was granted; empty: nowhere
+	Seen                      bool   // the viewer may see the cluster
+	ReadLink                  string // where to get the link to the granted password; empty: nowhere
 }
 
 const pastApprovals = 25
 
-// mostWaiting bounds what is shown as waiting; nobody reads more.
+// mostWaiting limits how many waiting approvals are shown.
 const mostWaiting = 100
 
 func (p *pages) approvals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
@@ -69,7 +69,7 @@ func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Prin
 	p.show(w, r, who, http.StatusOK, "approval", v)
 }
 
-// vote gives a person's word; to refuse takes a reason, which the service asks for.
+// vote records a person's vote; refusing requires a reason, which the service checks.
 func (p *pages) vote(approves bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
@@ -78,7 +78,7 @@ func (p *pages) vote(approves bool) handler {
 	}
 }
 
-// voted says what came of a vote.
+// voted says what the result of a vote is.
 func voted(a store.Approval) string {
 	switch {
 	case a.State == store.ApprovalPending:
@@ -105,21 +105,21 @@ func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []
 	return out, nil
 }
 
-// approvalView puts what it is about beside an approval.
+// approvalView adds the cluster or password that an approval is about.
 func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Approval) (approvalView, error) {
 	v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
 	row, err := p.App.Cluster(ctx, who, a.Cluster)
 	switch kind := app.KindOf(err); {
 	case err == nil:
 		v.about(row, site(p.GitHub))
-	case kind != app.NotFound && kind != app.Denied: // one's own request for a team one has left is still shown
+	case kind != app.NotFound && kind != app.Denied: // one's own request is shown even after leaving the team
 		return approvalView{}, err
 	}
 	v.grantedTo(who)
 	return v, nil
 }
 
-// grantedTo leads whoever was granted a look at a password to it.
+// grantedTo adds the link for the person who was granted access to a password.
 func (v *approvalView) grantedTo(who policy.Principal) {
 	mine := v.Kind == store.ApproveKubeadmin && v.State == store.ApprovalApproved && v.RequestedBy == who.ID
 	if v.Seen && mine && v.ExpiresAt.After(v.Now) {
@@ -138,7 +138,7 @@ func (v *approvalView) about(row store.Row, github string) {
 	}
 }
 
-// what is approved, in words.
+// what names what is approved.
 func what(kind store.ApprovalKind) string {
 	if kind == store.ApproveKubeadmin {
 		return "A look at the kubeadmin password"
@@ -146,7 +146,7 @@ func what(kind store.ApprovalKind) string {
 	return "A cluster may begin"
 }
 
-// takes says whose words it takes.
+// takes says whose approval is needed.
 func takes(a store.Approval) string {
 	who := "a platform admin"
 	if a.ByRole == string(policy.Requester) {

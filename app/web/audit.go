@@ -15,12 +15,12 @@ import (
 
 type auditView struct {
 	Fields []filterField
-	Head   *store.AuditHead // newest line; nil while the page shows others
+	Head   *store.AuditHead // newest line; nil while an older page is shown
 	Lines  []auditLine
-	Older  string // address of the next page
+	Older  string // URL of the next page
 }
 
-// filterField is one field of a form that chooses what is shown.
+// filterField is one field of a filter form.
 type filterField struct {
 	Name, Words, Type, Value, Hint, Wrong string
 }
@@ -30,7 +30,7 @@ type auditLine struct {
 	Words string // why
 }
 
-// auditFields are what the trail can be read by.
+// auditFields are the filters of the audit trail.
 var auditFields = []filterField{
 	{Name: "actor", Words: "Who", Type: "text", Hint: "saml:maya@acme.example"},
 	{Name: "action", Words: "What", Type: "text", Hint: "accepted"},
@@ -75,7 +75,7 @@ func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Princip
 func (v *auditView) add(lines []store.AuditLine, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
-		_ = json.Unmarshal([]byte(l.Metadata), &meta) // what it holds is shown beside
+		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
 		v.Lines = append(v.Lines, auditLine{AuditLine: l, Words: app.Told(store.Event{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
@@ -84,7 +84,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 	}
 }
 
-// verify computes the chain again and says what came of it.
+// verify recomputes the hash chain and shows the result.
 func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	proof, err := p.Admin.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
@@ -96,7 +96,7 @@ func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Princi
 
 var cursorForm = regexp.MustCompile(`^[0-9]{1,18}$`)
 
-// cursorOf is where a page begins; what is none begins at the first.
+// cursorOf returns the cursor of a page; an invalid one becomes the first page.
 func cursorOf(r *http.Request) string {
 	if c := r.FormValue("cursor"); cursorForm.MatchString(c) {
 		return c
@@ -104,7 +104,7 @@ func cursorOf(r *http.Request) string {
 	return ""
 }
 
-// older is the address of the next page of what is shown; empty: this is the last.
+// older returns the URL of the next page; empty: this is the last.
 func older(path string, q url.Values, next string) string {
 	if next == "" {
 		return ""
@@ -113,7 +113,7 @@ func older(path string, q url.Values, next string) string {
 	return path + "?" + q.Encode()
 }
 
-// day is how a browser's date field sends a day.
+// day is the format of a browser's date field.
 const day = "2006-01-02"
 
 func dayOf(text string) (at time.Time, wrong string) {

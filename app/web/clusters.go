@@ -67,7 +67,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 		return detailView{}, err
 	}
 	v.Can = offers{Kubeconfig: usable(who, shares), Bundle: usable(who, shares) && app.MayOpen(who, found.Row)}
-	if who.Role() != "" { // the catalogue is for those with a role
+	if who.Role() != "" { // only people with a role may see the catalogue
 		state, err := p.Admin.Catalogue(who)
 		if err != nil {
 			return detailView{}, err
@@ -78,7 +78,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	return v, nil
 }
 
-// approvalsOf are the approvals of a cluster that matter now: those that wait, and a granted look at its password.
+// approvalsOf returns a cluster's relevant approvals: those that wait, and granted access to its password.
 func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store.Row) ([]approvalView, error) {
 	if row.Wish != lifecycle.Present || who.Role() == "" {
 		return nil, nil
@@ -99,7 +99,7 @@ func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store
 	return out, nil
 }
 
-// detailOf puts what people are told of a cluster beside what is known of it, in the words of its comment.
+// detailOf adds the texts of the cluster's comment to its data.
 func detailOf(found app.Details) detailView {
 	card := found.Row.Card
 	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
@@ -122,7 +122,7 @@ func detailOf(found app.Details) detailView {
 	return v
 }
 
-// kubeconfig is a POST, because every reading is written down and no browser may read ahead.
+// kubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
 func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	raw, err := p.Credentials.Kubeconfig(r.Context(), who, id, deedOf(r))
@@ -136,5 +136,5 @@ func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Pr
 func sendKubeconfig(w http.ResponseWriter, id string, raw []byte) {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
-	_, _ = w.Write(raw) // a browser that went away will ask again
+	_, _ = w.Write(raw) // the browser disconnected and will retry
 }

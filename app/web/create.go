@@ -16,20 +16,20 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// new shows the form for a cluster; its address may fill some of it in.
+// new shows the form for a cluster; its URL may fill in some fields.
 func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
-		_, err := p.App.DryRun(r.Context(), who, app.Asked{Door: policy.DoorWeb}) // says why
+		_, err := p.App.DryRun(r.Context(), who, app.Asked{Door: policy.DoorWeb}) // the error says why
 		p.fail(w, r, who, err)
 		return
 	}
 	f := formOf(r.FormValue)
 	f.Key = freshKey()
-	f.SSHPublicKey, f.ExtraTags = "", "" // a link that somebody sent must not open the nodes to them, or choose tags unseen
+	f.SSHPublicKey, f.ExtraTags = "", "" // a link from somebody else must not add their key to the nodes, or set tags unnoticed
 	p.showNew(w, r, who, http.StatusOK, newView{Form: f})
 }
 
-// create does what the form's button says: shows other choices, checks, or creates.
+// create does what the form's button says: update the choices, check, or create.
 func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	f := formOf(r.PostFormValue)
 	if !keyForm.MatchString(f.Key) {
@@ -45,7 +45,7 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 }
 
-// check judges the request as it would be judged now, and keeps nothing.
+// check judges the request as if it were made now, and stores nothing.
 func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Form: f}
 	request, wrong := f.request()
@@ -62,8 +62,8 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 	p.showNew(w, r, who, http.StatusOK, v)
 }
 
-// createNow creates. The same form sent twice makes one cluster: its key goes with what it says, so that a form that was
-// changed after it was sent asks for another.
+// createNow creates the cluster. Submitting the same form twice makes one cluster: its key includes a hash of its content, so that a
+// changed form is a new request.
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	request, wrong := f.request()
 	hash := f.hash()
@@ -72,7 +72,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 		Once: &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash},
 	})
 	v := newView{Form: f}
-	v.Form.Key = freshKey() // what is asked for next is another thing
+	v.Form.Key = freshKey() // the next request is a different one
 	switch {
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
@@ -84,14 +84,14 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 			p.fail(w, r, who, fmt.Errorf("read a refusal: %w", err))
 			return
 		}
-		if len(made.Verdict.Checks) > 0 { // it is not judged again for the second of two clicks
+		if len(made.Verdict.Checks) > 0 { // the verdict is empty for the second of two clicks
 			v.Verdict = &verdictView{Verdict: made.Verdict}
 		}
 		p.notCreated(w, r, who, v, &refused)
 	}
 }
 
-// created is the answer that is kept with a request: where its cluster is, or every field that is wrong.
+// created returns the response that is stored with a request: the URL of its cluster, or every field that is wrong.
 func created(made app.Created) (store.Answer, error) {
 	if made.Row.ID == "" {
 		body, err := json.Marshal(app.Refused(made.Verdict, nil))
@@ -106,7 +106,7 @@ func created(made app.Created) (store.Answer, error) {
 	}, nil
 }
 
-// notCreated shows the form again with its values, and at each field what is wrong with it.
+// notCreated shows the form again with its values, and the problems at each field.
 func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Principal, v newView, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
@@ -118,7 +118,7 @@ func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Pr
 	case app.Invalid:
 		status = http.StatusUnprocessableEntity
 		v.blame(e.Fields)
-	case app.Conflict: // the key is never used for another request, so it is the name
+	case app.Conflict: // the key is never reused, so the conflict is about the name
 		v.blame([]app.Field{{Name: "name", Detail: e.Message}})
 	default:
 		p.fail(w, r, who, err)
@@ -133,7 +133,7 @@ func freshKey() string {
 	return hex.EncodeToString(raw)
 }
 
-// hash is the SHA-256 of everything the form asks for.
+// hash is the SHA-256 of everything that the form requests.
 func (f createForm) hash() string {
 	h := sha256.New()
 	for _, field := range f.fields() {

@@ -15,9 +15,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// createForm is what the form for a cluster holds, as it was typed.
+// createForm is the content of the form for a cluster, as typed.
 type createForm struct {
-	Key string // one for each thing that is asked for
+	Key string // one for each request
 
 	Name, Profile, Region, Version, BaseDomain, TTLHours string
 	Team, Owner, CostCenter, Environment                 string
@@ -31,7 +31,7 @@ type formField struct {
 	value *string
 }
 
-// fields are what the form asks for, by the names that the service calls them by.
+// fields returns the form's fields with the names that the service uses.
 func (f *createForm) fields() []formField {
 	return []formField{
 		{"name", &f.Name}, {"profile", &f.Profile}, {"region", &f.Region}, {"version", &f.Version}, {"baseDomain", &f.BaseDomain},
@@ -48,7 +48,7 @@ func formOf(value func(string) string) createForm {
 	return f
 }
 
-// request is what the form asks for. What cannot be read comes back field by field.
+// request converts the form to a request. What cannot be parsed is returned by field.
 func (f createForm) request() (app.CreateRequest, []app.Field) {
 	r := app.CreateRequest{
 		Name: f.Name, Profile: f.Profile, Region: f.Region, Version: f.Version, BaseDomain: f.BaseDomain,
@@ -68,10 +68,10 @@ func (f createForm) request() (app.CreateRequest, []app.Field) {
 	return r, append(wrong, unread...)
 }
 
-// mostHours keeps every lifetime far from the longest time.Duration.
+// mostHours keeps every lifetime far below the longest time.Duration.
 const mostHours = 100_000
 
-// tags reads lines of Key=value.
+// tags parses lines of Key=value.
 func tags(text string) (map[string]string, []app.Field) {
 	var wrong []app.Field
 	out := map[string]string{}
@@ -96,20 +96,20 @@ func tags(text string) (map[string]string, []app.Field) {
 	return out, wrong
 }
 
-// newView is the form with what it offers, and what is wrong with it.
+// newView is the form with its choices and problems.
 type newView struct {
 	Form    createForm
 	Wrong   map[string][]string // by field
 	Wrongs  int
-	Others  []string // what is wrong with no field of the form
+	Others  []string // problems that belong to no field of the form
 	Verdict *verdictView
 
 	Profiles                  []profiles.Profile
 	Profile                   profiles.Profile
-	Region, Version           string // chosen
+	Region, Version           string // selected
 	BaseDomain, Team          string
-	Teams                     []string // to choose from; empty: any name
-	CostCenters, Environments []string // likewise
+	Teams                     []string // choices; empty: any name
+	CostCenters, Environments []string // choices; empty: any name
 	Required                  []string // tags on everything in the cloud
 }
 
@@ -119,10 +119,10 @@ type verdictView struct {
 	lifecycle.Forecast
 }
 
-// Expected says when it would begin and be ready; empty where nothing was granted.
+// Expected says when it would begin and be ready; empty if nothing was granted.
 func (v verdictView) Expected() string { return chatops.Expected(v.Forecast) }
 
-// Price is what it would cost; empty where nothing was granted.
+// Price says what it would cost; empty if nothing was granted.
 func (v verdictView) Price() string {
 	if v.Grant.HourlyCents == 0 {
 		return ""
@@ -135,10 +135,10 @@ type fieldView struct {
 	Words []string
 }
 
-// At is what is wrong with a field.
+// At returns the problems of a field.
 func (v newView) At(name string) fieldView { return fieldView{name, v.Wrong[name]} }
 
-// blame writes what is wrong at each field. What is no field of the form stands above it.
+// blame adds each problem to its field. Problems without a field are shown above the form.
 func (v *newView) blame(wrong []app.Field) {
 	if v.Wrong == nil {
 		v.Wrong = map[string][]string{}
@@ -148,7 +148,7 @@ func (v *newView) blame(wrong []app.Field) {
 		known = append(known, field.name)
 	}
 	for _, f := range wrong {
-		name, _, _ := strings.Cut(f.Name, ".") // a tag's field is named after its key
+		name, _, _ := strings.Cut(f.Name, ".") // a tag's field name ends with its key
 		if slices.Contains(known, name) {
 			v.Wrong[name] = append(v.Wrong[name], fieldWords(f))
 			v.Wrongs++
@@ -158,10 +158,10 @@ func (v *newView) blame(wrong []app.Field) {
 	}
 }
 
-// required are the tags that the control plane sets on everything.
+// required are the tags that ocpctl sets on everything.
 var required = []string{"ManagedBy", "ClusterId", "ClusterName", "Owner", "Team", "CostCenter", "Environment", "TTLExpiry", "RequestId", "InstallationId"}
 
-// showNew shows the form with the choices that the profile and the team leave.
+// showNew shows the form with the choices that the profile and the team allow.
 func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, v newView) {
 	list, unasked, err := p.Admin.Profiles(who)
 	if err != nil {
@@ -206,7 +206,7 @@ func (v *newView) belongs(who policy.Principal, c profiles.Catalogue) {
 	}
 }
 
-// among is the value if it is one of the allowed, else the other.
+// among returns the value if it is allowed, otherwise the other one.
 func among(value string, allowed []string, other string) string {
 	if slices.Contains(allowed, value) {
 		return value

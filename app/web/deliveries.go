@@ -11,7 +11,7 @@ import (
 type deliveriesView struct {
 	Tabs  []way
 	Rows  []store.DeliveryInfo
-	Older string // address of the next page
+	Older string // URL of the next page
 }
 
 type deliveryView struct {
@@ -20,7 +20,7 @@ type deliveryView struct {
 	MayReplay bool
 }
 
-// deliveries shows what came in from GitHub and Slack.
+// deliveries shows what GitHub and Slack sent.
 func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	topic, state := r.FormValue("topic"), store.DeliveryState("")
 	v := deliveriesView{}
@@ -43,7 +43,7 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 	p.show(w, r, who, http.StatusOK, "deliveries", v)
 }
 
-// choice is what deliveries are chosen by, as an address says it.
+// choice returns a URL's parameters for a selection of deliveries.
 func choice(topic string, state store.DeliveryState) url.Values {
 	q := url.Values{}
 	if topic != "" {
@@ -64,7 +64,7 @@ func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Prin
 	p.show(w, r, who, http.StatusOK, "delivery", deliveryView{DeliveryInfo: info, Body: readable(body), MayReplay: who.MayAnywhere(policy.ActReplay)})
 }
 
-// replay has a delivery worked again.
+// replay processes a delivery again.
 func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	_, err := p.Admin.Replay(r.Context(), who, id, deedOf(r))

@@ -12,7 +12,7 @@ type findingsView struct {
 	Findings []store.FindingRow
 }
 
-// findings shows what the sweeps saw; those too that were put right, where one asks for them.
+// findings shows what the sweeps found, with resolved findings on request.
 func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
 	list, err := p.Admin.Findings(r.Context(), who, store.FindingFilter{Resolved: all, Newest: true})

@@ -11,15 +11,15 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// mostForm bounds what a form of ours may send.
+// mostForm limits the size of a form.
 const mostForm = 64 << 10
 
-// deedOf is how a form asks for something.
+// deedOf returns the origin and reason of a form's request.
 func deedOf(r *http.Request) app.Deed {
 	return app.Deed{Door: policy.DoorWeb, Why: r.PostFormValue("reason")}
 }
 
-// number reads a field that holds a whole number.
+// number parses a form field with a whole number.
 func number(r *http.Request, field string) (int, error) {
 	text := strings.TrimSpace(r.PostFormValue(field))
 	n, err := strconv.Atoi(text)
@@ -31,7 +31,7 @@ func number(r *http.Request, field string) (int, error) {
 	return n, nil
 }
 
-// complaint is what a person is told of an error of the service: its words, and each field's. Empty for any other error.
+// complaint returns the text of a service error, with those of each field; empty for any other error.
 func complaint(err error) string {
 	var e *app.Error
 	if !errors.As(err, &e) {
@@ -44,7 +44,7 @@ func complaint(err error) string {
 	return words
 }
 
-// fieldWords is what is wrong with a field and what would be accepted.
+// fieldWords says what is wrong with a field and what would be accepted.
 func fieldWords(f app.Field) string {
 	words := strings.TrimSuffix(f.Detail, ".") + "."
 	if len(f.Accept) > 0 {
@@ -53,7 +53,7 @@ func fieldWords(f app.Field) string {
 	return words
 }
 
-// answer leads back to a page that says what came of a form. What one may not do, or what is not there, has a page of its own.
+// answer redirects to a page that shows the result of a form. A refusal or a missing object has a page of its own.
 func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, words string, err error) {
 	switch app.KindOf(err) {
 	case app.Invalid, app.Conflict, app.Stale, app.Busy:
@@ -67,7 +67,7 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Princi
 	p.say(w, r, who, to, said{Words: words})
 }
 
-// spaced writes a name such as costCenter in words.
+// spaced splits a name such as costCenter into words.
 func spaced(name string) string {
 	var b strings.Builder
 	for _, c := range name {

@@ -17,10 +17,10 @@ type limitsView struct {
 	Budgets   []budgetView
 	Profiles  []profiles.Profile
 	MayCreate bool
-	Catalogue *catalogueView // for those who may change it
+	Catalogue *catalogueView // for people who may change it
 }
 
-// quotaView is one bound of a quota with what is used of it.
+// quotaView is one limit of a quota with its use.
 type quotaView struct {
 	Name, Of, What            string
 	Used, Most, High, Waiting int
@@ -37,7 +37,7 @@ type catalogueView struct {
 	LoadedAt                     time.Time
 }
 
-// limits shows what one may ask for, and how much of it is used.
+// limits shows what one may request, and how much of it is used.
 func (p *pages) limits(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v, err := p.limitsOf(r.Context(), who)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	return v, nil
 }
 
-// bounds are the bounds of one quota, a line each.
+// bounds returns one quota's limits, one line each.
 func bounds(q admin.QuotaState) (out []quotaView) {
 	of := map[profiles.Scope]string{profiles.ScopePerson: "you", profiles.ScopeTeam: "team " + q.Key, profiles.ScopeEverywhere: "everybody"}[q.Scope]
 	for _, b := range []struct {
@@ -89,7 +89,7 @@ func bounds(q admin.QuotaState) (out []quotaView) {
 		waiting    int
 	}{
 		{"clusters at once", q.Used.Live, q.Live, q.Used.Waiting},
-		{"clusters being created", q.Used.Creating, q.Creating, q.Used.Waiting}, // they count for both, so that nobody overtakes them
+		{"clusters being created", q.Used.Creating, q.Creating, q.Used.Waiting}, // waiting clusters count for both limits, so that nobody overtakes them
 		{"node hours this month", int(math.Ceil(q.Used.NodeHours)), q.NodeHours, 0},
 	} {
 		if b.most > 0 {
@@ -112,7 +112,7 @@ func stateOf(s admin.CatalogueState) *catalogueView {
 	return v
 }
 
-// reload has the catalogue's folder read now.
+// reload reads the catalogue's folder now.
 func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	state, err := p.Admin.ReloadCatalogue(r.Context(), who, deedOf(r))
 	if err == nil && state.Err != nil {

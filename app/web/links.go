@@ -12,15 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// linkView is what a link is for, before it is used. It is never used by being looked at: mail scanners and browsers read
-// ahead.
+// linkView describes a link before it is used. Showing it does not use it, because mail scanners and browsers prefetch.
 type linkView struct {
 	Kind      store.LinkKind
 	Cluster   string // its name
-	Place     string // where the account is: GitHub
-	Account   string // as it is called there
+	Place     string // where the account is: GitHub or Slack
+	Account   string // its name there
 	ExpiresAt time.Time
-	Address   string // to open elsewhere; empty: not for that
+	Address   string // URL to open elsewhere; empty: not possible
 }
 
 type passwordView struct {
@@ -37,14 +36,14 @@ func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principa
 	v.Place, v.Account = account(l.Account)
 	if l.Kind != store.LinkOfAccount {
 		v.Cluster, v.Address = l.Cluster, p.address(r)
-		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // whoever may no longer see it is told when it is used
+		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may no longer see it is refused when the link is used
 			v.Cluster = row.Name
 		}
 	}
 	p.show(w, r, who, http.StatusOK, "link", v)
 }
 
-// address is the page's own, as the browser knows it.
+// address returns the page's own URL, as the browser knows it.
 func (p *pages) address(r *http.Request) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
 	if p.Secure {
@@ -53,7 +52,7 @@ func (p *pages) address(r *http.Request) string {
 	return u.String()
 }
 
-// account takes apart what an account elsewhere is called: github:maya is maya of GitHub.
+// account splits the id of a linked account: github:maya is maya on GitHub.
 func account(id string) (place, name string) {
 	place, name, _ = strings.Cut(id, ":")
 	if known, ok := map[string]string{"github": "GitHub", "slack": "Slack"}[place]; ok {
@@ -82,14 +81,14 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 }
 
-// kubeconfigLink makes a link and leads to its page, where it can be used or copied.
+// kubeconfigLink makes a link and redirects to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, deedOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
-// kubeadminLink does the same once a look at the password was approved.
+// kubeadminLink does the same after access to the password was approved.
 func (p *pages) kubeadminLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	made, err := p.Credentials.KubeadminLink(r.Context(), who, id, deedOf(r))
@@ -101,11 +100,11 @@ func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Princi
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return
 	}
-	// The address is a secret until it is used; no page of ours tells it to another site (see guarded).
+	// The URL is a secret until it is used; our pages never send it to another site (see guarded).
 	http.Redirect(w, r, "/links/"+path.Base(made.URL.Reveal()), http.StatusSeeOther)
 }
 
-// breakGlass asks for the kubeadmin password and leads to the approval it takes.
+// breakGlass requests the kubeadmin password and redirects to the necessary approval.
 func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	a, err := p.Credentials.BreakGlass(r.Context(), who, id, deedOf(r))

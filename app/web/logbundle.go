@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// logBundle is a POST for the same reason as kubeconfig. A large file may take longer than a page: each part of it has a time of its
-// own, and it ends when its reader leaves.
+// logBundle needs a POST for the same reason as kubeconfig. A large file may take longer than a page: each part has its own time
+// limit, and it ends when the reader disconnects.
 func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	attempt, err := strconv.Atoi(r.FormValue("attempt"))

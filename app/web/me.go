@@ -14,7 +14,7 @@ type meView struct {
 	Accounts []string
 }
 
-// me shows who one is here.
+// me shows the person's own roles, teams and accounts.
 func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	var v meView
 	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure)); err == nil {
@@ -33,7 +33,7 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 	p.show(w, r, who, http.StatusOK, "me", v)
 }
 
-// unlink makes an account elsewhere one's own no longer.
+// unlink removes a linked account from the person.
 func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
 	err := p.Credentials.Unlink(r.Context(), who, id, deedOf(r))

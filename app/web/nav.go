@@ -12,7 +12,7 @@ type way struct {
 	Here      bool
 }
 
-// ways lists the pages a principal may see; here marks the one that is shown.
+// ways lists the pages that a principal may see; here marks the current one.
 func ways(who policy.Principal, here string) []way {
 	if who.Role() == "" {
 		return nil

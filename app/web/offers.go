@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// offers are the acts that a cluster's page offers to whoever looks: what one may do, and what makes sense now. The service
-// judges each again when it is asked for.
+// offers are the actions that a cluster's page offers to the viewer: those that are allowed and make sense now. The service checks
+// each again when it is requested.
 type offers struct {
 	ID, Seen string
 	None     string // why nothing is offered
@@ -23,13 +23,13 @@ type offers struct {
 	Room                 string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
-	Shares               []store.Share // those that whoever looks may end
-	Teams                []string      // to give it to, its own last; empty: any name
+	Shares               []store.Share // those that the viewer may end
+	Teams                []string      // possible new teams, the current one last; empty: any name
 	Kubeconfig           bool          // may be downloaded
-	Bundle               bool          // of logs, may be downloaded where there is one
+	Bundle               bool          // log bundles may be downloaded, if there is one
 }
 
-// offersOf works out what somebody can do with a cluster.
+// offersOf returns what somebody can do with a cluster.
 func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profiles.Catalogue) offers {
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
 	present := row.Wish == lifecycle.Present
@@ -63,7 +63,7 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 	return o
 }
 
-// others are the teams with one of them last.
+// others returns the teams, with one of them moved to the end.
 func others(teams []string, last string) []string {
 	at := slices.Index(teams, last)
 	if at < 0 {
@@ -72,10 +72,10 @@ func others(teams []string, last string) []string {
 	return append(slices.Delete(slices.Clone(teams), at, at+1), last)
 }
 
-// Any says whether anything is offered.
+// Any reports whether anything is offered.
 func (o offers) Any() bool { return o.Kinds() != "" }
 
-// Kinds names what is offered: where it changes the page is another.
+// Kinds names what is offered; if it changes, the page has changed.
 func (o offers) Kinds() string {
 	var kinds []string
 	for _, k := range []struct {
@@ -92,7 +92,7 @@ func (o offers) Kinds() string {
 	return strings.Join(kinds, "-")
 }
 
-// usable says that a share lets somebody use the cluster.
+// usable reports whether a share lets somebody use the cluster.
 func usable(who policy.Principal, shares []store.Share) bool {
 	teams, _ := who.Teams(policy.RolesFor(policy.ActKubeconfig)...)
 	return slices.ContainsFunc(shares, func(s store.Share) bool {
@@ -101,7 +101,7 @@ func usable(who policy.Principal, shares []store.Share) bool {
 	})
 }
 
-// teamsOf are the teams somebody may create clusters for; open: every name is one, because none is declared.
+// teamsOf returns the teams for which somebody may create clusters; open: any name, because no teams are declared.
 func teamsOf(who policy.Principal, c profiles.Catalogue) (teams []string, open bool) {
 	teams, every := who.Teams(policy.RolesFor(policy.ActCreate)...)
 	if !every {
@@ -114,7 +114,7 @@ func teamsOf(who policy.Principal, c profiles.Catalogue) (teams []string, open b
 	return slices.Compact(teams), len(c.Teams) == 0
 }
 
-// firstOf is the first number that is known.
+// firstOf returns the first number that is known.
 func firstOf(numbers ...*int) int {
 	for _, n := range numbers {
 		if n != nil {

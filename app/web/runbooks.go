@@ -28,10 +28,10 @@ const contents = "README"
 type runbook struct {
 	Title string
 	Index bool
-	Body  template.HTML // goldmark's: raw HTML and dangerous addresses were left out
+	Body  template.HTML // from goldmark, without raw HTML and dangerous URLs
 }
 
-// runbooks renders every page once. A page that cannot be rendered is a fault of the build, so it panics.
+// runbooks renders every page once. A page that cannot be rendered is a build error, so it panics.
 func runbooks() map[string]runbook {
 	out, md := map[string]runbook{}, markdown()
 	pages := docs.Runbooks()
@@ -55,7 +55,7 @@ func runbooks() map[string]runbook {
 	return out
 }
 
-// markdown leaves raw HTML and dangerous addresses out, and aligns cells by attribute: our pages allow no inline style.
+// markdown omits raw HTML and dangerous URLs, and aligns cells by attribute, because our pages allow no inline style.
 func markdown() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
@@ -76,8 +76,8 @@ func render(markdown goldmark.Markdown, source []byte) (runbook, error) {
 	return page, nil
 }
 
-// anchors lets a link point at a word: what stands as code in a table's first column can be reached by its name in small
-// letters. Links between the pages' files become links between the pages.
+// anchors makes words linkable: code in a table's first column gets an anchor with its lower-case name. Links between the pages'
+// files become links between the pages.
 type anchors struct{}
 
 var (
@@ -87,8 +87,8 @@ var (
 
 // Transform implements parser.ASTTransformer.
 func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
-	seen := map[string]bool{}                                                   // of a word in two tables the first is reached
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only where the function does
+	seen := map[string]bool{}                                                   // if two tables have the same word, the first gets the anchor
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if the function does
 		switch n := n.(type) {
 		case *ast.Link:
 			if m := pageLink.FindSubmatch(n.Destination); entering && m != nil {
@@ -106,7 +106,7 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 	})
 }
 
-// words is the text below a node.
+// words returns the text below a node.
 func words(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -119,7 +119,7 @@ func words(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// runbook shows a page of the runbooks to anybody: they hold nothing that is anybody's.
+// runbook shows a page of the runbooks to anybody: they are public.
 func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("page")
 	if name == "" {

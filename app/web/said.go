@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// said is the answer to a form, shown once on the page it led to. It never holds a secret: it travels in a cookie.
+// said is the result of a form, shown once on the page to which it led. It never contains a secret, because it is stored in a cookie.
 type said struct {
 	Words string
 	Bad   bool // nothing was done
@@ -20,12 +20,12 @@ type said struct {
 const (
 	saidCookie = "ocpctl_said"
 	saidLife   = time.Minute // from the form to the page
-	saidBytes  = 2300        // of words and page; signed and in base64 they stay below the 4096 that a browser keeps
+	saidBytes  = 2300        // of text and page; signed and in base64 they stay below the 4096 bytes that browsers keep
 )
 
-// say leads to a page of ours and has it say what came of a form.
+// say redirects to one of our pages, which shows the result of a form.
 func (p *pages) say(w http.ResponseWriter, r *http.Request, who policy.Principal, to string, s said) {
-	to = auth.Local(to) // it may end with what somebody put into the address of a form
+	to = auth.Local(to) // it may end with what somebody put into a form's URL
 	path, _, _ := strings.Cut(to, "?")
 	if value := p.signed(who, path, s); value != "" {
 		p.saidCookie(w, value, int(saidLife.Seconds()))
@@ -33,8 +33,8 @@ func (p *pages) say(w http.ResponseWriter, r *http.Request, who policy.Principal
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// saidCookie sets the cookie, or takes it away. Its path is that of all pages, which the name of a host's own cookie asks for;
-// which page says it is part of what is signed.
+// saidCookie sets or deletes the cookie. Its path is that of all pages, which the prefix of a host's own cookie requires; the page
+// for which it is meant is part of the signed content.
 func (p *pages) saidCookie(w http.ResponseWriter, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.Named(saidCookie, p.Secure), Value: value, Path: "/", MaxAge: maxAge,
@@ -42,7 +42,7 @@ func (p *pages) saidCookie(w http.ResponseWriter, value string, maxAge int) {
 	})
 }
 
-// signed is what is said as only we can say it; what is too long loses its end. Empty: it cannot be said.
+// signed returns the signed message; a long text is cut. Empty: it cannot be shown.
 func (p *pages) signed(who policy.Principal, page string, s said) string {
 	if p.Sessions == nil {
 		return ""
@@ -59,11 +59,11 @@ func (p *pages) signed(who policy.Principal, page string, s said) string {
 	return value
 }
 
-// fitting cuts words between two letters to what takes so many bytes in JSON.
+// fitting cuts a text between two characters so that it takes at most so many bytes in JSON.
 func fitting(words string, most int) string {
 	size := 0
 	for at, letter := range words {
-		raw, _ := json.Marshal(string(letter)) // of a string: it never fails
+		raw, _ := json.Marshal(string(letter)) // encoding a string never fails
 		if size += len(raw) - len(`""`); size > most {
 			return words[:at]
 		}
@@ -71,15 +71,14 @@ func fitting(words string, most int) string {
 	return strings.ToValidUTF8(words, string(utf8.RuneError))
 }
 
-// heard takes what was said for this page and this person. What our script reads to keep a page fresh takes nothing away from
-// a person.
+// heard takes the message for this page and this person. A request by our refresh script leaves it for the person.
 func (p *pages) heard(w http.ResponseWriter, r *http.Request, who policy.Principal) *said {
 	cookie, err := r.Cookie(auth.Named(saidCookie, p.Secure))
 	if err != nil || p.Sessions == nil || r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Dest") == "empty" {
 		return nil
 	}
 	note, ok := p.Sessions.ReadNote(who.ID, cookie.Value)
-	if !ok || note.Page != r.URL.Path { // not ours, or another page says it
+	if !ok || note.Page != r.URL.Path { // not ours, or for another page
 		return nil
 	}
 	p.saidCookie(w, "", -1)

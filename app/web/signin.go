@@ -8,12 +8,12 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// loginPage has one way in: a link to the identity provider, because a form may not lead to another site.
+// loginPage has a link to the identity provider; not a form, because a form may not lead to another site.
 func (p *pages) loginPage(w http.ResponseWriter, r *http.Request) {
 	p.showLogin(w, r, http.StatusOK, auth.Local(r.FormValue("next")), "")
 }
 
-// begin leads a person to the identity provider.
+// begin redirects a person to the identity provider.
 func (p *pages) begin(w http.ResponseWriter, r *http.Request) {
 	next := auth.Local(r.FormValue("next"))
 	if err := p.SignIn.Begin(w, r, next); err != nil {
@@ -21,7 +21,7 @@ func (p *pages) begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// finish takes a person back from the identity provider, to the page where it began.
+// finish handles a person's return from the identity provider, and redirects to the page where they began.
 func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 	next, session, err := p.SignIn.Finish(w, r)
 	if err != nil {
@@ -29,13 +29,13 @@ func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := p.Credentials.SignedIn(r.Context(), session.Principal, policy.DoorWeb); err != nil {
-		p.Log.Error("accounts not brought up to date", "principal", session.Principal.ID, "err", err) // they keep the seats of before
+		p.Log.Error("accounts not brought up to date", "principal", session.Principal.ID, "err", err) // they keep their earlier seats
 	}
 	p.Log.Info("signed in", "principal", session.Principal.ID)
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// refused says on the sign-in page why it came to nothing. What lies behind it is for the log.
+// refused shows on the sign-in page why it failed. The cause is only logged.
 func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err error) {
 	var said *auth.Error
 	if !errors.As(err, &said) {
@@ -59,8 +59,8 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 	p.show(w, r, policy.Principal{}, status, "login", v)
 }
 
-// logout ends the session, here and on every replica. The one at the identity provider is the provider's. Where it cannot be
-// ended, the browser keeps it, so that the person sees that it goes on and can try again.
+// logout ends the session on every replica, but not the one at the identity provider. If it cannot be ended, the browser keeps it, so
+// that the person notices and can try again.
 func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
 	if err := p.Auth.SignOut(r.Context(), auth.FromCookie(r, p.Secure)); err != nil {
 		p.Log.Error("session not ended", "err", err)

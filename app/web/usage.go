@@ -15,11 +15,11 @@ type usageView struct {
 	Tabs         []way
 	Wrong        string // why there is no report
 	Lines        []store.ReportLine
-	Most         int64 // the dearest line's cents, at least 1
+	Most         int64 // cents of the most expensive line, at least 1
 	Total        store.ReportLine
 }
 
-// usage reports what was used; of the month so far, where nothing else is asked for.
+// usage reports what was used, by default in the current month.
 func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	v := usageView{By: strings.TrimSpace(r.FormValue("by")), From: r.FormValue("from"), To: r.FormValue("to")}
 	if v.By == "" {
@@ -51,7 +51,7 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 	p.show(w, r, who, status, "usage", v)
 }
 
-// address is the same report grouped otherwise.
+// address returns the URL of the same report with another grouping.
 func (v usageView) address(by string) string {
 	q := url.Values{"by": {by}}
 	for name, value := range map[string]string{"from": v.From, "to": v.To} {

@@ -26,17 +26,17 @@ type views map[string]*template.Template
 // frame is what every page has around its view.
 type frame struct {
 	Demo bool
-	Site string // of GitHub, for people
+	Site string // of GitHub, for links
 	Now  time.Time
 	Who  policy.Principal
 	Nav  []way
-	Said *said // the answer to the form that led here; nil: none did
+	Said *said // the result of the form that led here; nil: there was none
 	View any
 }
 
 type loginView struct {
 	Next, Error     string
-	Provider, Begin string // who signs people in, and the way there; empty: nobody does
+	Provider, Begin string // name of the identity provider, and the path of the sign-in; empty: there is none
 	Demo            bool
 }
 
@@ -57,25 +57,25 @@ type detailView struct {
 	Steps []step
 
 	Can       offers
-	Verdict   *policy.Verdict // why it was accepted; nil: not kept
-	Ends      []app.End       // every end there is, the earliest in front
-	Approvals []approvalView  // that wait, or were granted to whoever looks
+	Verdict   *policy.Verdict // why it was accepted; nil: not stored
+	Ends      []app.End       // every possible end, the earliest first
+	Approvals []approvalView  // waiting, or granted to the viewer
 
-	Why, WishWhy string   // without what stands beside them
-	LastTry      string   // what went wrong with it, while another follows
-	CreateLog    []string // last lines of the create, once another job is the newest
+	Why, WishWhy string   // without what is shown beside them
+	LastTry      string   // what failed, while another try follows
+	CreateLog    []string // last lines of the create, if another job is the newest
 	InTheWay     []blocker
-	Bundles      []int  // numbers of the attempts that have a log bundle, the newest first
+	Bundles      []int  // attempts with a log bundle, the newest first
 	GitHubWaits  string // what of it waits for GitHub; empty: nothing
 
-	Line, ETA                string // place in line; when it should be done
-	Whose, Todo, TodoRunbook string // while something is wrong: whose turn it is, what to do, the page that tells how
+	Line, ETA                string // position in the queue; expected time of completion
+	Whose, Todo, TodoRunbook string // while something is wrong: who has to act, what to do, the runbook
 }
 
-// blocker is one thing in the way: what it is and who can free it, the command that does, and a remark.
+// blocker is one obstacle: what it is and who can remove it, the command, and a remark.
 type blocker struct{ Words, Command, Remark string }
 
-// parse reads the templates. nameOf shows people a principal; nil: nobody is linked to a person.
+// parse parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
 func parse(nameOf func(string) string) views {
 	shown := actor(nameOf)
 	out := views{}
@@ -89,7 +89,7 @@ func parse(nameOf func(string) string) views {
 	return out
 }
 
-// show renders a page whole before the first byte leaves, so that a failure is never half a page.
+// show renders a complete page before it sends the first byte, so that an error never leaves half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
 	f := frame{
 		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
@@ -102,7 +102,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes()) // a browser that went away will ask again
+	_, _ = w.Write(page.Bytes()) // the browser disconnected and will retry
 }
 
 var functions = template.FuncMap{

@@ -1,8 +1,8 @@
-// Package web is the private door for people: server-rendered pages over what the service gives.
+// Package web is the private entry point for people: server-rendered pages over the application service.
 //
-// Everything on a page works without JavaScript; a small script only keeps it fresh. Looking at a page changes nothing: every
-// change is a form that is posted and answered on the page it leads to. A page shows one secret alone, a kubeadmin password
-// behind a link that works once; a kubeconfig is downloaded. Both go through the service, which writes the reading down first.
+// Everything works without JavaScript; a small script only refreshes pages. Viewing a page changes nothing: every change is a posted
+// form, and the page to which it leads shows the result. The only secret that a page shows is a kubeadmin password, behind a link
+// that works once; a kubeconfig is downloaded. The service audits both before it returns them.
 package web
 
 import (
@@ -32,7 +32,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Config wires the pages.
+// Config configures the pages.
 type Config struct {
 	App         *app.Service
 	Admin       *admin.Service
@@ -40,11 +40,11 @@ type Config struct {
 	Auth        *auth.Verifier
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
 
-	Sessions *auth.Sessions // signs what a page says after a form; nil: it says nothing
+	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
 
-	Secure bool                           // the pages are served over https: the cookie travels nowhere else
-	GitHub string                         // address of GitHub's API; people look at pull requests beside it. Empty: no links
-	Pace   func(who string) time.Duration // counts a request of a principal's; above zero: how long to wait. nil: nobody waits
+	Secure bool                           // the pages are served over https, and cookies are sent only over https
+	GitHub string                         // URL of GitHub's API; GitHub's pages are found from it. Empty: no links
+	Pace   func(who string) time.Duration // counts a principal's request and returns how long to wait, 0 if not at all. nil: no limit
 	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time               // nil: time.Now
 	Log    *slog.Logger
@@ -60,7 +60,7 @@ type pages struct {
 	runbooks map[string]runbook
 }
 
-// New returns the handler of all pages, of the runbooks, of /login and /saml/, and of what they need. Any other path is a 404 page.
+// New returns the handler of all pages, of the runbooks, of /login and /saml/, and of their assets. Any other path is a 404 page.
 func New(c Config) http.Handler {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -80,7 +80,7 @@ func New(c Config) http.Handler {
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /login", p.loginPage)
 	mux.HandleFunc("POST /logout", p.logout)
-	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // what one gets by shortening an address
+	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // for people who shorten a URL
 	mux.Handle("GET /clusters/{$}", http.RedirectHandler("/", http.StatusMovedPermanently))
 	if p.SignIn != nil {
 		mux.HandleFunc("GET "+auth.MetadataPath, p.SignIn.Metadata)
@@ -97,12 +97,12 @@ func New(c Config) http.Handler {
 		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such page.")
 	})
 	ours := http.NewCrossOriginProtection()
-	// The identity provider's page posts here from another site. What it brings counts only where this browser began it.
+	// The identity provider's page posts here from another site. A post counts only if this browser began the sign-in.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
 	return guarded(p.inTime(ours.Handler(mux)))
 }
 
-// inTime ends what a page asks for when the page's time is over, so that nobody keeps the server or the database busy for longer.
+// inTime limits the time of a page's queries, so that nobody keeps the server or the database busy for longer.
 func (p *pages) inTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
@@ -111,7 +111,7 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 	})
 }
 
-// private are the pages and forms for those who signed in. What changes anything is a POST.
+// private returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) private() map[string]handler {
 	return map[string]handler{
 		"GET /{$}":                   p.list,
@@ -157,10 +157,10 @@ func (p *pages) private() map[string]handler {
 	}
 }
 
-// Routes lists the pages and forms for those who signed in, as patterns of net/http, so that each can be held against who may.
+// Routes lists the pages and forms that need a sign-in, as patterns of net/http, so that tests can check the permissions of each.
 func Routes() []string { return slices.Sorted(maps.Keys((&pages{}).private())) }
 
-// guarded tells browsers to run and load nothing but ours, and to show us in no frame.
+// guarded tells browsers to run and load only our own content, and to allow no framing.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -175,11 +175,11 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// handler answers somebody who signed in.
+// handler serves a signed-in person.
 type handler func(http.ResponseWriter, *http.Request, policy.Principal)
 
-// signedIn leads to the sign-in page whoever has no token that holds, and from there to the page again. A form is not sent
-// again by itself: nobody knows how old it is.
+// signedIn redirects to the sign-in page without a valid session, and from there back to the page. A form is not sent again
+// automatically, because it may be old.
 func (p *pages) signedIn(page handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
@@ -199,7 +199,7 @@ func (p *pages) signedIn(page handler) http.HandlerFunc {
 	}
 }
 
-// wait answers who asks too often, at the pages and the API together.
+// wait answers a principal with too many requests, counted for the pages and the API together.
 func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principal) bool {
 	if p.Pace == nil {
 		return false
@@ -214,13 +214,13 @@ func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principa
 	return true
 }
 
-// legible says that the address and the form hold nothing but text, which is all that any row can.
+// legible reports whether URL and form contain only text that the database can store.
 func legible(r *http.Request) bool {
-	_ = r.ParseForm() // what cannot be read is missing, and the page says so
+	_ = r.ParseForm() // what cannot be parsed is missing, and the page says so
 	return app.Keepable(r.URL.Path) && len(app.Unkept(r.Form)) == 0
 }
 
-// back is the page to come back to: of a form the one it stands on.
+// back returns the page to return to; for a form, the page that contains it.
 func back(r *http.Request) string {
 	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/links/") {
 		return r.URL.RequestURI()
@@ -233,7 +233,7 @@ var statuses = map[app.Kind]int{
 	app.Conflict: http.StatusConflict, app.Stale: http.StatusConflict, app.Busy: http.StatusServiceUnavailable,
 }
 
-// fail shows an error: the service's in its words, any other without them.
+// fail shows an error: a service error with its text, any other without.
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principal, err error) {
 	var said *app.Error
 	if errors.As(err, &said) {
@@ -245,7 +245,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 		p.problem(w, r, who, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
 		return
 	}
-	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's ends with a secret
+	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret
 	p.problem(w, r, who, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
 }
 

@@ -29,7 +29,7 @@ var (
 	destroySteps = []lifecycle.Phase{lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Released}
 )
 
-// stepsOf draws the way a cluster is on, and where on it it stands. A phase off the way (cleaning, failed) draws none.
+// stepsOf returns the steps of the way that a cluster is on, and its position. A phase outside (cleaning, failed) has none.
 func stepsOf(row store.Row) []step {
 	way := createSteps
 	if row.Status == lifecycle.Destroying || row.Status == lifecycle.Destroyed {
@@ -39,7 +39,7 @@ func stepsOf(row store.Row) []step {
 	switch {
 	case row.Status == lifecycle.Ready:
 		here = lifecycle.PhaseReady
-	case here == lifecycle.Stopping: // not every teardown has an install to stop
+	case here == lifecycle.Stopping: // not every teardown has to stop an install
 		way = append([]lifecycle.Phase{lifecycle.Stopping}, way...)
 	}
 	at := -1
@@ -65,7 +65,7 @@ func stepsOf(row store.Row) []step {
 	return out
 }
 
-// actor is how people are shown a principal; the control plane's own decisions need no name.
+// actor formats a principal for people; decisions of the control plane need no name.
 func actor(nameOf func(string) string) func(string) string {
 	if nameOf == nil {
 		nameOf = profiles.UnlinkedName
@@ -78,17 +78,17 @@ func actor(nameOf func(string) string) func(string) string {
 	}
 }
 
-// short is the beginning of a hash, enough to tell it from another.
+// short abbreviates a hash.
 func short(hash string) string { return hash[:min(len(hash), 12)] }
 
-// query is one question of a verification pass, as the runner reported it.
+// query is one query of a verification pass, as the runner reported it.
 type query struct {
 	Service, Call, Region, Asked, Err string
 	At                                time.Time
 	Count                             int
 }
 
-// queries reads what a pass asked; nil when it cannot be read.
+// queries parses the queries of a pass; nil if they cannot be parsed.
 func queries(pass store.VerificationRow) []query {
 	var out []query
 	if json.Unmarshal(pass.Queries, &out) != nil {
@@ -97,7 +97,7 @@ func queries(pass store.VerificationRow) []query {
 	return out
 }
 
-// refused counts the questions that were refused or not answered. None of them counts as nothing found.
+// refused counts the queries that were refused or not answered. None of them counts as "nothing found".
 func refused(asked []query) (n int) {
 	for _, q := range asked {
 		if q.Err != "" {
@@ -107,7 +107,7 @@ func refused(asked []query) (n int) {
 	return n
 }
 
-// cost is what the cluster cost so far by list prices, or in all, and what it comes to if it runs until its end.
+// cost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
 func cost(row store.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
@@ -118,7 +118,7 @@ func cost(row store.Row, now time.Time) string {
 	return fmt.Sprintf("about %s so far, %s if it runs until its end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
-// site is where people look at what an API address serves: github.com, an enterprise server, or the demo's stand-in.
+// site returns the website for an API URL: github.com, an enterprise server, or the demo's stand-in.
 func site(api string) string {
 	u, err := url.Parse(api)
 	if err != nil || u.Host == "" {
@@ -132,7 +132,7 @@ func site(api string) string {
 
 func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " ").Replace(string(s)) }
 
-// own are the words of a check that has parts, unless its parts say them, each by itself.
+// own returns the text of a check with sub-checks, unless the sub-checks have it.
 func own(c policy.Check) string {
 	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) }) {
 		return ""
@@ -140,7 +140,7 @@ func own(c policy.Check) string {
 	return c.Words
 }
 
-// moved is where a cluster came to, PENDING/queued or READY/ready, in words.
+// moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.
 func moved(to string) string {
 	status, phase, _ := strings.Cut(to, "/")
 	if phase == "" || strings.EqualFold(status, phase) {
@@ -172,7 +172,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// name is a pull request as people write it.
+// name formats a pull request for people.
 func name(pr *store.PRRef) string {
 	if pr == nil {
 		return ""
@@ -180,7 +180,7 @@ func name(pr *store.PRRef) string {
 	return fmt.Sprintf("%s#%d", pr.Repo, pr.Number)
 }
 
-// readable is a body as people read it: JSON with its lines broken, anything else as it is.
+// readable formats a body for people: JSON indented, anything else unchanged.
 func readable(body []byte) string {
 	var out bytes.Buffer
 	if json.Indent(&out, body, "", "  ") != nil {

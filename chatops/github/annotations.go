@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// What GitHub takes of annotations: so many a call, and so many characters of each.
+// GitHub's limits for annotations: how many in one call, and how many characters in each.
 // https://docs.github.com/rest/checks/runs#update-a-check-run
 const (
 	batch      = 50
 	maxTitle   = 255
-	maxMessage = 16 << 10 // 64 KB in bytes, of up to four each
+	maxMessage = 16 << 10 // 64 KB in bytes, with up to four bytes a character
 )
 
-// remarks are annotations as GitHub will show them, each once.
+// remarks returns the annotations as GitHub will show them, without duplicates.
 func remarks(all []chatops.Annotation) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, a := range all {
@@ -53,11 +53,11 @@ func (w *checkWriter) rest(ctx context.Context, id int64, all []chatops.Annotati
 	return nil
 }
 
-// compare tells which wanted annotations a run does not have, after a crash between two calls or an answer that got lost,
-// and whether it has one that is not wanted any more.
+// compare finds the wanted annotations that a run lacks, after a crash between two calls or a lost response, and whether it has one
+// that is no longer wanted.
 func (w *checkWriter) compare(ctx context.Context, id int64) (missing []chatops.Annotation, stale bool, err error) {
 	if len(w.wanted) == 0 {
-		return nil, false, nil // the answer to the update counts them
+		return nil, false, nil // the response to the update counts them
 	}
 	missing = slices.Clone(w.wanted)
 	opts := &gh.ListOptions{PerPage: pageSize}

@@ -10,28 +10,28 @@ import (
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
 type Budget struct {
 	Resource  string // core or graphql
-	Allowed   int    // calls an hour
+	Allowed   int    // calls per hour
 	Remaining int
 	ResetsAt  time.Time
 }
 
 const (
 	defaultReserve = 20 // percent
-	// endShare is the part of the reserve that only calls that may end a cluster use.
+	// endShare is the part of the reserve (one in endShare) that only calls that may end a cluster use.
 	endShare = 4
-	// slowBelow is the part of the limit below which what is shown is spread over the time until the reset.
+	// slowBelow is the part of the limit (one in slowBelow) below which display writes are spread over the time until the reset.
 	slowBelow = 2
-	// budgetEvery is the least time between two reports of the same budget.
+	// budgetEvery is the minimum time between two reports of the same budget.
 	budgetEvery = 10 * time.Second
-	// slowest is the longest time that a write waits for its turn before it asks again.
+	// slowest is the longest time that a write waits before it asks again.
 	slowest = time.Minute
 
-	// GitHub takes so many points a minute, and counts one for a read and five for a write.
+	// GitHub's limit in points per minute; a read counts one and a write five.
 	defaultPoints = 900
 	pointsOfWrite = 5
 )
 
-// budgetOf reads the budget that an answer reports; ok is false where it reports none.
+// budgetOf reads the budget that a response reports; ok is false if it reports none.
 func budgetOf(resource string, h http.Header) (b Budget, ok bool) {
 	allowed, err := strconv.Atoi(h.Get("X-Ratelimit-Limit"))
 	if err != nil || allowed <= 0 {
@@ -45,10 +45,10 @@ func budgetOf(resource string, h http.Header) (b Budget, ok bool) {
 	return Budget{Resource: resource, Allowed: allowed, Remaining: max(remaining, 0), ResetsAt: time.Unix(at, 0)}, err == nil
 }
 
-// reserve is how many calls of the budget are kept for decisions.
+// reserve returns how many calls of the budget are kept for decisions.
 func (b Budget) reserve(percent int) int { return b.Allowed * percent / 100 }
 
-// least is how many calls must be left for a call of a rank to be made.
+// least returns how many calls must be left so that a call of a rank may be made.
 func (b Budget) least(r rank, percent int) int {
 	switch r {
 	case rankShow:
@@ -59,7 +59,7 @@ func (b Budget) least(r rank, percent int) int {
 	return 0
 }
 
-// gap is the time between two writes that lets the calls above the reserve last until the reset; zero: there are enough.
+// gap returns the time between two writes that makes the calls above the reserve last until the reset; zero: there are enough.
 func (b Budget) gap(percent int, now time.Time) time.Duration {
 	left := b.Remaining - b.reserve(percent)
 	if b.Remaining >= b.Allowed/slowBelow || left <= 0 || !b.ResetsAt.After(now) {
@@ -68,8 +68,8 @@ func (b Budget) gap(percent int, now time.Time) time.Duration {
 	return b.ResetsAt.Sub(now) / time.Duration(left)
 }
 
-// note keeps the budget that an answer reports, and says whether it is time to hand it on, and for how long writes wait from now
-// on because only the reserve is left; zero: they do not, or that was said.
+// note stores the budget that a response reports. report says whether to pass it on now; wait is how long writes must wait because
+// only the reserve is left, zero if they need not or if that was reported before.
 func (l *limits) note(b Budget) (report bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *limits) note(b Budget) (report bool, wait time.Duration) {
 	return true, wait
 }
 
-// reserved says how long a call of a rank has to wait because what is left is reserved for higher ranks; zero: it may be made.
+// reserved returns how long a call of a rank has to wait because the rest is reserved for higher ranks; zero: it may be made.
 func (l *limits) reserved(resource string, r rank) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +103,8 @@ func (l *limits) reserved(resource string, r rank) time.Duration {
 	return min(b.ResetsAt.Sub(now), longPause)
 }
 
-// slow says how long a write has to wait so that what is left above the reserve lasts until the reset. Zero: it is its turn,
-// and the next one's comes a gap later. Those that wait are told to come one after another: hundreds would else ask all the time.
+// slow returns how long a write has to wait so that the calls above the reserve last until the reset. Zero: it may go now, and the
+// next one a gap later. Waiting writes get consecutive times, because otherwise hundreds would ask again all the time.
 func (l *limits) slow() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,13 +125,13 @@ func (l *limits) slow() time.Duration {
 	return l.slot.Sub(now)
 }
 
-// point is what one call counted of the secondary limit.
+// point is what one call counted towards the secondary limit.
 type point struct {
 	at time.Time
 	n  int
 }
 
-// points are those of the last minute. Called with l.mu held.
+// points returns the points of the last minute. Called with l.mu held.
 func (l *limits) points(now time.Time) (sum int) {
 	for len(l.spent) > 0 && now.Sub(l.spent[0].at) >= time.Minute {
 		l.spent = l.spent[1:]

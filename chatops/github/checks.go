@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// CheckTarget is a check run that is there or should be.
+// CheckTarget is a check run that exists or should exist.
 type CheckTarget struct {
 	Installation int64
 	Repo         string // owner/name
 	Head         string // SHA
 	Name         string // shown in the list of checks
-	ExternalKey  string // names the run for ever, e.g. the subscriber's id
-	ExternalID   int64  // the run's id; 0: not known
-	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a run
+	ExternalKey  string // identifies the run permanently, e.g. the subscriber's id
+	ExternalID   int64  // the run's id; 0: unknown
+	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a run
 }
 
 const (
@@ -25,9 +25,9 @@ const (
 	maxActions = 3
 )
 
-// UpsertCheckRun makes the check run say what run says and returns its id. With ExternalID 0 it looks for a run of ours
-// with the key first. The id may differ from the one given: GitHub does not reopen a completed run and takes no
-// annotation back, so a new one is created when words come after it. ErrGone: call again with ExternalID 0.
+// UpsertCheckRun makes the check run show run and returns its id. With ExternalID 0 it first looks for our run with the key. The id
+// may differ from the given one: GitHub neither reopens a completed run nor removes annotations, so a new run is created when more
+// has to be shown. ErrGone: call again with ExternalID 0.
 func (c *Client) UpsertCheckRun(ctx context.Context, t CheckTarget, run chatops.CheckRun) (int64, error) {
 	doing := fmt.Sprintf("check run %q on %s", t.Name, t.Repo)
 	owner, repo, err := split(t.Repo)
@@ -87,8 +87,8 @@ func (w *checkWriter) write(ctx context.Context) (int64, error) {
 	return w.create(ctx)
 }
 
-// update writes to an existing run and reports whether it now shows what is wanted. GitHub takes the words of an update
-// to a completed run but not its status, and adds annotations to those that are there.
+// update writes to an existing run and reports whether it now shows what is wanted. On a completed run GitHub updates the text but
+// not the status, and it adds annotations to the existing ones.
 func (w *checkWriter) update(ctx context.Context, id int64) (shown bool, err error) {
 	missing, stale, err := w.compare(ctx, id)
 	if err != nil || stale {
@@ -104,7 +104,7 @@ func (w *checkWriter) update(ctx context.Context, id int64) (shown bool, err err
 	return true, w.rest(ctx, id, missing)
 }
 
-// newest finds the last run of ours with the key on the head.
+// newest finds our last run with the key on the head.
 func (w *checkWriter) newest(ctx context.Context) (int64, error) {
 	var found int64
 	opts := &gh.ListCheckRunsOptions{
@@ -146,7 +146,7 @@ func (w *checkWriter) create(ctx context.Context) (int64, error) {
 	return got.GetID(), w.rest(ctx, got.GetID(), w.wanted)
 }
 
-// checkUpdate sends an empty list of buttons too: go-github leaves it out, and the old buttons would stay.
+// checkUpdate sends an empty list of buttons too: go-github omits it, and the old buttons would stay.
 type checkUpdate struct {
 	gh.UpdateCheckRunOptions
 	Actions []*gh.CheckRunAction `json:"actions"`
@@ -184,7 +184,7 @@ func (w *checkWriter) buttons() []*gh.CheckRunAction {
 	return out
 }
 
-// given is a text that is left out where it is empty.
+// given returns nil for an empty text, so that the field is omitted.
 func given(text string) *string {
 	if text == "" {
 		return nil

@@ -1,8 +1,8 @@
-// Package github is the wire to GitHub: it asks who may do what and how a pull request stands, and it keeps one
-// comment and one check run per cluster up to date. It acts as a GitHub App, one installation at a time.
+// Package github is a client of GitHub: it asks for permissions and the state of pull requests, and keeps one comment and one check
+// run for each cluster up to date. It acts as a GitHub App, one installation at a time.
 //
-// It must never decide anything, never write words of its own, and never post twice what was meant once: every
-// comment carries a hidden marker and every check run a key, by which a retry after a crash finds what is there.
+// It must never decide anything, write text of its own, or post the same thing twice: every comment has a hidden marker and every
+// check run a key, by which a retry after a crash finds what exists.
 package github
 
 import (
@@ -19,51 +19,51 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// DefaultBaseURL is GitHub's own API.
+// DefaultBaseURL is the URL of GitHub's API.
 const DefaultBaseURL = "https://api.github.com/"
 
 const (
 	defaultTimeout  = 10 * time.Second
-	defaultPace     = time.Second // GitHub asks for at least a second between calls that change something
+	defaultPace     = time.Second // GitHub asks for at least a second between writing calls
 	defaultPatience = 10 * time.Second
 	defaultSettling = 5 * time.Second
 	firstLook       = 500 * time.Millisecond
 )
 
-// Config says which App this is and how to reach GitHub.
+// Config identifies the App and says how to reach GitHub.
 type Config struct {
 	AppID       int64
 	PrivateKey  []byte            // the App's RSA key, PEM
 	BaseURL     string            // empty: DefaultBaseURL; GitHub Enterprise Server: https://host/api/v3/
 	HTTPTimeout time.Duration     // of one HTTP exchange; zero: 10 s
-	Pace        time.Duration     // least time between two changing calls of one installation; zero: 1 s, negative: none
-	Patience    time.Duration     // longest wait in line before RateLimited is answered; zero: 10 s
-	Settling    time.Duration     // how long a 404 of what may have been made just now is asked again; zero: 5 s, negative: not at all
-	Probe       time.Duration     // until a GitHub that is away is first asked again; zero: 1 s, negative: it never counts as away
+	Pace        time.Duration     // minimum time between two writing calls of one installation; zero: 1 s, negative: none
+	Patience    time.Duration     // longest wait in the queue before RateLimited is returned; zero: 10 s
+	Settling    time.Duration     // how long to retry a 404 for what may have been created just now; zero: 5 s, negative: not at all
+	Probe       time.Duration     // delay before the first call to a GitHub that is unavailable; zero: 1 s, negative: it never counts as unavailable
 	Transport   http.RoundTripper // nil: http.DefaultTransport
 	Now         func() time.Time  // nil: time.Now
 
-	// Leave asks whether an installation may write now, for all processes together: zero is yes, else ask again after
-	// the wait. Nil: the pace above, in this process alone.
+	// Leave asks whether an installation may write now, across all processes: zero is yes, otherwise ask again after the wait. Nil:
+	// only this process's Pace applies.
 	Leave func(ctx context.Context, installation int64) (wait time.Duration, err error)
-	// Reserve is the part of each limit, in percent, that is kept for calls on which decisions rest; zero: 20, negative: nothing.
+	// Reserve is the part of each limit, in percent, that is kept for calls that decisions depend on; zero: 20, negative: nothing.
 	Reserve int
-	// Points are what GitHub takes of an installation in a minute, one for a read and five for a write; zero: 900, negative, or
-	// zero with a negative pace: any number.
+	// Points is GitHub's limit for an installation per minute, one for a read and five for a write; zero: 900, negative, or zero with a
+	// negative pace: unlimited.
 	Points int
 
-	// Limited is told that an installation must not write for that long: GitHub said so, or only the reserve is left. Nil: nobody
-	// else is told.
+	// Limited is called when an installation must not write for that long: GitHub said so, or only the reserve is left. Nil: not
+	// called.
 	Limited func(ctx context.Context, installation int64, wait time.Duration)
-	// Budget is told what is left of an installation's primary limit, at most every 10 s for each and when the reserve is
-	// reached. Nil: nobody is told.
+	// Budget is called with what is left of an installation's primary limit, at most every 10 s for each and when the reserve is
+	// reached. Nil: not called.
 	Budget func(ctx context.Context, installation int64, b Budget)
-	// Answers is told whether GitHub answers calls of an installation, whenever that changes and once after the start. Nil:
-	// nobody is told.
+	// Answers is called with whether GitHub responds to an installation's calls, once after the start and whenever that changes. Nil:
+	// not called.
 	Answers func(ctx context.Context, installation int64, answers bool)
 }
 
-// Client speaks for the App in every installation. It is safe for concurrent use.
+// Client acts as the App in every installation. It is safe for concurrent use.
 type Client struct {
 	cfg   Config
 	base  *url.URL
@@ -71,7 +71,7 @@ type Client struct {
 	state *health
 
 	mu            sync.Mutex
-	login         string // the App's own login, once asked
+	login         string // the App's own login, once it was queried
 	installations map[int64]*installation
 }
 
@@ -139,7 +139,7 @@ func (c *Client) client(transport http.RoundTripper, known *limits) *gh.Client {
 	return client
 }
 
-// sameHost refuses a redirect to another host: the transport below signs every hop, so a token would travel along.
+// sameHost refuses a redirect to another host: the transport below signs every request, so a token would be sent there.
 func sameHost(req *http.Request, via []*http.Request) error {
 	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
 		return fmt.Errorf("redirect from %s to another host refused", first.Host)
@@ -150,7 +150,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// installation returns what we hold of an installation, made at the first call.
+// installation returns the state of an installation, created at the first call.
 func (c *Client) installation(id int64) (*installation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *Client) limits(id int64) *limits {
 	}
 }
 
-// forInstallation makes a client whose transport fetches the installation's token and renews it.
+// forInstallation makes a client whose transport fetches and renews the installation's token.
 func (c *Client) forInstallation(id int64, known *limits) (*gh.Client, error) {
 	transport, err := ghinstallation.New(c.cfg.Transport, c.cfg.AppID, id, c.cfg.PrivateKey)
 	if err != nil {
@@ -184,8 +184,8 @@ func (c *Client) forInstallation(id int64, known *limits) (*gh.Client, error) {
 	return c.client(transport, known), nil
 }
 
-// call runs fn as an installation. GitHub may revoke a token before it expires; it answers 401 then and has done
-// nothing, so fn runs once more with a fresh one.
+// call runs fn as an installation. GitHub may revoke a token before it expires; it then answers 401 without doing anything, so fn
+// runs once more with a fresh token.
 func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) error {
 	in, err := c.installation(id)
 	if err != nil {
@@ -202,18 +202,18 @@ func (c *Client) call(ctx context.Context, id int64, fn func(*gh.Client) error) 
 	return fn(in.replace(used, fresh))
 }
 
-// settled asks again while the answer is 404, for as long as Config.Settling: a webhook may be here before every machine of
-// GitHub knows what it tells of.
+// settled repeats ask while the answer is 404, for up to Config.Settling: a webhook may arrive before all of GitHub's servers know
+// what it reports.
 func (c *Client) settled(ctx context.Context, ask func() error) error {
 	return c.again(ctx, ask, func(err error) bool { return answered(err, http.StatusNotFound) })
 }
 
-// committed does so while GitHub does not know a commit, which may have been pushed just now.
+// committed does the same while GitHub does not know a commit, which may just have been pushed.
 func (c *Client) committed(ctx context.Context, ask func() error) error {
 	return c.again(ctx, ask, noCommit)
 }
 
-// noCommit says that GitHub does not know a ref or a commit, or not yet.
+// noCommit reports that GitHub does not know a ref or commit, or not yet.
 func noCommit(err error) bool {
 	return (answered(err, http.StatusNotFound) || answered(err, http.StatusUnprocessableEntity)) && strings.Contains(err.Error(), "No commit found")
 }
@@ -227,13 +227,13 @@ func (c *Client) again(ctx context.Context, ask func() error, unsettled func(err
 		}
 		wait = min(wait, left)
 		if err := sleep(ctx, wait); err != nil {
-			return err // not known is not absent
+			return err // unknown does not mean absent
 		}
 		left, wait = left-wait, 3*wait
 	}
 }
 
-// OwnLogin is the name under which the App acts, "slug[bot]". It is asked once.
+// OwnLogin returns the login under which the App acts, "slug[bot]". GitHub is asked only once.
 func (c *Client) OwnLogin(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	login := c.login

@@ -11,24 +11,24 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// CommentTarget is a comment that is there or should be.
+// CommentTarget is a comment that exists or should exist.
 type CommentTarget struct {
 	Installation int64
 	Repo         string // owner/name
 	Number       int    // of the pull request
-	ExternalID   int64  // the comment's id; 0: not known
-	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a comment
-	Marker       string // names the comment for ever, e.g. the subscriber's or reply's id
+	ExternalID   int64  // the comment's id; 0: unknown
+	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a comment
+	Marker       string // identifies the comment permanently, e.g. the subscriber's or reply's id
 }
 
-// maxBody is the longest body GitHub takes, in characters.
+// maxBody is the longest body that GitHub accepts, in characters.
 const maxBody = 65536
 
-// cut stands where a body was too long.
+// cut is appended to a body that was too long.
 const cut = "\n\n… (cut: longer than GitHub takes)"
 
-// UpsertComment makes the comment say body and returns its id. With ExternalID 0 it looks for a comment of ours with
-// the marker first and posts only when there is none. ErrGone: the comment was deleted; call again with ExternalID 0.
+// UpsertComment makes the comment show body and returns its id. With ExternalID 0 it first looks for our comment with the marker, and
+// posts only if there is none. ErrGone: the comment was deleted; call again with ExternalID 0.
 func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string) (int64, error) {
 	doing := fmt.Sprintf("comment on %s#%d", t.Repo, t.Number)
 	owner, repo, err := split(t.Repo)
@@ -47,7 +47,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 			if err != nil {
 				return err
 			}
-			// Found and edited rather than found and left alone: the words may have changed since the crash.
+			// Edited even if found: the text may have changed since the crash.
 			if id, err = findComment(ctx, client, owner, repo, t.Number, login, mark); err != nil {
 				return err
 			}
@@ -69,8 +69,8 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 	return id, nil
 }
 
-// findComment looks through the conversation for the newest comment by us that ends with the mark. Only the end counts:
-// an answer of ours may quote what a person typed, and a person may type a mark.
+// findComment looks through the conversation for our newest comment that ends with the mark. Only the end counts: our answers may
+// quote what a person typed, and a person may type a mark.
 func findComment(ctx context.Context, client *gh.Client, owner, repo string, number int, login, mark string) (int64, error) {
 	var found int64
 	opts := &gh.IssueListCommentsOptions{ListOptions: gh.ListOptions{PerPage: 100}}
@@ -91,15 +91,15 @@ func findComment(ctx context.Context, client *gh.Client, owner, repo string, num
 	}
 }
 
-// React puts a reaction ("eyes", "+1" …) on a comment; doing it twice changes nothing. ErrGone: there is no
-// such comment, nor was some seconds later.
+// React adds a reaction ("eyes", "+1" …) to a comment; repeating it changes nothing. ErrGone: there is no such comment, not even
+// after some seconds.
 func (c *Client) React(ctx context.Context, installation int64, repo string, commentID int64, content string) error {
 	doing := fmt.Sprintf("react to comment %d of %s", commentID, repo)
 	owner, name, err := split(repo)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	// Each try takes its own turn: others go on while this one waits.
+	// Each try waits for its own turn: others go on in between.
 	err = c.settled(ctx, func() error {
 		return c.change(ctx, installation, func(client *gh.Client, leave func() error) error {
 			if err := leave(); err != nil {
@@ -114,7 +114,7 @@ func (c *Client) React(ctx context.Context, installation int64, repo string, com
 
 var plainMarker = regexp.MustCompile(`^[A-Za-z0-9_.:/#@]+(-[A-Za-z0-9_.:/#@]+)*$`)
 
-// marker is the hidden line that names a comment. What could end an HTML comment early is hashed.
+// marker is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.
 func marker(name string) string {
 	if !plainMarker.MatchString(name) {
 		name = fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
@@ -132,7 +132,7 @@ func fit(text string, n int) string {
 
 var fullName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$`)
 
-// split takes owner/name apart. The parts travel in URLs unescaped, so nothing else may pass.
+// split splits owner/name. The parts are put into URLs unescaped, so nothing else may pass.
 func split(repo string) (owner, name string, err error) {
 	owner, name, _ = strings.Cut(repo, "/")
 	if !fullName.MatchString(repo) || name == "." || name == ".." {

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	maxKept     = 512       // answers of one installation that are remembered
-	maxKeptBody = 256 << 10 // and the largest of them, in bytes
+	maxKept     = 512       // responses of one installation that are cached
+	maxKeptBody = 256 << 10 // size limit of each, in bytes
 )
 
-// conditional asks for what it was answered before on condition that it changed. GitHub answers 304 to what did not, which counts
-// towards no limit; the caller gets the answer it was given then. Nothing is answered without asking GitHub.
+// conditional makes repeated requests conditional. GitHub answers 304 if nothing changed, which counts towards no limit; the caller
+// then gets the cached response. Nothing is answered without asking GitHub.
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 type conditional struct {
 	next http.RoundTripper
 
 	mu    sync.Mutex
-	kept  map[string]answer // by address and what kind of answer was asked for
+	kept  map[string]answer // by URL and requested media type
 	order []string          // oldest first
 }
 
-// answer is what GitHub answered, with the mark by which it tells whether that is still so.
+// answer is a response of GitHub with its ETag.
 type answer struct {
 	etag, contentType, link string
 	body                    []byte
@@ -38,7 +38,7 @@ func (c *conditional) RoundTrip(req *http.Request) (*http.Response, error) {
 	key := req.Header.Get("Accept") + " " + req.URL.String()
 	before, known := c.get(key)
 	if known {
-		req = req.Clone(req.Context()) // a transport changes no request that it was given
+		req = req.Clone(req.Context()) // a transport must not change the request that it is given
 		req.Header.Set("If-None-Match", before.etag)
 	}
 	got, err := c.next.RoundTrip(req)
@@ -53,9 +53,9 @@ func (c *conditional) RoundTrip(req *http.Request) (*http.Response, error) {
 	return got, nil
 }
 
-// again is the answer of before with the headers of the new one, which tell what is left of the limits.
+// again returns the cached response with the headers of the new one, which report the remaining limits.
 func (a answer) again(now *http.Response) *http.Response {
-	_ = now.Body.Close() // it has none
+	_ = now.Body.Close() // it is empty
 	now.StatusCode, now.Status = http.StatusOK, "200 OK"
 	now.Body, now.ContentLength = io.NopCloser(bytes.NewReader(a.body)), int64(len(a.body))
 	for name, value := range map[string]string{"Content-Type": a.contentType, "Link": a.link, "ETag": a.etag} {
@@ -66,7 +66,7 @@ func (a answer) again(now *http.Response) *http.Response {
 	return now
 }
 
-// keep remembers an answer that is not too large.
+// keep caches a response that is not too large.
 func (c *conditional) keep(key string, got *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxKeptBody+1))
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// HookDelivery is one webhook that GitHub sent to us, or tried to.
+// HookDelivery is one webhook that GitHub sent or tried to send.
 type HookDelivery struct {
-	ID            int64 // of this try; a redelivery has a new one
+	ID            int64 // of this try; a redelivery has a new id
 	GUID          string
 	Event, Action string
 	At            time.Time
-	StatusCode    int // what was answered; 0: nobody answered
+	StatusCode    int // of the response; 0: there was none
 	Redelivery    bool
-	Installation  int64 // 0: of no installation
+	Installation  int64 // 0: no installation
 }
 
 const (
@@ -25,11 +25,10 @@ const (
 	deliveryPages = 100
 )
 
-// ErrCut says that more was there than is read in one go; what is returned beside it is right but not all.
+// ErrCut says that there is more than one call reads; what is returned with it is correct but incomplete.
 var ErrCut = errors.New("not everything was read")
 
-// HookDeliveries lists what GitHub sent to the App since then, newest first. With ErrCut it returns the newest
-// 10,000 of them.
+// HookDeliveries lists what GitHub has sent to the App since then, newest first. With ErrCut it returns the newest 10,000 of them.
 func (c *Client) HookDeliveries(ctx context.Context, since time.Time) ([]HookDelivery, error) {
 	const doing = "list the App's webhook deliveries"
 	var out []HookDelivery
@@ -57,7 +56,7 @@ func (c *Client) HookDeliveries(ctx context.Context, since time.Time) ([]HookDel
 	return out, fmt.Errorf("%s since %s: %w: more than %d", doing, since.UTC().Format(time.RFC3339), ErrCut, pageSize*deliveryPages)
 }
 
-// Redeliver asks GitHub to send a delivery once more. GitHub keeps them for three days; ErrNotFound after that.
+// Redeliver asks GitHub to send a delivery again. GitHub keeps deliveries for three days; after that, ErrNotFound.
 func (c *Client) Redeliver(ctx context.Context, id int64) error {
 	_, _, err := c.app.Apps.RedeliverHookDelivery(ctx, id)
 	if accepted := (*gh.AcceptedError)(nil); errors.As(err, &accepted) {

@@ -12,30 +12,29 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// DeploymentTarget is a deployment that is there or should be.
+// DeploymentTarget is a deployment that exists or should exist.
 type DeploymentTarget struct {
 	Installation int64
 	Repo         string // owner/name
 	Head         string // SHA
-	ExternalKey  string // names the deployment for ever, e.g. the cluster's id
-	ExternalID   int64  // the deployment's id; 0: not known
-	Sure         bool   // ExternalID is certain, 0 too: GitHub is not asked whether an earlier try left a deployment
+	ExternalKey  string // identifies the deployment permanently, e.g. the cluster's id
+	ExternalID   int64  // the deployment's id; 0: unknown
+	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a deployment
 }
 
 const (
-	task           = "ocpctl" // not "deploy": workflows that wait for such a deployment are not ours to start
+	task           = "ocpctl" // not "deploy": that would start workflows that wait for such deployments
 	maxDescription = 140
 )
 
-// payload is what a deployment carries of ours; by it a retry finds what a crash left behind.
+// payload is our part of a deployment; with it, a retry finds what a crash left behind.
 type payload struct {
 	Key string `json:"ocpctl"`
 }
 
-// UpsertDeployment makes the deployment's newest status say what d says and returns its id. With ExternalID 0 it looks
-// for a deployment of ours with the key in the environment first. A status is added only where state, words or addresses
-// changed. ErrGone: somebody deleted the deployment. ErrRefused: the commit is not there any more, or another reason that
-// its words tell.
+// UpsertDeployment makes the deployment's newest status show d and returns its id. With ExternalID 0 it first looks for our
+// deployment with the key in the environment. It adds a status only if state, text or URLs changed. ErrGone: somebody deleted the
+// deployment. ErrRefused: the commit no longer exists, or the reason in the error's text.
 func (c *Client) UpsertDeployment(ctx context.Context, t DeploymentTarget, d chatops.Deployment) (int64, error) {
 	doing := fmt.Sprintf("deployment %q on %s", d.Environment, t.Repo)
 	owner, repo, err := split(t.Repo)
@@ -79,10 +78,10 @@ func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 		if id, err = w.create(ctx); err != nil {
 			return 0, err
 		}
-		// It is there: what GitHub does not know yet must not be taken for deleted.
+		// The deployment exists: a 404 right after creating it must not be taken for a deletion.
 		return id, w.c.settled(ctx, func() error { return w.tell(ctx, id) })
 	}
-	if !w.target.Sure { // an earlier try may have said so
+	if !w.target.Sure { // an earlier try may have set the same status
 		if told, err := w.told(ctx, id); err != nil || told {
 			return id, goneIf(err)
 		}
@@ -90,7 +89,7 @@ func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 	return id, goneIf(w.tell(ctx, id))
 }
 
-// find looks for the newest deployment of ours with the key.
+// find looks for our newest deployment with the key.
 func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
 	login, err := w.c.OwnLogin(ctx)
 	if err != nil {
@@ -117,7 +116,7 @@ func (w *deploymentWriter) find(ctx context.Context) (int64, error) {
 	}
 }
 
-// keyOf reads the key out of a payload. GitHub answers it as an object, or as text that holds one.
+// keyOf reads the key from a payload. GitHub returns it as an object, or as a text that contains one.
 func keyOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -125,7 +124,7 @@ func keyOf(raw json.RawMessage) string {
 	}
 	var p payload
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return "" // somebody else's
+		return "" // not ours
 	}
 	return p.Key
 }
@@ -137,7 +136,7 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
 		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey},
 		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
-		// A cluster deploys no code: nothing is to be merged into the branch and no check has to pass first.
+		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
 		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},
 	})
 	if answered(err, http.StatusUnprocessableEntity) && strings.Contains(err.Error(), "No ref found") {
@@ -146,13 +145,13 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 	return made.GetID(), err
 }
 
-// told reports whether the newest status says what is wanted.
+// told reports whether the newest status shows what is wanted.
 func (w *deploymentWriter) told(ctx context.Context, id int64) (bool, error) {
 	page, _, err := w.client.Repositories.ListDeploymentStatuses(ctx, w.owner, w.repo, id, &gh.ListOptions{PerPage: pageSize})
 	if err != nil {
 		return false, err
 	}
-	var newest *gh.DeploymentStatus // GitHub lists the newest first and does not promise it
+	var newest *gh.DeploymentStatus // GitHub lists the newest first but does not guarantee it
 	for _, one := range page {
 		if one.GetID() > newest.GetID() {
 			newest = one
@@ -169,7 +168,7 @@ func (w *deploymentWriter) tell(ctx context.Context, id int64) error {
 	_, _, err := w.client.Repositories.CreateDeploymentStatus(ctx, w.owner, w.repo, id, &gh.DeploymentStatusRequest{
 		State: &w.want.State, Description: &w.want.Description,
 		EnvironmentURL: given(w.want.EnvironmentURL), LogURL: given(w.want.LogURL),
-		AutoInactive: gh.Bool(false), // another cluster's end is its own to tell
+		AutoInactive: gh.Bool(false), // other clusters' deployments end on their own
 	})
 	return err
 }

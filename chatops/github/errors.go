@@ -13,23 +13,23 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// The answers a caller tells apart.
+// The errors that callers distinguish.
 var (
-	// ErrGone says that the comment, check run or deployment to change is not there any more: post anew, with external id 0.
+	// ErrGone says that the comment, check run or deployment to change no longer exists: create it again, with external id 0.
 	ErrGone = errors.New("gone from GitHub")
-	// ErrNotFound says that the repository, pull request, file or installation is not there for us.
+	// ErrNotFound says that the repository, pull request, file or installation does not exist or is not visible to the App.
 	ErrNotFound = errors.New("not found on GitHub")
-	// ErrRefused says that GitHub understood and will not do it (a locked conversation, a missing permission, a bad
-	// key, a suspended installation): the same call will be refused again until a person changes something.
+	// ErrRefused says that GitHub understood the call and refused it (a locked conversation, a missing permission, a bad key, a
+	// suspended installation). It will refuse the same call until a person changes something.
 	ErrRefused = errors.New("refused by GitHub")
-	// ErrSuspended is an ErrRefused, of the App as a whole: it may do nothing in an installation until an owner lifts that.
+	// ErrSuspended is an ErrRefused for the whole App: it may do nothing in an installation until an owner unsuspends it.
 	ErrSuspended = errors.New("the installation is suspended")
 )
 
-// RateLimited says that GitHub, or our own pace, wants this call later. Nothing was changed.
+// RateLimited says that GitHub or our own pace wants this call later. Nothing was changed.
 type RateLimited struct {
 	RetryAfter time.Duration
-	Spread     bool // GitHub refused nothing: what is left of its limit is spread over the time until the reset
+	Spread     bool // GitHub did not refuse: the remaining calls are spread over the time until the reset
 }
 
 // Error implements error.
@@ -37,7 +37,7 @@ func (e RateLimited) Error() string {
 	return fmt.Sprintf("rate limited by GitHub, again in %s", e.RetryAfter.Round(time.Second))
 }
 
-// explain turns what the client libraries answer into the errors above, with what was being done.
+// explain converts the client libraries' errors to the ones above, and says what was being done.
 func explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -49,13 +49,13 @@ func explain(doing string, err error) error {
 	return withoutTokens(err)
 }
 
-// sorted reports whether an error says already which of the above it is.
+// sorted reports whether an error already is one of the above.
 func sorted(err error) bool {
 	var limited RateLimited
 	return errors.As(err, &limited) || errors.Is(err, ErrGone) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrRefused)
 }
 
-// byStatus sorts the complaints that are no limits.
+// byStatus classifies errors that are not rate limits.
 func byStatus(r *http.Response) error {
 	if r == nil {
 		return nil
@@ -71,7 +71,7 @@ func byStatus(r *http.Response) error {
 	return nil
 }
 
-// suspended says what to do about a suspended installation, which GitHub tells when a token is asked for.
+// suspended says what to do about a suspended installation, which GitHub reports when a token is requested.
 func suspended(r *http.Response) error {
 	var told struct{ Message string }
 	raw, _ := io.ReadAll(r.Body) // in memory, see peek
@@ -81,7 +81,7 @@ func suspended(r *http.Response) error {
 	return ErrRefused
 }
 
-// response finds the HTTP answer inside an error: of the call itself, or of the token fetched for it.
+// response returns the HTTP response inside an error: of the call itself, or of fetching its token.
 func response(err error) *http.Response {
 	var answer *gh.ErrorResponse
 	if errors.As(err, &answer) {
@@ -95,7 +95,7 @@ func answered(err error, status int) bool {
 	return errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode == status
 }
 
-// goneIf tells a deleted thing from other failures of a change to it.
+// goneIf distinguishes a deleted object from other failures to change it.
 func goneIf(err error) error {
 	if answered(err, http.StatusNotFound) || answered(err, http.StatusGone) {
 		return fmt.Errorf("%w: %w", ErrGone, err)
@@ -103,10 +103,10 @@ func goneIf(err error) error {
 	return err
 }
 
-// tokens are the credentials that pass through here: an installation's token and the App's JWT.
+// tokens are the credentials that this package handles: an installation's token and the App's JWT.
 var tokens = regexp.MustCompile(`\b(gh[a-z]_|github_pat_)[A-Za-z0-9_]+|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
 
-// cleaned is an error whose words held a token: a proxy on the way may quote what it was sent.
+// cleaned is an error with a token removed from its text: a proxy may quote what it was sent.
 type cleaned struct {
 	words string
 	err   error

@@ -15,13 +15,13 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// ErrNotFile says that what is there cannot be read as a file: a directory, a submodule, a symbolic link out of the
-// repository, or more than 64 KiB. Its words say which; a person has to change it.
+// ErrNotFile says that the path cannot be read as a file: it is a directory, a submodule, a symbolic link that leaves the repository,
+// or more than 64 KiB. Its text says which; a person has to change it.
 var ErrNotFile = errors.New("no file that can be read")
 
 const (
 	maxFile   = 64 << 10
-	maxAnswer = 4 * maxFile // base64, line breaks and what is said beside it
+	maxAnswer = 4 * maxFile // base64, line breaks and other fields
 )
 
 // File is a file of a repository at a ref.
@@ -30,9 +30,9 @@ type File struct {
 	SHA string // of the blob
 }
 
-// File reads a file of at most 64 KiB at a ref. ErrNotFound: repository and ref are there and the file is not, which is
-// asked for apart, since GitHub answers the same for a repository that we may not see; that is ErrRefused. What did
-// not change since the last call costs nothing of the primary limit.
+// File reads a file of at most 64 KiB at a ref. ErrNotFound: repository and ref exist and the file does not. This takes a second
+// query, because GitHub gives the same answer for a repository that is not visible; that is ErrRefused. A file that did not change
+// since the last call costs nothing of the primary limit.
 func (c *Client) File(ctx context.Context, installation int64, repo, path, ref string) (File, error) {
 	doing := fmt.Sprintf("read %s of %s at %q", path, repo, ref)
 	owner, name, err := split(repo)
@@ -57,7 +57,7 @@ func (c *Client) File(ctx context.Context, installation int64, repo, path, ref s
 	return out, explain(doing, err)
 }
 
-// contentsURL is where a file is read. Its parts travel in the address, so each is escaped.
+// contentsURL is the URL of a file's content. Its parts are in the path, so each is escaped.
 func contentsURL(owner, name, path, ref string) (string, error) {
 	if ref == "" {
 		return "", errors.New("want a ref")
@@ -89,7 +89,7 @@ func read(ctx context.Context, client *gh.Client, at string) (File, error) {
 	return decode(raw)
 }
 
-// decode reads GitHub's answer about a path. A link to a file in the repository is answered as that file.
+// decode reads GitHub's response for a path. A link to a file in the repository is returned as that file.
 // https://docs.github.com/rest/repos/contents#get-repository-content
 func decode(raw []byte) (File, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(raw[:min(len(raw), 64)])), "[") {
@@ -118,7 +118,7 @@ func decode(raw []byte) (File, error) {
 	if got.Content != nil {
 		text = *got.Content
 	}
-	content, err := base64.StdEncoding.DecodeString(text) // passes over line breaks
+	content, err := base64.StdEncoding.DecodeString(text) // ignores line breaks
 	if err != nil {
 		return File{}, fmt.Errorf("read the answer: %w", err)
 	}
@@ -130,7 +130,7 @@ func decode(raw []byte) (File, error) {
 
 func tooLarge() error { return fmt.Errorf("%w: it is larger than %d KiB", ErrNotFile, maxFile>>10) }
 
-// missing finds out what a 404 for a file means. Only a repository that shows itself, at a ref it knows, lacks the file.
+// missing finds out what a 404 for a file means. The file is missing only if the repository is visible and the ref exists.
 func missing(ctx context.Context, client *gh.Client, owner, name, ref string, err error) error {
 	if noCommit(err) {
 		return fmt.Errorf("%w: the repository has no %q: %w", ErrRefused, ref, err)
@@ -143,11 +143,11 @@ func missing(ctx context.Context, client *gh.Client, owner, name, ref string, er
 	return err
 }
 
-// maxFilePages bounds the list of a pull request's files: GitHub lists at most 3,000 of them.
+// maxFilePages limits the list of a pull request's files: GitHub lists at most 3,000.
 // https://docs.github.com/rest/pulls/pulls#list-pull-requests-files
 const maxFilePages = 30
 
-// Removes reports whether a pull request deletes a file, or renames it.
+// Removes reports whether a pull request deletes or renames a file.
 func (c *Client) Removes(ctx context.Context, installation int64, repo string, number int, path string) (removes bool, err error) {
 	doing := fmt.Sprintf("list the files of %s#%d", repo, number)
 	owner, name, err := split(repo)

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	awayAfter  = 3                // failures in a row, before GitHub counts as away
-	firstProbe = time.Second      // until the next call is let through, doubled with each failure
-	lastProbe  = 20 * time.Second // so that what waits is shown within a minute of GitHub's return
+	awayAfter  = 3                // failures in a row before GitHub counts as unavailable
+	firstProbe = time.Second      // delay until the next call, doubled with each failure
+	lastProbe  = 20 * time.Second // so that pending updates are shown within a minute of GitHub's return
 )
 
-// Unavailable says that GitHub does not answer, or answers only that it cannot. It can be taken for a RateLimited: the call is
-// worth another try after that time. Unlike there, a write may have been done.
+// Unavailable says that GitHub does not respond, or only with server errors. It can be handled as a RateLimited: retry the call after
+// that time. Unlike with RateLimited, a write may have been done.
 type Unavailable struct {
 	RetryAfter time.Duration
-	Err        error // of the last call that was tried
+	Err        error // of the last call that was made
 }
 
 // Error implements error.
@@ -27,10 +27,10 @@ func (e Unavailable) Error() string {
 	return fmt.Sprintf("GitHub does not answer, again in %s: %v", e.RetryAfter.Round(time.Second), e.Err)
 }
 
-// Unwrap returns the error of the last call that was tried.
+// Unwrap returns the error of the last call that was made.
 func (e Unavailable) Unwrap() error { return e.Err }
 
-// As lets an Unavailable be handled as a RateLimited.
+// As allows an Unavailable to be handled as a RateLimited.
 func (e Unavailable) As(target any) bool {
 	limited, ok := target.(*RateLimited)
 	if ok {
@@ -39,8 +39,8 @@ func (e Unavailable) As(target any) bool {
 	return ok
 }
 
-// health keeps a client from calling a GitHub that does not answer, but for one call now and then that finds out whether it does
-// again: workers that wait for timeouts would be missing elsewhere.
+// health blocks calls while GitHub does not respond, except for an occasional probe: workers that wait for timeouts would be missing
+// elsewhere.
 type health struct {
 	now   func() time.Time
 	first time.Duration // see Config.Probe
@@ -48,17 +48,17 @@ type health struct {
 	mu       sync.Mutex
 	failures int // in a row
 	err      error
-	next     time.Time // no call before, while GitHub is away
+	next     time.Time // no call before this, while GitHub is unavailable
 }
 
-// away is the error for a call that would not be made now; nil: it would.
+// away returns the error for a call that would not be made now; nil: it would be made.
 func (h *health) away() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.waits(h.now())
 }
 
-// waits is away. Called with h.mu held.
+// waits is away without locking. Called with h.mu held.
 func (h *health) waits(now time.Time) error {
 	if wait := h.next.Sub(now); h.failures >= awayAfter && h.first >= 0 && wait > 0 {
 		return Unavailable{RetryAfter: atLeastASecond(wait), Err: h.err}
@@ -66,8 +66,7 @@ func (h *health) waits(now time.Time) error {
 	return nil
 }
 
-// refused is the error for a call that is not made; nil: it is to be made. Of those that find out whether GitHub answers again
-// one is made at a time.
+// refused returns the error for a call that must not be made; nil: make it. While GitHub is unavailable, one probe is made at a time.
 func (h *health) refused() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,12 +80,12 @@ func (h *health) refused() error {
 	return nil
 }
 
-// probe is the time until the next call is let through. Called with h.mu held.
+// probe returns the time until the next call is allowed. Called with h.mu held.
 func (h *health) probe() time.Duration {
 	return min(h.first<<min(h.failures-awayAfter, 10), lastProbe)
 }
 
-// failed notes that GitHub did not answer a call, and returns the error to hand on.
+// failed records that GitHub did not respond to a call, and returns the error for the caller.
 func (h *health) failed(err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,24 +99,24 @@ func (h *health) failed(err error) error {
 	return Unavailable{RetryAfter: atLeastASecond(wait), Err: err}
 }
 
-// well notes that GitHub answered.
+// well records that GitHub responded.
 func (h *health) well() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures, h.err = 0, nil
 }
 
-// maxSaid is how much is told of what an outage was answered with.
+// maxSaid limits how much of an error response is quoted.
 const maxSaid = 300
 
-// noAnswer returns what went wrong where GitHub did not answer, or only said that it cannot; nil: it answered.
+// noAnswer returns what went wrong if GitHub did not respond, or only with a server error; nil: it responded.
 func noAnswer(ctx context.Context, answer *http.Response, err error) error {
 	if err != nil {
 		token := tokenAnswer(err)
 		if token == nil && !errors.Is(ctx.Err(), context.Canceled) || token != nil && ill(token.StatusCode) {
 			return err
 		}
-		return nil // GitHub refused the token, or whoever asked went away
+		return nil // GitHub refused the token, or the caller cancelled
 	}
 	if !ill(answer.StatusCode) {
 		return nil

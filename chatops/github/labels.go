@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// AddLabel puts a label on a pull request; one that is there already changes nothing. ErrNotFound: no such pull request.
+// AddLabel adds a label to a pull request; repeating it changes nothing. ErrNotFound: no such pull request.
 func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
 	doing := fmt.Sprintf("put the label %q on %s#%d", label, repo, number)
 	owner, name, err := split(repo)
@@ -23,7 +23,7 @@ func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, 
 		if err := leave(); err != nil {
 			return err
 		}
-		// Made by hand: go-github sends a bare list, which GitHub's description of the call does not have any more.
+		// Built by hand: go-github sends a bare list, which GitHub's API description no longer allows.
 		req, err := client.NewRequest("POST", fmt.Sprintf("repos/%s/%s/issues/%d/labels", owner, name, number), map[string][]string{"labels": {label}})
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func (c *Client) AddLabel(ctx context.Context, installation int64, repo string, 
 	}))
 }
 
-// RemoveLabel takes a label off a pull request. A label, or a pull request, that is not there is done.
+// RemoveLabel removes a label from a pull request. A missing label or pull request is no error.
 func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error {
 	doing := fmt.Sprintf("take the label %q off %s#%d", label, repo, number)
 	owner, name, err := split(repo)
@@ -53,8 +53,8 @@ func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo strin
 	return explain(doing, err)
 }
 
-// EnsureLabels makes the labels be in the repository as they are given and leaves all others alone. It returns the names
-// it made and changed, those before an error too: asked again, it goes on where it stopped.
+// EnsureLabels makes the repository's labels match the given ones and leaves all others alone. It returns the names that it created
+// and changed, also with an error; called again, it continues.
 func (c *Client) EnsureLabels(ctx context.Context, installation int64, repo string, labels []chatops.Label) (made, changed []string, err error) {
 	doing := "make the labels of " + repo
 	owner, name, err := split(repo)
@@ -96,7 +96,7 @@ func (w *labelWriter) write(ctx context.Context, labels []chatops.Label) error {
 	return nil
 }
 
-// have reads the repository's labels, by their names in lower case: GitHub tells names apart without regard to it.
+// have reads the repository's labels by lower-case name: GitHub ignores case in label names.
 func (w *labelWriter) have(ctx context.Context) (map[string]*gh.Label, error) {
 	out := map[string]*gh.Label{}
 	opts := &gh.ListOptions{PerPage: pageSize}
@@ -121,7 +121,7 @@ func (w *labelWriter) make(ctx context.Context, l chatops.Label) error {
 	}
 	_, _, err := w.client.Issues.CreateLabel(ctx, w.owner, w.repo, &gh.Label{Name: &l.Name, Color: &l.Color, Description: &l.Description})
 	if alreadyExists(err) {
-		return nil // somebody was faster; its colour is looked at the next time
+		return nil // another process created it first; its colour is compared next time
 	}
 	if err == nil {
 		w.made = append(w.made, l.Name)

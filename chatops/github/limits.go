@@ -15,42 +15,42 @@ import (
 )
 
 const (
-	pause     = time.Minute     // what GitHub asks for when a limit names no time, doubled each time it is met again
-	longPause = time.Hour       // the longest that is believed: GitHub's limits are over within the hour, what says more is a clock or a proxy gone wrong
-	tellTime  = 5 * time.Second // for telling the other processes
+	pause     = time.Minute     // GitHub's wait for a limit that names no time, doubled each time it is hit again
+	longPause = time.Hour       // longest wait that is believed: GitHub's limits end within an hour, so a longer one comes from a wrong clock or proxy
+	tellTime  = 5 * time.Second // timeout for notifying the other processes
 )
 
-// The budgets GitHub counts apart; a secondary limit is one for both.
+// The budgets that GitHub counts separately; a secondary limit applies to both.
 const (
 	rest    = "core"
 	graphQL = "graphql"
 	both    = ""
 )
 
-// limits is what GitHub has said about the calls of one installation, or of the App itself. While a limit lasts no call
-// is made: who goes on calling may be shut out.
+// limits is what GitHub has reported about the calls of one installation, or of the App itself. No call is made while a limit lasts:
+// clients that go on may be banned.
 // https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 type limits struct {
 	installation int64 // 0: the App itself
 	now          func() time.Time
-	reserve      int // percent of what GitHub allows that is kept for decisions
-	perMinute    int // points of the secondary limit; 0: they are not counted
+	reserve      int // percent of GitHub's limit that is kept for decisions
+	perMinute    int // points of the secondary limit; 0: not counted
 	health       *health
-	tell         Config // whose functions are told of limits
+	tell         Config // its functions are notified of limits
 
 	mu       sync.Mutex
 	until    map[string]time.Time // by budget
-	missed   [2]int               // limits met in a row that named no time: by reads, by writes
+	missed   [2]int               // consecutive limits that named no time: for reads, for writes
 	budgets  map[string]Budget    // as reported last, by resource
-	reported map[string]time.Time // when they were handed on
+	reported map[string]time.Time // when budgets were passed on
 	written  time.Time            // when the last write had its turn
-	slot     time.Time            // for when the last one that waits was told to come
-	kept     time.Time            // the reset until which others were told that the reserve is kept
-	spent    []point              // of the secondary limit, in the last minute
-	answers  *bool                // what others were told of it: whether GitHub answers; nil: nothing
+	slot     time.Time            // the time given to the last waiting write
+	kept     time.Time            // the reset until which others were told that only the reserve is left
+	spent    []point              // towards the secondary limit, in the last minute
+	answers  *bool                // whether GitHub responds, as last passed on; nil: nothing yet
 }
 
-// writable is the error for a write that would not be made now.
+// writable returns the error for a write that would not be made now.
 func (l *limits) writable(ctx context.Context) error {
 	if err := l.may(rest, rankOf(ctx)); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (l *limits) writable(ctx context.Context) error {
 	return l.health.away()
 }
 
-// held says how long no call may be made.
+// held returns for how long no call may be made.
 func (l *limits) held(budget string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,26 +69,26 @@ func (l *limits) held(budget string) time.Duration {
 	return end.Sub(l.now())
 }
 
-// met notes that a call ran into a limit and returns how long it lasts.
+// met records that a call hit a limit and returns how long it lasts.
 func (l *limits) met(ctx context.Context, budget string, write bool, h http.Header) time.Duration {
 	wait, reach := l.term(budget, write, h)
 	wait = min(atLeastASecond(wait), longPause)
 	l.holdUntil(reach, l.now().Add(wait))
-	// What is written goes through REST alone, and the App itself writes nothing.
+	// Writes use only REST, and the App itself writes nothing.
 	if l.tell.Limited != nil && l.installation != 0 && reach != graphQL {
 		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
 	}
 	return wait
 }
 
-// telling hands something on, whatever becomes of the call that it was learnt by.
+// telling runs a notification even if the call that caused it is cancelled.
 func telling(ctx context.Context, tell func(context.Context)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
 	tell(ctx)
 }
 
-// reports hands on whether GitHub answers, where that is news.
+// reports passes on whether GitHub responds, if that changed.
 func (l *limits) reports(ctx context.Context, does bool) {
 	l.mu.Lock()
 	news := l.answers == nil || *l.answers != does
@@ -99,7 +99,7 @@ func (l *limits) reports(ctx context.Context, does bool) {
 	}
 }
 
-// learn notes the budget that an answer reports. Where only the reserve is left, the other processes hear that writes wait.
+// learn records the budget that a response reports. If only the reserve is left, the other processes are told that writes wait.
 func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
 	b, ok := budgetOf(resource, h)
 	if !ok {
@@ -114,7 +114,7 @@ func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
 	}
 }
 
-// holdUntil lets no call of a budget through before the end, or before a later one that is known.
+// holdUntil blocks the calls of a budget until then, or until a later time that is known.
 func (l *limits) holdUntil(budget string, end time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,10 +126,10 @@ func (l *limits) holdUntil(budget string, end time.Time) {
 	}
 }
 
-// term reads how long a limit lasts and which budget it is of.
+// term reads how long a limit lasts and which budget it applies to.
 func (l *limits) term(budget string, write bool, h http.Header) (time.Duration, string) {
 	if s, err := strconv.Atoi(h.Get("Retry-After")); err == nil {
-		return time.Duration(min(s, int(longPause/time.Second))) * time.Second, both // a larger one would not fit
+		return time.Duration(min(s, int(longPause/time.Second))) * time.Second, both // a larger one would overflow
 	}
 	if reset, spent := spent(h); spent {
 		return reset.Sub(l.now()), budget
@@ -142,7 +142,7 @@ func (l *limits) term(budget string, write bool, h http.Header) (time.Duration, 
 	return wait, both
 }
 
-// fine notes that a call went through.
+// fine records that a call succeeded.
 func (l *limits) fine(write bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,14 +156,14 @@ func kind(write bool) int {
 	return 0
 }
 
-// spent tells that nothing is left of the primary limit, and until when.
+// spent reports that nothing is left of the primary limit, and until when.
 func spent(h http.Header) (reset time.Time, ok bool) {
 	at, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
 	return time.Unix(at, 0), err == nil && h.Get("X-Ratelimit-Remaining") == "0"
 }
 
-// gate is the transport that keeps the limits. It answers RateLimited itself: go-github v66 knows neither 429 nor a
-// limit that names no time, and would take the primary limit's reset for the end of a secondary one.
+// gate is the transport that enforces the limits. It returns RateLimited itself: go-github v66 knows neither 429 nor a limit without
+// a time, and would take the primary limit's reset for the end of a secondary one.
 type gate struct {
 	next http.RoundTripper
 	*limits
@@ -182,7 +182,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // nothing was read of it
+			_ = req.Body.Close() // nothing of it was read
 		}
 		return nil, err
 	}
@@ -199,14 +199,14 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	g.health.well()
 	g.reports(req.Context(), true)
-	if answer != nil { // that for a token is of the App's own limit
+	if answer != nil { // the headers of a token response are about the App's own limit
 		g.learn(req.Context(), budget, heard.Header)
 	}
 	if heard.StatusCode < http.StatusBadRequest {
 		g.fine(write)
 		if reset, last := spent(heard.Header); last {
 			g.holdUntil(budget, reset)
-			heard.Header.Del("X-Ratelimit-Reset") // go-github would keep a limit of its own, which takes GraphQL's on a server for REST's
+			heard.Header.Del("X-Ratelimit-Reset") // go-github would keep a limit of its own and confuse GraphQL's with REST's on GitHub Enterprise Server
 		}
 		return answer, nil
 	}
@@ -216,7 +216,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// may is the error for a call of a rank that the limits keep from being made now.
+// may returns the error for a call of a rank that the limits block now.
 func (l *limits) may(budget string, r rank) error {
 	if wait := max(l.held(budget), l.reserved(budget, r)); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait)}
@@ -224,7 +224,7 @@ func (l *limits) may(budget string, r rank) error {
 	return nil
 }
 
-// away hands on that GitHub did not answer. What it did say is kept where it is not yet taken for an outage.
+// away passes on that GitHub did not respond. A response is kept as long as it does not count as an outage.
 func (g gate) away(ctx context.Context, answer *http.Response, why error) (*http.Response, error) {
 	err := g.health.failed(why)
 	var down Unavailable
@@ -241,7 +241,7 @@ func (g gate) away(ctx context.Context, answer *http.Response, why error) (*http
 	return nil, err
 }
 
-// tokenAnswer is what GitHub answered when a token was asked for, where that is what went wrong.
+// tokenAnswer returns GitHub's response to a token request, if that request failed.
 func tokenAnswer(err error) *http.Response {
 	var token *ghinstallation.HTTPError
 	if errors.As(err, &token) {
@@ -252,15 +252,15 @@ func tokenAnswer(err error) *http.Response {
 
 const maxComplaint = 64 << 10
 
-// peek reads the body of a complaint and leaves it to be read again.
+// peek reads the body of an error response and leaves it readable.
 func peek(answer *http.Response) []byte {
-	words, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // what is missing of it is missing of the words
+	words, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // a partial text is enough
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(words))
 	return words
 }
 
-// limiting tells a limit from other complaints. A secondary one may come without a header, in words alone.
+// limiting distinguishes a rate limit from other errors. A secondary one may be recognisable only by its text.
 func limiting(answer *http.Response, words []byte) bool {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests:

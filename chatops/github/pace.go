@@ -9,15 +9,15 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// installation is one place the App is installed in.
+// installation is the state of one installation of the App.
 type installation struct {
 	limits *limits
 
 	mu     sync.Mutex
 	client *gh.Client
 
-	turn chan struct{} // holds the one caller that changes things
-	last time.Time     // of the newest changing call; guarded by turn
+	turn chan struct{} // held by the one caller that writes
+	last time.Time     // of the newest writing call; guarded by turn
 }
 
 func (in *installation) get() *gh.Client {
@@ -26,7 +26,7 @@ func (in *installation) get() *gh.Client {
 	return in.client
 }
 
-// replace puts a fresh client in the place of a used one, unless another call has done so already.
+// replace replaces a used client with a fresh one, unless another call has already done so.
 func (in *installation) replace(used, fresh *gh.Client) *gh.Client {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -36,10 +36,10 @@ func (in *installation) replace(used, fresh *gh.Client) *gh.Client {
 	return in.client
 }
 
-// change runs fn as an installation while nobody else in this process changes anything there. fn calls leave before each
-// call that writes, and only then: what is read costs nothing of what GitHub allows to be written. GitHub's secondary
-// limits ask for both: https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
-// Who would wait longer than the patience is answered RateLimited, so that no worker stands in line for long.
+// change runs fn as an installation while nothing else in this process writes there. fn must call leave before each writing call and
+// only then: reads do not count towards the write limits. GitHub's secondary limits demand both:
+// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api A caller that would wait longer than the
+// patience gets RateLimited, so that no worker waits for long.
 func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client, leave func() error) error) error {
 	in, err := c.installation(id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	}()
 	return c.call(ctx, id, func(client *gh.Client) error {
 		return fn(client, func() error {
-			// Leave that is taken for a call that is then not made would be missing when GitHub answers again.
+			// A Leave taken for a call that is then not made would be missing when GitHub responds again.
 			if err := in.limits.writable(ctx); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (c *Client) change(ctx context.Context, id int64, fn func(client *gh.Client
 	})
 }
 
-// leave waits until the installation may write, for no longer than the patience.
+// leave waits until the installation may write, at most for the patience.
 func (c *Client) leave(ctx context.Context, id int64, in *installation, patience time.Duration) error {
 	for {
 		wait, err := c.askLeave(ctx, id, in)

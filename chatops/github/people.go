@@ -10,8 +10,8 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// TeamMember tells whether a person is in a team, or in one below it. Who was only invited is not; nor is anybody in a
-// team that is not there for us.
+// TeamMember reports whether a person is in a team or in one below it. Invited people are not members, and neither is anybody in a
+// team that is not visible to the App.
 func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, login string) (bool, error) {
 	doing := fmt.Sprintf("ask whether %q is in the team %s/%s", login, org, slug)
 	if !loginName.MatchString(login) {
@@ -33,7 +33,7 @@ func (c *Client) TeamMember(ctx context.Context, installation int64, org, slug, 
 	return member, explain(doing, err)
 }
 
-// InstallationOf asks which installation of the App reaches a repository. ErrNotFound: none.
+// InstallationOf returns the App's installation that covers a repository. ErrNotFound: none.
 func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error) {
 	doing := "ask for the App's installation in " + repo
 	owner, name, err := split(repo)
@@ -53,14 +53,15 @@ func (c *Client) InstallationOf(ctx context.Context, repo string) (int64, error)
 	return got.GetID(), nil
 }
 
-// Repository is a repository as GitHub says it stands.
+// Repository is the current state of a repository.
 type Repository struct {
-	ID       int64  // which no renaming changes
-	Name     string // owner/name as it is called now, which GitHub leads to from names before
+	ID       int64  // never changes, even if the repository is renamed
+	Name     string // current owner/name; GitHub redirects old names to it
 	Archived bool
 }
 
-// Repository asks how a repository stands now, by a name that it has or had. ErrNotFound: there is none to be seen.
+// Repository returns the current state of a repository by its current or an earlier name. ErrNotFound: it does not exist or is not
+// visible.
 func (c *Client) Repository(ctx context.Context, installation int64, repo string) (Repository, error) {
 	doing := "ask for " + repo
 	owner, name, err := split(repo)

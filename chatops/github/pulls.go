@@ -18,21 +18,21 @@ type PullRef struct {
 	Number int
 }
 
-// PullLook is what was seen of one pull request. Exactly one of three holds: Err says why nothing is known, Gone says that
-// GitHub has no such pull request for us, or PR is filled.
+// PullLook is the result for one pull request. Exactly one of three holds: Err says why nothing is known, Gone says that the pull
+// request does not exist for the App, or PR is filled.
 type PullLook struct {
 	PullRef
 	PR        PullRequest
 	Gone      bool
-	RenamedTo string // owner/name as it is now, where that differs from what was asked
+	RenamedTo string // current owner/name, if it differs from the requested one
 	Err       error
 }
 
-// maxPulls is how many pull requests one call looks at: it costs one point of 5,000 an hour.
+// maxPulls is how many pull requests one call queries: it costs one point of 5,000 an hour.
 const maxPulls = 100
 
-// Pulls looks at up to 100 pull requests of an installation in one call, in the order given. An error, or a look with
-// Err, decides nothing; only GitHub's own NOT_FOUND makes one Gone.
+// Pulls queries up to 100 pull requests of an installation in one call, in the given order. An error, or a look with Err, decides
+// nothing; only GitHub's own NOT_FOUND makes one Gone.
 func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) ([]PullLook, error) {
 	doing := fmt.Sprintf("look at %d pull requests of installation %d", len(refs), installation)
 	if len(refs) == 0 {
@@ -45,7 +45,7 @@ func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) 
 	ask := pullsQuery(refs)
 	var got pullsAnswer
 	err := c.call(ctx, installation, func(client *gh.Client) error {
-		if len(ask.Variables) == 0 { // there is nothing to look at
+		if len(ask.Variables) == 0 { // there is nothing to query
 			return nil
 		}
 		req, err := client.NewRequest("POST", c.graphURL(), ask)
@@ -73,7 +73,7 @@ func (c *Client) Pulls(ctx context.Context, installation int64, refs []PullRef) 
 	return out, nil
 }
 
-// graphURL is GraphQL's address: beside the REST API on GitHub Enterprise Server, below it on github.com.
+// graphURL is GraphQL's URL: beside the REST API on GitHub Enterprise Server, below it on github.com.
 func (c *Client) graphURL() string {
 	if root, ok := strings.CutSuffix(c.base.Path, "/api/v3/"); ok {
 		return root + "/api/graphql"
@@ -92,8 +92,8 @@ const pullFragment = `fragment pull on PullRequest {
   labels(first: 100) { nodes { name } }
 }`
 
-// pullsQuery asks for each pull request under a name of its own, p0, p1 … Names of repositories travel as variables. One that
-// no repository can have is left out.
+// pullsQuery queries each pull request under its own alias, p0, p1 … Repository names are passed as variables. A name that no
+// repository can have is left out.
 func pullsQuery(refs []PullRef) graphRequest {
 	var declared, asked strings.Builder
 	variables := map[string]any{}
@@ -124,8 +124,8 @@ type graphError struct {
 	Path    []any  `json:"path"`
 }
 
-// at reports whether an error is about a named part of the answer, and whether it says that there is no such thing:
-// the repository itself or the pull request, not something inside.
+// at reports whether an error concerns an alias of the response, and whether it says that the repository itself or the pull request
+// does not exist, as opposed to something inside.
 func (e graphError) at(alias string) (about, notFound bool) {
 	if len(e.Path) == 0 || e.Path[0] != alias {
 		return false, false
@@ -141,7 +141,7 @@ func (e graphError) Error() string {
 	return e.Type + ": " + e.Message
 }
 
-// refusal finds what concerns the whole answer: a limit, which GraphQL tells with status 200, or no data at all.
+// refusal returns the error that concerns the whole response: a limit, which GraphQL reports with status 200, or no data at all.
 // https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 func (c *Client) refusal(ctx context.Context, installation int64, got pullsAnswer, h http.Header) error {
 	in, err := c.installation(installation)
@@ -150,7 +150,7 @@ func (c *Client) refusal(ctx context.Context, installation int64, got pullsAnswe
 	}
 	for _, e := range got.Errors {
 		if e.Type == "RATE_LIMITED" || e.Type == "RATE_LIMIT" || len(e.Path) == 0 && aboutLimits(e.Message) {
-			if wait := in.limits.held(graphQL); wait > 0 { // its headers were read on the way
+			if wait := in.limits.held(graphQL); wait > 0 { // the transport has read its headers
 				return RateLimited{RetryAfter: wait}
 			}
 			return RateLimited{RetryAfter: in.limits.met(ctx, graphQL, false, h)}
@@ -169,7 +169,7 @@ func (c *Client) refusal(ctx context.Context, installation int64, got pullsAnswe
 		ResetAt         time.Time
 	}
 	if err := json.Unmarshal(got.Data["rateLimit"], &rate); err == nil && rate.Cost > rate.Remaining {
-		in.limits.holdUntil(graphQL, rate.ResetAt) // the next one would be refused
+		in.limits.holdUntil(graphQL, rate.ResetAt) // the next call would be refused
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ type pullSeen struct {
 	Labels *struct{ Nodes []struct{ Name string } }
 }
 
-// look reads one pull request out of the answer.
+// look reads one pull request from the response.
 func (a pullsAnswer) look(alias string, ref PullRef) PullLook {
 	out := PullLook{PullRef: ref}
 	notFound := false
@@ -226,7 +226,7 @@ func (a pullsAnswer) look(alias string, ref PullRef) PullLook {
 	return out
 }
 
-// as writes a pull request the way the REST API would have told it.
+// as converts a pull request to the form that the REST API returns.
 func (p pullSeen) as(in repoSeen) PullRequest {
 	out := PullRequest{
 		Repo: in.NameWithOwner, Number: p.Number, Open: p.State == "OPEN", Draft: p.IsDraft, Merged: p.Merged, Fork: p.IsCrossRepository,

@@ -13,24 +13,24 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// PullRequest is a pull request as GitHub says it stands.
+// PullRequest is the current state of a pull request on GitHub.
 type PullRequest struct {
-	Repo          string // owner/name as it is called now, which GitHub leads to from names before; empty: not told
+	Repo          string // current owner/name, to which GitHub redirects old names; empty: not reported
 	Number        int
 	Open          bool
 	Draft, Merged bool
-	Fork          bool // its head lives in another repository, or in one that is gone
+	Fork          bool // its head is in another repository, or in a deleted one
 	Labels        []string
 	Author        string
-	Association   string // of the author, in GitHub's spelling: NONE, FIRST_TIMER, CONTRIBUTOR, MEMBER …; empty: not told
+	Association   string // of the author, in GitHub's spelling: NONE, FIRST_TIMER, CONTRIBUTOR, MEMBER …; empty: not reported
 	Head, Base    string // SHA, branch
 	HeadRef       string // branch
-	RepoID        int64  // GitHub's number of the repository, which no renaming changes
-	Archived      bool   // the repository can be seen, and nothing be written there
+	RepoID        int64  // GitHub's id of the repository, which never changes
+	Archived      bool   // the repository is read-only
 	UpdatedAt     time.Time
 }
 
-// Of reads a pull request out of go-github's struct, from an answer or from a webhook's payload.
+// Of converts go-github's struct, from a response or from a webhook's payload.
 func Of(pr *gh.PullRequest) PullRequest {
 	head, base := pr.GetHead().GetRepo(), pr.GetBase().GetRepo()
 	out := PullRequest{
@@ -46,8 +46,8 @@ func Of(pr *gh.PullRequest) PullRequest {
 	return out
 }
 
-// PullRequest asks how a pull request stands now. ErrNotFound: it is not there for us, nor was some seconds later; right
-// after a pull request was opened GitHub answers so for a moment.
+// PullRequest returns the current state of a pull request. ErrNotFound: it does not exist for the App, not even after some seconds;
+// GitHub returns 404 for a moment after a pull request was opened.
 func (c *Client) PullRequest(ctx context.Context, installation int64, repo string, number int) (PullRequest, error) {
 	doing := fmt.Sprintf("ask for %s#%d", repo, number)
 	owner, name, err := split(repo)
@@ -73,8 +73,8 @@ var (
 	roles     = []string{"admin", "maintain", "write", "triage", "read", "none"}
 )
 
-// Permission asks what a person may do in a repository: admin, maintain, write, triage, read or none. A role of the
-// organisation's own making answers the permission it stands on; a login GitHub does not know answers none.
+// Permission returns a person's permission in a repository: admin, maintain, write, triage, read or none. A custom role of the
+// organisation gives the permission that it is based on; a login unknown to GitHub gives none.
 func (c *Client) Permission(ctx context.Context, installation int64, repo, login string) (string, error) {
 	doing := fmt.Sprintf("ask for the permission of %q in %s", login, repo)
 	owner, name, err := split(repo)
@@ -100,7 +100,7 @@ func (c *Client) Permission(ctx context.Context, installation int64, repo, login
 	return permission, explain(doing, err)
 }
 
-// unlessUnknownUser tells "login is not a user" from a repository we may not see; both are 404.
+// unlessUnknownUser distinguishes "login is not a user" from a repository that is not visible; both are 404.
 func unlessUnknownUser(answer *gh.Response, err error) error {
 	var refused *gh.ErrorResponse
 	if errors.As(err, &refused) && answer != nil && answer.StatusCode == http.StatusNotFound &&

@@ -2,24 +2,24 @@ package github
 
 import "context"
 
-// rank says what a call is for. When little is left of a rate limit, calls of a low rank wait first.
+// rank is the priority of a call. When little is left of a rate limit, calls of a low rank wait first.
 type rank int
 
 const (
-	// rankShow is everything that shows people something: each write, and the reads that it needs.
+	// rankShow is for everything that only shows something: each write, and the reads that it needs.
 	rankShow rank = iota
-	// rankDecide is a read on whose answer a decision rests: a permission, a team, how a pull request stands.
+	// rankDecide is for a read that a decision depends on: a permission, a team, the state of a pull request.
 	rankDecide
-	// rankEnd is such a read where the decision can only end a cluster.
+	// rankEnd is for such a read if the decision can only end a cluster.
 	rankEnd
 )
 
 type rankKey struct{}
 
-// ToEnd marks the calls made with the context as the ones that may end a cluster: they are the last to wait for a rate limit.
+// ToEnd marks the calls made with the context as ones that may end a cluster: they are the last to wait for a rate limit.
 func ToEnd(ctx context.Context) context.Context { return context.WithValue(ctx, rankKey{}, rankEnd) }
 
-// toDecide marks a read on which a decision rests, unless it is marked as one that may end a cluster.
+// toDecide marks a read that a decision depends on, unless it is already marked as one that may end a cluster.
 func toDecide(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rankKey{}, max(rankOf(ctx), rankDecide))
 }

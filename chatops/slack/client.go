@@ -1,8 +1,8 @@
-// Package slack is the wire to Slack: it says words to one person, in the channel they asked in where that works, alone
-// where it does not. It acts as a Slack app's bot, in one workspace.
+// Package slack is a client of Slack. It sends text to one person: in the channel in which they asked if possible, otherwise in a
+// direct message. It acts as a Slack app's bot, in one workspace.
 //
-// It must never decide anything, never write words of its own, and never show one person's answer to others: what is posted
-// in a channel is ephemeral. Slack finds no message again by a mark of ours, so words whose answer was lost are said twice.
+// It must never decide anything, write text of its own, or show one person's answer to others: what it posts in a channel is
+// ephemeral. Slack offers no way to find a message by a marker, so a text whose response was lost is sent twice.
 package slack
 
 import (
@@ -22,12 +22,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// DefaultBaseURL is Slack's own API.
+// DefaultBaseURL is the URL of Slack's API.
 const DefaultBaseURL = api.APIURL
 
 const defaultTimeout = 10 * time.Second
 
-// Config says who we are and how to reach Slack.
+// Config holds the credentials and how to reach Slack.
 type Config struct {
 	Token       secret.Text       // the bot's, xoxb-…
 	BaseURL     string            // empty: DefaultBaseURL
@@ -35,7 +35,7 @@ type Config struct {
 	Transport   http.RoundTripper // nil: http.DefaultTransport
 }
 
-// Client speaks as the bot. It is safe for concurrent use.
+// Client acts as the bot. It is safe for concurrent use.
 type Client struct{ api *api.Client }
 
 // New checks the configuration. It makes no call.
@@ -57,13 +57,13 @@ func New(cfg Config) (*Client, error) {
 	return &Client{api.New(cfg.Token.Reveal(), api.OptionAPIURL(strings.TrimSuffix(cfg.BaseURL, "/")+"/"), api.OptionHTTPClient(http))}, nil
 }
 
-// nowhereElse takes no redirect: the token would travel along.
+// nowhereElse follows no redirect: the token would be sent along.
 func nowhereElse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Target is a person, and where they asked.
+// Target is a person and the channel in which they asked.
 type Target struct{ Channel, User string } // their ids
 
-// Tell says words, in Markdown as GitHub's, to one person, and returns the message's timestamp in microseconds.
+// Tell sends text, in GitHub's Markdown, to one person, and returns the message's timestamp in microseconds.
 func (c *Client) Tell(ctx context.Context, to Target, markdown string) (int64, error) {
 	text := []api.MsgOption{api.MsgOptionText(Text(markdown), false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
 	stamp, err := c.api.PostEphemeralContext(ctx, to.Channel, to.User, text...)
@@ -81,7 +81,7 @@ func (c *Client) Tell(ctx context.Context, to Target, markdown string) (int64, e
 	return said("answer "+to.User+" alone", stamp, err)
 }
 
-// said is the timestamp of what was posted.
+// said returns the timestamp of the posted message.
 func said(doing, stamp string, err error) (int64, error) {
 	if err != nil {
 		return 0, explain(doing, err)
@@ -93,7 +93,7 @@ func said(doing, stamp string, err error) (int64, error) {
 	return at, nil
 }
 
-// micros reads a message's timestamp, e.g. 1710000000.000100.
+// micros parses a message's timestamp, e.g. 1710000000.000100.
 func micros(stamp string) (int64, error) {
 	whole, part, ok := strings.Cut(stamp, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)

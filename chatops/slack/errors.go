@@ -10,11 +10,11 @@ import (
 	api "github.com/slack-go/slack"
 )
 
-// The answers a caller tells apart; any other may pass by itself.
+// The errors that callers distinguish; any other may be temporary.
 var (
-	// ErrRefused says that Slack does not take our token, or not for this: it will say so until a person changes something.
+	// ErrRefused says that Slack does not accept our token, or not for this call, until a person changes something.
 	ErrRefused = errors.New("refused by Slack")
-	// ErrNever says that these words can never reach this person.
+	// ErrNever says that this text can never reach this person.
 	ErrNever = errors.New("cannot reach this person in Slack")
 )
 
@@ -26,19 +26,19 @@ func (e RateLimited) Error() string {
 	return fmt.Sprintf("rate limited by Slack, again in %s", e.RetryAfter.Round(time.Second))
 }
 
-// pause is for a limit that names no time.
+// pause is the wait for a limit that names no time.
 const pause = time.Minute
 
-// What Slack's codes come to, as its methods' pages list them:
-// https://docs.slack.dev/reference/methods/chat.postEphemeral, …/chat.postMessage, …/conversations.open
+// Slack's error codes by meaning, from https://docs.slack.dev/reference/methods/chat.postEphemeral, …/chat.postMessage,
+// …/conversations.open
 var (
-	// unseen: the bot cannot speak to the person in this channel, but maybe alone.
+	// unseen: the bot cannot reach the person in this channel, but maybe in a direct message.
 	unseen = []string{"not_in_channel", "channel_not_found", "user_not_in_channel", "is_archived", "no_permission",
 		"restricted_action", "restricted_action_read_only_channel", "channel_type_not_supported"}
-	// never: not to this person, and not later.
+	// never: the bot can never reach this person.
 	never = []string{"user_not_found", "users_not_found", "user_disabled", "user_not_visible", "cannot_dm_bot", "method_not_supported_for_channel_type",
 		"messages_tab_disabled", "msg_too_long", "no_text", "channel_not_found", "is_archived", "not_in_channel", "user_not_in_channel"}
-	// refused: our token, or what it is allowed.
+	// refused: the token or its permissions.
 	refused = map[string]string{
 		"invalid_auth": "the bot token is not valid", "not_authed": "no bot token was sent", "account_inactive": "the bot's account was switched off, or the app removed",
 		"token_revoked": "the bot token was revoked", "token_expired": "the bot token expired", "missing_scope": "the app lacks a scope",
@@ -49,7 +49,7 @@ var (
 	limited = []string{"ratelimited", "rate_limited", "message_limit_exceeded"}
 )
 
-// code is Slack's own word for what is wrong; empty: it said none.
+// code returns Slack's error code; empty: there was none.
 func code(err error) string {
 	var said api.SlackErrorResponse
 	if errors.As(err, &said) {
@@ -58,7 +58,7 @@ func code(err error) string {
 	return ""
 }
 
-// explain sorts what the library answers, with what was being done.
+// explain classifies the library's errors and says what was being done.
 func explain(doing string, err error) error {
 	if err == nil {
 		return nil

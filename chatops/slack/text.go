@@ -8,14 +8,14 @@ import (
 	"github.com/slack-go/slack/slackutilsx"
 )
 
-// maxText is what Slack recommends a message to have at most, in characters; it cuts at ten times as many.
+// maxText is the recommended maximum length of a message, in characters; Slack truncates at ten times that.
 // https://docs.slack.dev/reference/methods/chat.postMessage
 const maxText = 4000
 
 const cut = "\n… cut here, there was more than a message can hold."
 
-// Text is Markdown as GitHub's, in Slack's own markup: headings and bold, code, links, lists and quotes are kept. Whatever could
-// be markup of Slack's without being meant, a mention or a link of somebody's making, is text.
+// Text converts GitHub's Markdown to Slack's markup: it keeps headings and bold, code, links, lists and quotes. What could
+// unintentionally be Slack markup, such as a mention or link in someone's text, stays plain text.
 // https://docs.slack.dev/messaging/formatting-message-text
 func Text(markdown string) string {
 	var b strings.Builder
@@ -28,7 +28,7 @@ func Text(markdown string) string {
 	return fit(b.String())
 }
 
-// block turns the mark at a line's beginning into Slack's.
+// block converts the mark at a line's beginning.
 func block(line string) string {
 	if heading := strings.TrimLeft(line, "#"); len(heading) < len(line) && strings.HasPrefix(heading, " ") {
 		return "*" + strings.ReplaceAll(inline(strings.TrimSpace(heading)), "*", "") + "*"
@@ -43,7 +43,7 @@ func block(line string) string {
 	return inline(line)
 }
 
-// The spans of a line, each with what is inside.
+// spans matches the spans of a line, each with its content.
 var spans = regexp.MustCompile("`([^`]+)`" + `|\\([\\` + "`" + `*\[\]<>|_~&])|\[([^\]]*)\]\((https?://[^\s)<>|]+)\)|<(https?://[^\s<>|]+)>|(\*\*)`)
 
 func inline(text string) string {
@@ -78,15 +78,15 @@ func inline(text string) string {
 	return b.String()
 }
 
-// apart keeps a sign from being markup: Slack, which knows no escape for it, takes it for some only at a word's edge.
+// apart keeps a character from being markup: Slack has no escape for it, but interprets it only at the edge of a word.
 const apart = "\u2060"
 
-// plain is text that holds no markup.
+// plain is text without markup.
 func plain(text string) string {
 	return strings.NewReplacer("*", apart+"*"+apart, "`", apart+"'"+apart, "~", apart+"~"+apart).Replace(slackutilsx.EscapeMessage(text))
 }
 
-// fit keeps a message below what Slack takes, at a line's end: no markup is cut in two.
+// fit cuts a message to Slack's limit, at a line's end so that no markup is cut in two.
 func fit(text string) string {
 	if utf8.RuneCountInString(text) <= maxText {
 		return text

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/chaos"
 )
 
-// trials are what a stack can be put through instead of being shown.
+// trials are the tests that a stack can be put through, instead of a demo.
 type trials struct {
 	chaos  bool
 	cycles int
@@ -43,7 +43,7 @@ func (t *trials) flags() {
 
 func (t *trials) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
 
-// run starts a stack of its own in a fresh folder; the demo's is left alone.
+// run starts a separate stack in a fresh folder; the demo's is left alone.
 func (t *trials) run(dir string) (err error) {
 	if t.attack {
 		return t.attacks(dir)
@@ -70,7 +70,7 @@ func (t *trials) run(dir string) (err error) {
 	return errors.Join(err, h.Stop())
 }
 
-// attacks plays the attacks on a demo of their own in a fresh folder.
+// attacks runs the attacks on a separate demo in a fresh folder.
 func (t *trials) attacks(dir string) error {
 	place := filepath.Join(dir, "attack")
 	if err := os.RemoveAll(place); err != nil {

@@ -66,7 +66,7 @@ func run() error {
 		h.Supervise(ctx, os.Stdout)
 		fmt.Println("\nstopping, runners first: an install that is interrupted now is torn down and tried again at the next start …")
 	}
-	stop() // a second Ctrl-C ends at once
+	stop() // a second Ctrl-C ends the program at once
 	if err = errors.Join(err, h.Stop()); err == nil && !*play {
 		fmt.Println("stopped. make demo goes on from here.")
 	}
@@ -81,10 +81,10 @@ func playStory(ctx context.Context, h *devstack.Stack) error {
 	return e2e.Play(ctx, places, os.Stdout)
 }
 
-// settings reads the demo's few variables. Each scales one thing.
+// settings reads the demo's environment variables, each of which scales one value.
 func settings(dir string, play bool) (devstack.Config, error) {
 	cfg := devstack.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080}
-	if play { // a story should not take hours, and its grace must end while an install still runs
+	if play { // an end-to-end test should be short, and its grace period must end while an install still runs
 		cfg.Hour, cfg.Grace = 15*time.Second, 4*time.Second
 	}
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
@@ -113,7 +113,7 @@ func settings(dir string, play bool) (devstack.Config, error) {
 	return cfg, nil
 }
 
-// takePID keeps two demos off the same state.
+// takePID prevents two demos from using the same state.
 func takePID(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func takePID(dir string) (release func(), err error) {
 	return func() { os.Remove(path) }, nil
 }
 
-// isDemo guards against a pid that was given to somebody else since.
+// isDemo guards against a pid that was reused.
 func isDemo(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

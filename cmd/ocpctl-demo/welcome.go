@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// welcome tells a newcomer what is real here, where to look and what to do first.
+// welcome tells a newcomer what is real in the demo, where to look and what to do first.
 func welcome(w io.Writer, h *devstack.Stack, took time.Duration) {
 	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
@@ -73,7 +73,7 @@ Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
 		h.Ports.AWS, h.Ports.AWS, devstack.Account, h.Faults())
 }
 
-// people are those who can sign in to the pages, with their passwords.
+// people lists those who can sign in to the pages, with their passwords.
 func people() string {
 	var all []string
 	for _, p := range saml.People {

@@ -1,8 +1,8 @@
-// Command ocpctl-runner makes one attempt at creating or destroying one cluster. It is started by ocpctl-server, as a
-// local process or in a pod of its own, and never by hand.
+// Command ocpctl-runner runs one attempt for one cluster. ocpctl-server starts it, as a local process or in a pod of its own; it is
+// never started by hand.
 //
-// Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong
-// usage, 3 the attempt belongs to another runner or is closed.
+// Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong usage, 3 the attempt
+// belongs to another runner or is closed.
 package main
 
 import (
@@ -35,7 +35,7 @@ const (
 	exitFenced = 3
 )
 
-// errUsage marks what no retry can mend: the command line or the files it names.
+// errUsage marks what a retry cannot fix: the command line or the files that it names.
 var errUsage = errors.New("usage")
 
 func main() { os.Exit(code(run())) }
@@ -54,11 +54,11 @@ func code(err error) int {
 	return exitUntold
 }
 
-// flags are where to ask and where to work. A pod gets its token as a mounted file.
+// flags say which server to use and where to work. A pod gets its token as a mounted file.
 type flags struct{ server, attempt, tokenFile, workDir, installers string }
 
 func run() error {
-	// The first SIGTERM stops the attempt politely; later ones change nothing, and SIGKILL is the host's to send.
+	// The first SIGTERM stops the attempt gracefully; further ones change nothing. Only the host sends SIGKILL.
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	var f flags
@@ -121,7 +121,7 @@ func attempt(ctx context.Context, f flags) error {
 	return nil
 }
 
-// seemly is an error as it may be printed: what the server, S3 or the cloud said is in it.
+// seemly is an error that may be printed: it contains texts from the server, S3 or the cloud, redacted.
 type seemly struct {
 	error
 	words string
@@ -130,8 +130,8 @@ type seemly struct {
 func (s seemly) Error() string { return s.words }
 func (s seemly) Unwrap() error { return s.error }
 
-// podName says who we are, so that a repeated claim is known as ours and a second pod's is not: the pod's uid where
-// Kubernetes tells it, else host, pid and start.
+// podName identifies this runner, so that a repeated claim is recognised and a second pod's is not: the pod's uid from Kubernetes,
+// otherwise host, pid and start time.
 func podName() (string, error) {
 	if uid := os.Getenv("POD_UID"); uid != "" {
 		return uid, nil
@@ -143,7 +143,7 @@ func podName() (string, error) {
 	return fmt.Sprintf("%s:%d:%d", host, os.Getpid(), time.Now().UnixNano()), nil
 }
 
-// openCloud asks the cloud with the keys given or, without any, with those of the SDK's default chain.
+// openCloud opens the cloud with the given keys or, without any, with those of the SDK's default chain.
 func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
 	var options []func(*config.LoadOptions) error
 	if !keys.Empty() {
@@ -153,8 +153,8 @@ func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Clou
 	return aws.New(ctx, region, options...)
 }
 
-// chainKeys lets the redactor know the cloud's keys as the SDK's default chain has them now, and returns those that do
-// not renew themselves. Keys that are renewed later are found by their looks, and every program finds them by itself.
+// chainKeys registers the cloud's keys of the SDK's default chain with the redactor, and returns those that do not renew themselves.
+// Keys that are renewed later are recognised by their form, and every program finds them itself.
 func chainKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -164,7 +164,7 @@ func chainKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, err
 	}
 	found, err := loaded.Credentials.Retrieve(ctx)
 	if err != nil {
-		return cloud.Keys{}, nil // preflight and the account's comparison will say so in words
+		return cloud.Keys{}, nil // preflight and the comparison of accounts will report it
 	}
 	keys := cloud.Keys{ID: found.AccessKeyID, Secret: secret.New(found.SecretAccessKey), Token: secret.New(found.SessionToken)}
 	redact.Add(keys.Secret, keys.Token)

@@ -18,8 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// check returns everything that is wrong for a process of these roles, each with the field and what would be accepted.
-// What only other roles need may be missing.
+// check returns everything that is wrong for a process with these roles, each with the field and what would be accepted. Settings
+// that only other roles need may be missing.
 func (c config) check(r roles) []error {
 	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
@@ -34,7 +34,7 @@ func (c config) check(r roles) []error {
 	return bad
 }
 
-// checkNeeds looks for what the roles cannot do without.
+// checkNeeds checks what the roles cannot do without.
 func (c config) checkNeeds(r roles) []error {
 	const a = "a reference (" + secret.References + ") to "
 	every, inner, worker := roles{hooksRole, apiRole, workerRole}, roles{apiRole, workerRole}, roles{workerRole}
@@ -72,7 +72,7 @@ func (c config) checkNeeds(r roles) []error {
 	return bad
 }
 
-// checkSlack looks for what answers in Slack: whoever is listened to is answered.
+// checkSlack checks the Slack settings: a server that accepts Slack's commands must be able to answer them.
 func (c config) checkSlack(r roles) []error {
 	var bad []error
 	const a = "a reference (" + secret.References + ") to "
@@ -80,7 +80,7 @@ func (c config) checkSlack(r roles) []error {
 		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, "the Slack app's signing secret"},
 		{"slack.bot_token_ref", c.Slack.BotTokenRef, "the Slack app's bot token (xoxb-…)"},
 	} {
-		if s.ref != "" && !isRef(s.ref) { // it is not quoted: it may be the secret itself
+		if s.ref != "" && !isRef(s.ref) { // not quoted, because it may be the secret itself
 			bad = append(bad, fmt.Errorf("%s is no reference; give %s%s, or leave it out", s.field, a, s.what))
 		}
 	}
@@ -96,12 +96,12 @@ func (c config) checkSlack(r roles) []error {
 	return bad
 }
 
-// slackWorkspace is how Slack calls workspaces.
+// slackWorkspace matches the id of a Slack workspace.
 var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
 
 func isRef(ref string) bool { return secret.Check(ref) == nil }
 
-// checkAddresses looks at what is listened on and what is asked.
+// checkAddresses checks the addresses to listen on and to call.
 func (c config) checkAddresses(r roles) []error {
 	var bad []error
 	for _, l := range []struct{ role, field, addr string }{
@@ -130,7 +130,7 @@ func (c config) checkAddresses(r roles) []error {
 	return bad
 }
 
-// checkNetworks looks at a list of networks.
+// checkNetworks checks a list of networks.
 func checkNetworks(field string, list []string) []error {
 	var bad []error
 	for i, text := range list {
@@ -145,7 +145,7 @@ func checkNetworks(field string, list []string) []error {
 	return bad
 }
 
-// networks reads a list that checkNetworks found nothing wrong with.
+// networks parses a list that checkNetworks accepted.
 func networks(list []string) source.Networks {
 	out, _ := source.Parse(list)
 	return out
@@ -164,7 +164,7 @@ func isURL(raw string, schemes ...string) bool {
 	return false
 }
 
-// checkDurations keeps out the values that would make time stand still or run away.
+// checkDurations refuses durations that would stop the server's loops or make them spin.
 func (c config) checkDurations() []error {
 	var bad []error
 	l := c.Limits
@@ -204,10 +204,10 @@ func (c config) checkDurations() []error {
 	return bad
 }
 
-// check looks at who is listened to and how much is written on GitHub.
+// check checks which webhooks are accepted and how much is written to GitHub.
 func (g githubConfig) check() []error {
 	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
-	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
+	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // not quoted, because it may be the secret itself
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is no reference; give a reference (%s) to the webhook secret that is to come, or leave it out",
 			secret.References))
 	}

@@ -14,13 +14,13 @@ var (
 	organizationForm = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
 )
 
-// A person's session lasts a working day, and at least long enough to do something.
+// The limits of a person's session: at most a working day, and long enough to be useful.
 const (
 	shortestSession = 5 * time.Minute
 	longestSession  = 12 * time.Hour
 )
 
-// checkIdentity looks at whom the server trusts to say who somebody is.
+// checkIdentity checks whom the server trusts to identify people and programs.
 func (c config) checkIdentity() []error {
 	var bad []error
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }

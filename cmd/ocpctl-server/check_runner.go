@@ -10,16 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// roleForm is the ARN of an IAM role, in any partition and with any path.
+// roleForm matches the ARN of an IAM role, in any partition and with any path.
 var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$`)
 
-// version is how OpenShift's releases are called.
+// version matches the version of an OpenShift release.
 var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
-// pinned is an image that is the same one tomorrow.
+// pinned matches an image with a digest, which never changes.
 var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$`)
 
-// checkRunner looks at what runners are told.
+// checkRunner checks the settings for runners.
 func (c config) checkRunner() []error {
 	var bad []error
 	for _, r := range []struct{ field, ref, what string }{
@@ -42,7 +42,7 @@ func (c config) checkRunner() []error {
 	return append(bad, c.checkRunnerAWS()...)
 }
 
-// checkRunnerAWS looks at what runners get of AWS.
+// checkRunnerAWS checks runners' AWS settings.
 func (c config) checkRunnerAWS() (bad []error) {
 	if role := c.Artifacts.RunnerRole; role != "" && !roleForm.MatchString(role) {
 		bad = append(bad, fmt.Errorf("artifacts.runner_role is %q; give the ARN of a role, e.g. arn:aws:iam::123456789012:role/ocpctl-runner-artifacts", role))
@@ -55,7 +55,7 @@ func (c config) checkRunnerAWS() (bad []error) {
 	return bad
 }
 
-// environment is runner.env as a process takes it.
+// environment returns runner.env in the form of a process environment.
 func (r runnerConfig) environment() (env []string) {
 	for _, key := range slices.Sorted(maps.Keys(r.Env)) {
 		env = append(env, key+"="+r.Env[key])

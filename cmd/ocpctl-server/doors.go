@@ -19,20 +19,20 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What a client may take at most: to send its headers, to send all of a request, to take the whole answer (streams and
-// exports bound each part by themselves), to come back on a kept connection. Webhooks are sent by machines: they take less.
+// Time limits for a client: to send its headers, to send the whole request, to read the whole response (streams and exports limit
+// each part instead), and to reuse an idle connection. Webhooks come from machines, so they get less time.
 const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = time.Minute
-	webhookTimeout = 20 * time.Second // headers and body, for each of which there are ten
+	webhookTimeout = 20 * time.Second // for headers and body together; each may take ten
 	answerTimeout  = 2 * time.Minute
 	idleTimeout    = 2 * time.Minute
 )
 
-// mostHeaders bounds a request's headers: a session of four cookies, five sign-ins that were begun, a long token.
+// mostHeaders limits a request's headers: a session of four cookies, five started sign-ins, a long token.
 const mostHeaders = 64 << 10
 
-// bounded is a listener on which nobody can hold on to anything for ever.
+// bounded returns a listener with time limits, so that no client can hold a connection for ever.
 func bounded(address string, handler http.Handler) *http.Server {
 	return &http.Server{
 		Addr: address, Handler: handler, MaxHeaderBytes: mostHeaders,
@@ -40,7 +40,7 @@ func bounded(address string, handler http.Handler) *http.Server {
 	}
 }
 
-// public is the listener that strangers reach: nobody takes its connections from the others.
+// public returns the listener for the internet, where no client can take the connections of others.
 func public(address string, proxies source.Networks, handler http.Handler) *http.Server {
 	server := bounded(address, handler)
 	server.ReadTimeout = webhookTimeout
@@ -48,7 +48,7 @@ func public(address string, proxies source.Networks, handler http.Handler) *http
 	return server
 }
 
-// httpsAlone tells browsers that reach us over https never to try without it for a year: sessions travel here.
+// httpsAlone tells browsers that use https to use only https for a year: session cookies are sent here.
 func httpsAlone(next http.Handler, home string) http.Handler {
 	if !strings.HasPrefix(home, "https:") {
 		return next
@@ -86,7 +86,7 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	return public(cfg.Listen.Public, c.Proxies, handler), nil
 }
 
-// grants are of credentials for the artifacts bucket; nil where the configuration names no role for them.
+// grants issues credentials for the artifacts bucket; nil if the configuration names no role for it.
 func (in inner) grants(ctx context.Context) (api.Grants, error) {
 	a := in.cfg.Artifacts
 	if a.RunnerRole == "" {
@@ -131,6 +131,6 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 		mux.Handle(path, rest)
 	}
 	server := bounded(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
-	server.RegisterOnShutdown(stop) // streams would hold it up until their readers leave
+	server.RegisterOnShutdown(stop) // otherwise streams would delay the shutdown until their readers disconnect
 	return server, nil
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// identity is how somebody proves who they are at the private listener.
+// identity holds the ways to authenticate at the private listener.
 type identity struct {
 	who      *auth.Verifier // bearer tokens and the pages' sessions
-	sessions *auth.Sessions // our own; nil: none are signed
-	signIn   *auth.SignIn   // people; nil: nobody signs in to the pages
+	sessions *auth.Sessions // ocpctl's own; nil: none are signed
+	signIn   *auth.SignIn   // people; nil: nobody can sign in to the pages
 	exchange *auth.Exchange // programs with an AWS identity; nil: none
 }
 
@@ -57,7 +57,7 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 	return id, err
 }
 
-// sessions signs this installation's own sessions.
+// sessions returns the signer of this installation's own sessions.
 func (c config) sessions(ctx context.Context) (*auth.Sessions, error) {
 	raw, err := c.secret(ctx, "session.key_ref", c.Session.KeyRef)
 	if err != nil {
@@ -108,7 +108,7 @@ func (in inner) wireAWS(ctx context.Context, who *auth.Verifier, sessions *auth.
 			return nil, fmt.Errorf("load the AWS configuration: %w", err)
 		}
 		if sdk.Region == "" {
-			sdk.Region = "us-east-1" // Organizations is one for all regions
+			sdk.Region = "us-east-1" // Organizations has one endpoint for all regions
 		}
 		a.Directory = auth.NewAccounts(sdk, 0, nil)
 	}
@@ -132,7 +132,7 @@ func roots(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// parsePair reads a key and its certificate out of PEM, in whichever order. Its errors quote nothing.
+// parsePair parses a key and its certificate from PEM, in either order. Its errors quote nothing.
 func parsePair(raw []byte) (*auth.SAMLKey, error) {
 	var pair auth.SAMLKey
 	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {

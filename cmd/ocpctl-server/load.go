@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// loadConfig reads the file strictly and checks it for the roles: everything that is wrong is told at once, with its line
-// or field and what would be accepted.
+// loadConfig reads the file strictly and checks it for the roles: everything that is wrong is reported at once, with its line or
+// field and what would be accepted.
 func loadConfig(path string, r roles) (config, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -30,8 +30,8 @@ func loadConfig(path string, r roles) (config, error) {
 	return cfg, nil
 }
 
-// decode reads one YAML document over the defaults. Where single fields could not be read the rest is there to be checked;
-// where whole sections could not, as whole says, what is missing in them would be told in vain.
+// decode parses one YAML document over the defaults. If only single fields could not be parsed, the rest can be checked; whole says
+// that sections could not be parsed, so that missing values in them should not be reported.
 func decode(raw []byte) (cfg config, bad []error, whole bool) {
 	cfg = defaults()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
@@ -40,7 +40,7 @@ func decode(raw []byte) (cfg config, bad []error, whole bool) {
 	var typed *yaml.TypeError
 	switch {
 	case errors.Is(err, io.EOF):
-		return cfg, nil, true // an empty file says nothing
+		return cfg, nil, true // an empty file changes nothing
 	case errors.As(err, &typed):
 		whole = true
 		for _, complaint := range typed.Errors {
@@ -64,8 +64,7 @@ var (
 	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(main\.\w+)$`)
 )
 
-// inWords says what the YAML library complains of without Go's types, and with what would be accepted. single: it is about
-// one field alone.
+// inWords translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func inWords(complaint string) (words string, single bool) {
 	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
@@ -83,7 +82,7 @@ func inWords(complaint string) (words string, single bool) {
 	return complaint, false
 }
 
-// fields are the names a file may use, by the name of the Go type that holds them.
+// fields returns the possible field names, by the name of the Go type that holds them.
 func fields(t reflect.Type) map[string][]string {
 	known := map[string][]string{}
 	for i := range t.NumField() {

@@ -1,9 +1,10 @@
-// Command ocpctl-server is the control plane: webhooks in, clusters decided, runners started, words posted.
+// Command ocpctl-server is the control plane: it receives webhooks, decides about clusters, starts runners and posts to GitHub and
+// Slack.
 //
-// One process plays every role by default; -roles splits it, so that the half that faces the internet holds no cloud or
-// GitHub credentials: hooks needs PostgreSQL alone, api needs the artifacts bucket too, worker needs everything.
-// "ocpctl-server render-install-config" starts nothing: it prints what a runner would be given for a create request.
-// "ocpctl-server validate-catalogue" starts nothing either: it says everything that is wrong with a catalogue's folder.
+// One process has every role by default; -roles splits it, so that the internet-facing half has no cloud or GitHub credentials: hooks
+// needs only PostgreSQL, api also the artifacts bucket, worker needs everything. "ocpctl-server render-install-config" starts
+// nothing: it prints the install-config that a runner would get for a create request. "ocpctl-server validate-catalogue" starts
+// nothing either: it reports everything that is wrong with a catalogue's folder.
 package main
 
 import (

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	leastGrace                    = 90 * time.Second // a runner gives its installer 70 s to put its own children down
+	leastGrace                    = 90 * time.Second // a runner gives its installer 70 s to end its own children
 	leastRetention, mostRetention = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 
-	leastKept = 7 * 24 * time.Hour // a delivery is known as an old one for so long
+	leastKept = 7 * 24 * time.Hour // repeated deliveries are recognised for so long
 )
 
-// demoSecret begins every secret of the demo, which everybody knows.
+// demoSecret is the prefix of every secret of the demo, which are public.
 const demoSecret = "demo-"
 
-// checkReal refuses what only the demo may have.
+// checkReal refuses what is allowed only in the demo.
 func (c config) checkReal() []error {
 	var bad []error
 	if c.Hour != time.Hour {
@@ -64,7 +64,8 @@ func (c config) checkReal() []error {
 
 type endpoint struct{ name, url string }
 
-// endpoints are the addresses that are asked or trusted: GitHub's, Slack's, those who say who somebody is, and any the AWS SDK was given.
+// endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', and any that the AWS
+// SDK was configured with.
 func (c config) endpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
@@ -86,7 +87,7 @@ func (c config) endpoints() []endpoint {
 	return list
 }
 
-// standIn says that an address is on this very machine.
+// standIn reports that an address is on this machine.
 func standIn(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -97,7 +98,7 @@ func standIn(raw string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || (ip != nil && (ip.IsLoopback() || ip.IsUnspecified()))
 }
 
-// secret looks a reference up. Nothing empty and, outside the demo, none of the demo's secrets comes through.
+// secret looks a reference up. It refuses an empty secret and, outside the demo, one of the demo's.
 func (c config) secret(ctx context.Context, field, ref string) (secret.Text, error) {
 	found, err := secret.Lookup(ctx, ref)
 	switch {

@@ -20,11 +20,11 @@ import (
 
 const renderCommand = "render-install-config"
 
-// mask stands where the pull secret would.
+// mask is printed in place of the pull secret.
 const mask = "***"
 
-// render prints the install-config a runner would give openshift-install for a create request: judged by policy, frozen
-// by the service, pasted by the runner's own code. It asks no cloud and no database.
+// render prints the install-config that a runner would give openshift-install for a create request: judged by policy, frozen by the
+// service, completed by the runner's own code. It calls neither cloud nor database.
 func render(args []string, in io.Reader, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+renderCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
@@ -77,7 +77,7 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, []app.Field, err
 	return asked, wrong, nil
 }
 
-// rendered is the whole install-config, with the pull secret of a file or the mask.
+// rendered returns the whole install-config, with the pull secret from a file or the mask.
 func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy.Role, pullFile string) ([]byte, []string, error) {
 	terms, err := catalogue.LoadDir(c.Catalogue.Dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy
 	return config, notes, nil
 }
 
-// strictly reads the pasted fields as strictly as the frozen ones. Those that stand there for show are passed over.
+// strictly checks the added fields as strictly as the frozen ones, except those that are only placeholders.
 func strictly(config []byte, pull, key bool) error {
 	var problems profiles.Problems
 	if !errors.As(profiles.Strict(config), &problems) {
@@ -129,7 +129,7 @@ func strictly(config []byte, pull, key bool) error {
 	return left
 }
 
-// inFields says everything that is wrong with a request, a line for each field.
+// inFields returns everything that is wrong with a request, one line for each field.
 func inFields(path string, err error) error {
 	var said *app.Error
 	if !errors.As(err, &said) || len(said.Fields) == 0 {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// The roles a process can play.
+// The roles of a process.
 const (
 	hooksRole  = "hooks"
 	apiRole    = "api"
 	workerRole = "worker"
 )
 
-// roles is what a process does.
+// roles are the roles of this process.
 type roles []string
 
 func (r roles) has(name string) bool { return slices.Contains(r, name) }
 
-// among returns those of the names that this process plays.
+// among returns those of the names that this process has.
 func (r roles) among(names roles) roles {
 	var mine roles
 	for _, name := range names {
@@ -30,7 +30,7 @@ func (r roles) among(names roles) roles {
 	return mine
 }
 
-// need begins a sentence about what the roles need.
+// need returns the beginning of a sentence about what the roles need.
 func (r roles) need() string {
 	if len(r) == 1 {
 		return "the role " + r[0] + " needs"
@@ -43,7 +43,7 @@ func parseRoles(list string) (roles, error) {
 	var r roles
 	for _, name := range strings.Split(list, ",") {
 		switch name = strings.TrimSpace(name); {
-		case name == "" || r.has(name): // said nothing, or said before
+		case name == "" || r.has(name): // empty or a duplicate
 		case name == hooksRole || name == apiRole || name == workerRole:
 			r = append(r, name)
 		default:

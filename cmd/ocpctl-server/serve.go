@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// drain is how long a polite stop waits for requests and jobs; none of them is longer than thirty seconds.
+// drain is how long a graceful stop waits for requests and jobs; none of them takes longer than thirty seconds.
 const drain = 35 * time.Second
 
-// serve runs until ctx ends, then stops intake, finishes what runs, and returns. Runners are not touched.
+// serve runs until ctx ends, then stops accepting work, finishes what is running, and returns. Runners are not touched.
 func (s *server) serve(ctx context.Context) error {
 	defer s.store.Close()
 	group, ctx := errgroup.WithContext(ctx)
@@ -41,7 +41,7 @@ func (s *server) serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// keepPeople has the store follow the people of the catalogue in force. One that could not be kept is tried again.
+// keepPeople stores the people of the catalogue in force whenever they change. A failure is retried.
 func (s *server) keepPeople(ctx context.Context) {
 	ticks := time.NewTicker(s.reload)
 	defer ticks.Stop()
@@ -77,7 +77,7 @@ func (s *server) listen(ctx context.Context, h *http.Server) error {
 }
 
 func (s *server) work(ctx context.Context) error {
-	// River's own context must outlive ours: a job that runs when the stop comes is finished, not cancelled.
+	// River's context must outlive ours, so that a running job is finished at the stop and not cancelled.
 	if err := s.workers.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the workers: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 const validateCommand = "validate-catalogue"
 
-// validate reads a catalogue's folder as the server would and says what it holds, or everything that is wrong with it.
+// validate reads a catalogue's folder as the server would, and prints what it contains or everything that is wrong with it.
 func validate(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
@@ -42,7 +42,7 @@ func validate(args []string, out, errs io.Writer) error {
 	return err
 }
 
-// underFolder says problems with paths that can be opened from here.
+// underFolder changes the paths of problems so that they can be opened from the current directory.
 func underFolder(dir string, err error) error {
 	var problems profiles.Problems
 	if !errors.As(err, &problems) {

@@ -20,22 +20,22 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// tokenLife is how long an attempt's token lasts; every answer of the Status API renews it.
+// tokenLife is how long an attempt's token is valid; every response of the Status API renews it.
 const tokenLife = time.Hour
 
-// server is what was wired: listeners and workers, each present if a role needs it.
+// server is what was wired: listeners and workers, each only if a role needs it.
 type server struct {
 	log       *slog.Logger
 	store     *store.Store
-	catalogue *catalogue.Live             // nil where nothing is judged
-	reload    time.Duration               // how often the catalogue is looked at
-	people    func(context.Context) error // keeps whom the catalogue links
+	catalogue *catalogue.Live             // nil if no requests are judged
+	reload    time.Duration               // how often the catalogue is checked
+	people    func(context.Context) error // stores the people whom the catalogue links
 	public    *http.Server
 	private   *http.Server
 	workers   *river.Client[pgx.Tx]
 }
 
-// wire builds the roles' parts by hand. A part that a role does not need is not built, so its credentials need not be there.
+// wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
 func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logger) (*server, error) {
 	db, err := openStore(ctx, cfg, migrate)
 	if err != nil {
@@ -105,8 +105,8 @@ type inner struct {
 	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
 }
 
-// openBook reads the catalogue. One that is not sound stops only a process without the role worker: what has to be ended
-// is ended whatever stands in a file, and nothing new is allowed until it is mended.
+// openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
+// a file contains, and nothing new is allowed until the catalogue is fixed.
 func openCatalogue(cfg config, r roles, log *slog.Logger) (*catalogue.Live, error) {
 	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log})
 	switch {
@@ -139,7 +139,7 @@ func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	return in, nil
 }
 
-// repositories is the table of them.
+// repositories returns the repository table.
 func (c config) repositories() (list []app.Repository) {
 	for _, r := range c.Repositories {
 		list = append(list, app.Repository{Match: r.Match, Ownership: policy.Ownership{
@@ -149,7 +149,7 @@ func (c config) repositories() (list []app.Repository) {
 	return list
 }
 
-// appConfig wires the core and what stands in front of it; gh is nil where nobody comes from GitHub.
+// appConfig wires the application and its entry points; gh is nil if there are no requests from GitHub.
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
@@ -159,7 +159,7 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	}
 }
 
-// keeper is who takes another catalogue when its files changed; nil where it is the program's own.
+// keeper returns what reloads the catalogue when its files changed; nil for the embedded one.
 func (in inner) keeper() app.Keeper {
 	if in.cfg.Catalogue.Dir == "" {
 		return nil
@@ -167,7 +167,7 @@ func (in inner) keeper() app.Keeper {
 	return in.catalogue
 }
 
-// runs is what every cluster's spec is frozen with.
+// runs returns what every cluster's spec is frozen with.
 func (in inner) runs() app.Runs {
 	r := in.cfg.Runner
 	return app.Runs{

@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// wireWorkers builds the half that acts: the inbox's worker and the controller.
+// wireWorkers builds the workers: the inbox's worker and the controller.
 func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) {
 	client, err := in.wireGitHub(ctx)
 	if err != nil {
@@ -61,12 +61,12 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	}
 	return store.NewClient(ctx, in.store.Pool(), workers, store.RiverConfig{
 		Instance: instance, Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River counts jobs at INFO
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
 	})
 }
 
-// wireGitHub builds the wire, whose pace all processes keep together.
+// wireGitHub builds the GitHub client, whose pace all processes share.
 func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 	cfg := in.cfg
 	key, err := cfg.secret(ctx, "github.private_key_ref", cfg.GitHub.PrivateKeyRef)
@@ -82,7 +82,7 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 	})
 }
 
-// limited, budget and answers keep what GitHub says of its limits, for the other processes, the pages and the metrics.
+// limited, budget and answers store what GitHub reports about its limits, for the other processes, the pages and the metrics.
 func (in inner) limited(ctx context.Context, installation int64, wait time.Duration) {
 	in.log.Warn("GitHub's rate limit holds writes back", "installation", installation, "wait", wait)
 	in.notKept(installation, in.store.HoldPace(ctx, installation, wait))

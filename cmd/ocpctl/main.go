@@ -1,5 +1,5 @@
-// Command ocpctl asks an ocpctl server for clusters, for people and for pipelines. It knows the server's API and nothing
-// else: it runs no installer, holds no cloud credentials and keeps no secret.
+// Command ocpctl requests and manages clusters on an ocpctl server, for people and for pipelines. It only uses the server's API: it
+// runs no installer, holds no cloud credentials and stores no secret.
 package main
 
 import (
@@ -24,12 +24,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		<-ctx.Done()
-		stop() // a second Ctrl-C ends at once
+		stop() // a second Ctrl-C ends the program at once
 	}()
 	os.Exit(int(command.Run(ctx, world(), os.Args[1:])))
 }
 
-// world is this machine.
+// world is the machine's environment.
 func world() command.World {
 	w := command.World{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -46,7 +46,7 @@ func world() command.World {
 
 func tty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// width is the terminal's that progress is drawn on.
+// width returns the width of the terminal on which progress is drawn.
 func width() int {
 	if columns, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && columns > 0 {
 		return columns
@@ -65,7 +65,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// browse opens an address with what this machine opens addresses with, and does not wait for it.
+// browse opens a URL in the machine's browser, without waiting.
 func browse(_ context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch own := os.Getenv("BROWSER"); {
@@ -83,8 +83,8 @@ func browse(_ context.Context, address string) error {
 	return cmd.Process.Release()
 }
 
-// run starts a program and waits for it. Ctrl-C is the program's own: a terminal gives it to both. To be asked to end is
-// passed on, to a shell as the hang-up that it listens to.
+// run starts a program and waits for it. A terminal sends Ctrl-C to both, so it is left to the program. A request to end is passed
+// on; shells get it as a hang-up, which they obey.
 func run(cmd *exec.Cmd) error {
 	signals, done := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -108,7 +108,7 @@ func run(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// uuid is a random one (RFC 9562, version 4).
+// uuid returns a random UUID (RFC 9562, version 4).
 func uuid() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

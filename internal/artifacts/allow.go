@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// RecordDir is the folder of the install directory in which the runner keeps its own record of the attempt: the
-// frozen install-config and what was recorded, no secret.
+// RecordDir is the folder of the install directory in which the runner keeps its own record of the attempt: the frozen install-config
+// and what was recorded, without secrets.
 const RecordDir = "ocpctl"
 
-// allowed says whether a file of the install directory belongs into a bundle. What is not named here stays behind:
-// the directory is full of secrets (openshift.md §2), and a list of exceptions would forget the next one.
+// allowed reports whether a file of the install directory belongs into a bundle. It is an allow-list: the directory is full of
+// secrets (openshift.md §2), and a list of exceptions would miss new ones.
 //
-// Destroy: metadata.json is all that destroy reads; our record and the credentials requests (ccoctl's teardown needs
-// them) hold no secret. Operate: what one reaches the cluster with, and what gather and wait-for need.
+// Destroy: metadata.json is all that destroy reads; our record and the credentials requests (which ccoctl's teardown needs) contain
+// no secret. Operate: what access to the cluster, gather and wait-for need.
 func allowed(t Type, name string) bool {
 	top, _, _ := strings.Cut(name, "/")
 	if t == Destroy {
@@ -34,7 +34,7 @@ func allowed(t Type, name string) bool {
 	return false
 }
 
-// required names the file without which a bundle is useless.
+// required returns the file without which a bundle is useless.
 func required(t Type) string {
 	if t == Destroy {
 		return "metadata.json"
@@ -42,7 +42,7 @@ func required(t Type) string {
 	return "auth/kubeconfig"
 }
 
-// choose lists what of dir belongs into a bundle, sorted, with slashes: the files, and the folders that hold them.
+// choose lists what of dir belongs into a bundle, sorted, with slashes: the files, and the folders that contain them.
 func choose(t Type, dir string) (files, folders []string, err error) {
 	err = filepath.WalkDir(dir, func(full string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -1,8 +1,8 @@
-// Package artifacts keeps install directories, outputs and logs in S3.
+// Package artifacts stores install directories, outputs and logs in S3.
 //
-// An archive is a zstd-compressed tar of an allow-list of files with a manifest beside it. It is written once under
-// a name of its own, read back and checked before anybody relies on it, and never overwritten. The package knows no
-// database. It must never put a secret into a destroy bundle, and must never unpack what does not match its manifest.
+// An archive is a zstd-compressed tar of allowed files, with a manifest beside it. It is written once under a unique name, read back
+// and checked before anybody relies on it, and never overwritten. The package uses no database. It must never put a secret into a
+// destroy bundle, and never unpack what does not match its manifest.
 package artifacts
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// What can be wrong with an object. Every other error means that S3 did not answer, which says nothing about the object.
+// What can be wrong with an object. Every other error means that S3 did not respond, which says nothing about the object.
 var (
 	ErrExists  = errors.New("the object exists already")
 	ErrMissing = errors.New("the object does not exist")
 	ErrCorrupt = errors.New("the object is not what was written")
 )
 
-// Type says what a snapshot is for.
+// Type is the purpose of a snapshot.
 type Type string
 
-// The types of snapshot, spelt as the artifacts table spells them.
+// The types of snapshot, spelt as in the artifacts table.
 const (
-	Destroy Type = "INSTALL_DIR_SNAPSHOT" // what a teardown needs; no secret
-	Operate Type = "AUTH_BUNDLE"          // what operating the cluster needs; secrets, under a prefix and key of its own
-	Log     Type = "LOG"                  // the installer's own bundle of logs; secrets, beside the operate bundles
+	Destroy Type = "INSTALL_DIR_SNAPSHOT" // what a teardown needs; no secrets
+	Operate Type = "AUTH_BUNDLE"          // what operating the cluster needs; secrets, under a separate prefix and key
+	Log     Type = "LOG"                  // the installer's log bundle; secrets, stored beside the operate bundles
 )
 
 // Snapshot is one immutable archive in the bucket.
@@ -44,12 +44,12 @@ type Snapshot struct {
 	TakenAt     time.Time
 }
 
-// Config says where artifacts live. Addresses come from the SDK's default chain alone.
+// Config says where artifacts are stored. Endpoints come only from the SDK's default chain.
 type Config struct {
 	Bucket        string
 	KMSKey        string                  // for destroy bundles, logs and outputs; empty: the bucket's default
 	OperateKMSKey string                  // for everything under operate/; empty: the bucket's default
-	Timeout       time.Duration           // of one call with a small body, default one minute; large ones get more
+	Timeout       time.Duration           // of one call with a small body, default one minute; large bodies get more
 	Credentials   aws.CredentialsProvider // nil: the SDK's default chain
 	TempDir       string                  // where archives are built; default os.TempDir
 	Now           func() time.Time
@@ -80,9 +80,9 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 		if cfg.Credentials != nil {
 			o.Credentials = cfg.Credentials
 		}
-		o.UsePathStyle = true // every S3 understands it, and a bucket's name need not resolve
+		o.UsePathStyle = true // every S3 implementation supports it, and the bucket name need not resolve in DNS
 		o.DisableLogOutputChecksumValidationSkipped = true
-		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // we hash what we read ourselves
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // the package hashes what it reads itself
 	})
 	return &Store{cfg: cfg, client: client}, nil
 }

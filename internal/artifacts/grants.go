@@ -12,19 +12,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// grantLasts is how long credentials of a grant live: AWS allows no more for a role that assumes another.
+// grantLasts is the life of a grant's credentials: AWS allows no more if one role assumes another.
 const grantLasts = time.Hour
 
-// Part is the part of the bucket that one attempt works in.
+// Part is one attempt's part of the bucket.
 type Part struct {
 	Cluster   string // id
 	Attempt   string // id
-	Number    int    // of the attempt within the cluster
-	KeepsKeys bool   // it reads the cluster's credentials, which a teardown has no use for
+	Number    int    // number of the attempt within the cluster
+	KeepsKeys bool   // the attempt reads the cluster's credentials, which a teardown does not need
 }
 
-// Grants hands out credentials that reach one attempt's part of the bucket and nothing else: it assumes a role, narrowed by
-// a session policy. Safe for concurrent use.
+// Grants issues credentials for one attempt's part of the bucket and nothing else: it assumes a role, restricted by a session policy.
+// Safe for concurrent use.
 type Grants struct {
 	sts  *sts.Client
 	role string
@@ -70,9 +70,9 @@ type statement struct {
 	Condition map[string]map[string]string `json:",omitempty"`
 }
 
-// policy is the session policy of a part: the attempt writes below its own number's folders and into its own spool, and
-// reads the cluster's archives. Nothing can be deleted or listed, and objects are written once because every write is
-// conditional. AWS takes at most 2,048 characters.
+// policy returns the session policy of a part: the attempt writes below the folders of its own number and into its own spool, and
+// reads the cluster's archives. It can neither delete nor list, and objects are written once because every write is conditional. AWS
+// accepts at most 2,048 characters.
 func (g *Grants) policy(part Part) (string, error) {
 	for _, id := range []string{part.Cluster, part.Attempt} {
 		if !plainID.MatchString(id) {
@@ -98,8 +98,8 @@ func (g *Grants) policy(part Part) (string, error) {
 	return string(raw), err
 }
 
-// kmsKeys are the keys of the bucket as a policy names them. A key that is configured by its id or alias has no ARN here,
-// so any key that S3 asks for is meant; the role's own policy names the keys.
+// kmsKeys returns the bucket's keys as a policy names them. A key that is configured by id or alias has no ARN here, so the session
+// policy allows any key; the role's own policy names the keys.
 func (g *Grants) kmsKeys() (arns []string) {
 	for _, key := range []string{g.cfg.KMSKey, g.cfg.OperateKMSKey} {
 		switch {

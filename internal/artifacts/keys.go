@@ -15,15 +15,15 @@ const (
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// plainFile is a file name that stays in its folder.
+// plainFile matches a file name that stays in its folder.
 var plainFile = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`)
 
-// stamp names a moment and an attempt, the last folder of every key that is written once.
+// stamp combines a time and an attempt into the last folder of every key that is written once.
 func stamp(at time.Time, attempt int) string {
 	return fmt.Sprintf("%s-a%d", at.UTC().Format(stampLayout), attempt)
 }
 
-// archiveKeys returns where a bundle's archive and its manifest go.
+// archiveKeys returns the keys of a bundle's archive and manifest.
 func archiveKeys(b Bundle, at time.Time) (archive, manifest string) {
 	folder := "clusters/" + b.Cluster + "/create/" + stamp(at, b.Attempt)
 	name := "/install-dir.tar.zst"
@@ -34,8 +34,8 @@ func archiveKeys(b Bundle, at time.Time) (archive, manifest string) {
 	return folder + name, folder + "/manifest.json"
 }
 
-// CheckKeys returns nil if the snapshot lies where this attempt of this cluster keeps a snapshot of its type, and nowhere
-// else. Its error says which key does not.
+// CheckKeys returns nil if the snapshot's keys are where this attempt of this cluster stores snapshots of its type. Its error names
+// the key that is not.
 func (s Snapshot) CheckKeys(cluster string, attempt int) error {
 	folder, file := path.Split(s.Key)
 	stamped, ofAttempt := strings.CutSuffix(path.Base(folder), fmt.Sprintf("-a%d", attempt))
@@ -61,24 +61,24 @@ func (s Snapshot) CheckKeys(cluster string, attempt int) error {
 	return nil
 }
 
-// The credentials of a cluster that CredentialKey and CredentialRef name.
+// The names of credentials for CredentialKey and CredentialRef.
 const (
 	Kubeconfig = "kubeconfig"
 	Kubeadmin  = "kubeadmin-password"
 )
 
-// CredentialRef is the reference to what CredentialKey names.
+// CredentialRef returns the reference to the object with CredentialKey.
 func CredentialRef(bucket, cluster string, attempt int, at time.Time, name string) string {
 	return refTo(bucket, CredentialKey(cluster, attempt, at, name))
 }
 
-// MetadataRef is the reference to what MetadataKey names.
+// MetadataRef returns the reference to the object with MetadataKey.
 func MetadataRef(bucket, cluster string, attempt int, at time.Time) string {
 	return refTo(bucket, MetadataKey(cluster, attempt, at))
 }
 
-// IsCredentialRef reports whether a reference names a credential of this cluster: whatever it was stored as, another
-// cluster's is never handed out under this one's name.
+// IsCredentialRef reports whether a reference is a credential of this cluster, so that another cluster's is never handed out under
+// this one's name, whatever was stored.
 func IsCredentialRef(ref, cluster, name string) bool {
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref, "s3://"), "/")
 	folder, file := path.Split(key)
@@ -86,38 +86,38 @@ func IsCredentialRef(ref, cluster, name string) bool {
 		path.Dir(path.Clean(folder)) == operatePrefix+"clusters/"+cluster
 }
 
-// CredentialKey is where one credential of a cluster goes: name is Kubeconfig or Kubeadmin.
+// CredentialKey is the key of one credential of a cluster; name is Kubeconfig or Kubeadmin.
 func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
 	return operatePrefix + "clusters/" + cluster + "/" + stamp(at, attempt) + "/" + name
 }
 
-// LogKey is where the redacted log of an attempt goes; kind is "create" or "destroy".
+// LogKey is the key of an attempt's redacted log; kind is "create" or "destroy".
 func LogKey(cluster, kind string, attempt int, at time.Time) string {
 	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + kind + ".log"
 }
 
-// LogBundleKey is where one of the installer's own bundles of logs goes, under its file name. It is full of secrets: what
-// the machines were started with, and what the controllers kept.
+// LogBundleKey is the key of one of the installer's log bundles, with its file name. It is full of secrets: the machines' start-up
+// data and the controllers' files.
 func LogBundleKey(cluster string, attempt int, at time.Time, file string) string {
 	return CredentialKey(cluster, attempt, at, file)
 }
 
-// MetadataKey is where the metadata.json of a successful create goes.
+// MetadataKey is the key of a successful create's metadata.json.
 func MetadataKey(cluster string, attempt int, at time.Time) string {
 	return "clusters/" + cluster + "/outputs/" + stamp(at, attempt) + "/metadata.json"
 }
 
-// SpoolKey is where a document for the Status API waits while the API is away; kind is "report" or "result".
+// SpoolKey is the key of a document for the Status API that could not be delivered; kind is "report" or "result".
 func SpoolKey(attempt string, seq int, kind string) string {
 	return fmt.Sprintf("spool/%s/%06d-%s.json", attempt, seq, kind)
 }
 
-// ref is how an object is named outside this package.
+// ref returns an object's reference for use outside this package.
 func (s *Store) ref(key string) string { return refTo(s.cfg.Bucket, key) }
 
 func refTo(bucket, key string) string { return "s3://" + bucket + "/" + key }
 
-// keyOf reads a reference to an object of this bucket.
+// keyOf parses a reference to an object of this bucket.
 func (s *Store) keyOf(ref string) (string, error) {
 	rest, ok := strings.CutPrefix(ref, "s3://")
 	bucket, key, found := strings.Cut(rest, "/")
@@ -130,7 +130,7 @@ func (s *Store) keyOf(ref string) (string, error) {
 	return key, nil
 }
 
-// kmsKey returns the key an object is encrypted with; empty: the bucket's default.
+// kmsKey returns the key with which an object is encrypted; empty: the bucket's default.
 func (s *Store) kmsKey(key string) string {
 	if strings.HasPrefix(key, operatePrefix) {
 		return s.cfg.OperateKMSKey

@@ -2,17 +2,17 @@ package artifacts
 
 import "fmt"
 
-// The bounds of an archive. One of ours has dozens of files and a few megabytes; whoever may write to the bucket decides what
-// lies there, and unpacking it must fill neither the disk nor the memory of a teardown.
+// The limits of an archive. Real ones have dozens of files and a few megabytes; but anybody with write access to the bucket decides
+// what is in it, and unpacking must fill neither the disk nor the memory of a teardown.
 const (
 	mostFiles    = 10_000
 	mostPath     = 512       // bytes of one file's path
 	mostUnpacked = 512 << 20 // bytes of all files together, and of the archive
 	mostManifest = 4 << 20   // bytes
-	mostWindow   = 64 << 20  // bytes of memory that a compressed frame may ask for; ours ask for 8 MiB
+	mostWindow   = 64 << 20  // bytes of memory that a compressed frame may require; ours require 8 MiB
 )
 
-// bounded says what of an archive is too much.
+// bounded says which limit an archive exceeds.
 func bounded(files []File, size int64) error {
 	if len(files) > mostFiles {
 		return fmt.Errorf("it has %d files, and an archive has at most %d", len(files), mostFiles)

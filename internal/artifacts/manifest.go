@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Manifest tells what an archive holds. It lies beside it.
+// Manifest lists the content of an archive. It is stored beside it.
 type Manifest struct {
 	Type    Type      `json:"type"`
 	Cluster string    `json:"cluster"`
@@ -29,8 +29,8 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// parseManifest reads a manifest and refuses one that names a path outside the directory, one path twice, or more than an
-// archive may hold.
+// parseManifest parses a manifest and refuses one with a path outside the directory, a duplicate path, or more than an archive may
+// contain.
 func parseManifest(raw []byte) (Manifest, map[string]File, error) {
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
@@ -52,7 +52,7 @@ func parseManifest(raw []byte) (Manifest, map[string]File, error) {
 	return m, byPath, nil
 }
 
-// localPath reports whether a name from outside stays inside the directory it is unpacked to.
+// localPath reports whether a name stays inside the directory to which it is unpacked.
 func localPath(name string) bool {
 	return filepath.IsLocal(filepath.FromSlash(name)) && path.Clean(name) == name
 }

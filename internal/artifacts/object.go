@@ -19,14 +19,14 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// readLimit bounds what is read into memory: documents and manifests, never archives.
+// readLimit limits what is read into memory: documents and manifests, never archives.
 const readLimit = 32 << 20
 
-// largestPut is what S3 takes in one request.
+// largestPut is S3's limit for one request.
 const largestPut = 5 << 30
 
-// PutOnce writes a small object that must not exist yet: ErrExists where one with other content does. Writing the
-// same content twice is writing it once, so an answer that got lost may be asked for again.
+// PutOnce writes a small object that must not exist yet; ErrExists if one with other content does. Writing the same content again
+// succeeds, so a call whose response was lost may be repeated.
 func (s *Store) PutOnce(ctx context.Context, key string, data []byte) (ref string, err error) {
 	sum := sha256.Sum256(data)
 	err = s.put(ctx, key, bytes.NewReader(data), int64(len(data)), sum[:])
@@ -43,8 +43,8 @@ func (s *Store) PutOnce(ctx context.Context, key string, data []byte) (ref strin
 	return s.ref(key), nil
 }
 
-// Keep writes a file of any size, once, without reading it into memory. What it returns is what S3 was proven to hold. As
-// with PutOnce, a second try that finds the first one's object is content.
+// Keep writes a file of any size, once, without reading it into memory. The returned Snapshot was verified in S3. As with PutOnce, a
+// second try succeeds if the first one's object exists.
 func (s *Store) Keep(ctx context.Context, t Type, key, path string) (Snapshot, error) {
 	taken := s.cfg.Now().UTC()
 	file, err := os.Open(path)
@@ -69,7 +69,7 @@ func (s *Store) Keep(ctx context.Context, t Type, key, path string) (Snapshot, e
 	return Snapshot{Type: t, Key: key, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size, TakenAt: taken}, err
 }
 
-// holds returns nil where the object at key is the one with this checksum, and otherwise the error that led to asking.
+// holds returns nil if the object at key has this checksum, otherwise the error because of which it was called.
 func (s *Store) holds(ctx context.Context, key string, size int64, sum []byte, because error) error {
 	there := sha256.New()
 	err := s.get(ctx, key, size, func(body io.Reader) error {
@@ -82,8 +82,8 @@ func (s *Store) holds(ctx context.Context, key string, size int64, sum []byte, b
 	return errors.Join(because, err)
 }
 
-// put uploads a body whose checksum is known, where nothing lies yet. S3 refuses it where the checksum does not match what
-// arrived, and encrypts it with the key of its prefix. There is no other way to write: nothing is ever overwritten.
+// put uploads a body with a known checksum if the key does not exist. S3 refuses it if the checksum does not match, and encrypts it
+// with the key for its prefix. There is no other way to write, so nothing is ever overwritten.
 func (s *Store) put(ctx context.Context, key string, body io.ReadSeeker, size int64, sum []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout(size))
 	defer cancel()
@@ -102,8 +102,8 @@ func (s *Store) put(ctx context.Context, key string, body io.ReadSeeker, size in
 	return nil
 }
 
-// Read returns the object a reference ("s3://bucket/key") names; ErrMissing where there is none. It refuses
-// references to other buckets and objects of more than 32 MiB.
+// Read returns the object of a reference ("s3://bucket/key"); ErrMissing if there is none. It refuses references to other buckets and
+// objects of more than 32 MiB.
 func (s *Store) Read(ctx context.Context, ref string) ([]byte, error) {
 	key, err := s.keyOf(ref)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Store) readAll(ctx context.Context, key string, most int64) (raw []byte
 	return raw, err
 }
 
-// get hands the body of an object of at most that size to use, within one timeout for all of it.
+// get passes the body of an object of at most that size to use, within one timeout for all of it.
 func (s *Store) get(ctx context.Context, key string, size int64, use func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout(size))
 	defer cancel()
@@ -139,13 +139,13 @@ func (s *Store) get(ctx context.Context, key string, size int64, use func(io.Rea
 	return nil
 }
 
-// timeout is how long a call may take that moves so many bytes: Timeout, and beyond a few of them as if they crawled.
+// timeout is the time limit of a call that transfers so many bytes: Timeout, plus time for large transfers at a very low speed.
 func (s *Store) timeout(size int64) time.Duration {
-	const crawl = 1 << 20 // bytes a second
+	const crawl = 1 << 20 // bytes per second
 	return s.cfg.Timeout + time.Duration(size/crawl)*time.Second
 }
 
-// classify gives S3's words our names.
+// classify maps S3's errors to this package's.
 func classify(err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {

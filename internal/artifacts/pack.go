@@ -14,18 +14,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packed is an archive on disk, not yet anywhere else.
+// packed is an archive on disk that is not uploaded yet.
 type packed struct {
-	file  *os.File // at its beginning
+	file  *os.File // positioned at its beginning
 	sum   []byte   // SHA-256 of the archive
 	size  int64
 	files []File
 }
 
-// discard removes the archive from disk.
+// discard deletes the archive from disk.
 func (p packed) discard() { _, _ = p.file.Close(), os.Remove(p.file.Name()) }
 
-// pack writes the allowed files of dir into a temporary archive. Compression runs on all cores beside reading.
+// pack writes the allowed files of dir into a temporary archive. Compression runs on all cores in parallel with reading.
 func (s *Store) pack(t Type, dir string) (packed, error) {
 	names, folders, err := choose(t, dir)
 	if err != nil {
@@ -87,8 +87,8 @@ func addFolder(archive *tar.Writer, dir, name string) error {
 	})
 }
 
-// addFile adds one file and hashes it on the way. A file that grows meanwhile (the installer may be running) is cut
-// at the size it had, one that shrinks is an error: what the manifest says is what the archive holds.
+// addFile adds one file and hashes it. A file that grows meanwhile (the installer may be running) is cut at its initial size; one
+// that shrinks is an error, so that the manifest always matches the archive.
 func addFile(archive *tar.Writer, dir, name string, buffer []byte) (File, error) {
 	in, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -115,5 +115,5 @@ func addFile(archive *tar.Writer, dir, name string, buffer []byte) (File, error)
 	}, err
 }
 
-// onlyWriter hides every other method, so that CopyBuffer uses the buffer it is given.
+// onlyWriter hides all other methods, so that CopyBuffer uses the given buffer.
 type onlyWriter struct{ io.Writer }

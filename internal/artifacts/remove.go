@@ -12,21 +12,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// ErrNotAnID says that something which is no id was to name a prefix of the bucket.
+// ErrNotAnID says that a value that is not an id was to be used in a prefix of the bucket.
 var ErrNotAnID = errors.New("not an id")
 
 // deleteBatch is how many versions S3 deletes in one request.
 const deleteBatch = 1000
 
-// RemoveAccess deletes what opens a cluster: kubeconfig, kubeadmin's password and the operate bundles, in every version. The
-// installer's bundles of logs stay with the rest of the state, for people who look into a failure. It returns how many
-// versions and delete markers it deleted, also beside an error.
+// RemoveAccess deletes what gives access to a cluster, in every version: kubeconfig, kubeadmin's password and the operate bundles.
+// The installer's log bundles stay with the rest of the state, for analysing failures. It returns how many versions and delete
+// markers it deleted, also with an error.
 func (s *Store) RemoveAccess(ctx context.Context, cluster string) (deleted int, err error) {
 	return s.removeAll(ctx, operatePrefix+"clusters/", cluster, func(key string) bool { return !isLogBundle(key) })
 }
 
-// RemoveState deletes everything the bucket has of a cluster: archives, outputs, logs, and what its attempts left in the
-// spool, in every version; and what opens it, where that is still there.
+// RemoveState deletes everything of a cluster in the bucket, in every version: archives, outputs, logs, its attempts' spools, and
+// what gives access to it, if that still exists.
 func (s *Store) RemoveState(ctx context.Context, cluster string, attempts []string) (deleted int, err error) {
 	remove := func(below, id string) {
 		n, failed := s.removeAll(ctx, below, id, func(string) bool { return true })
@@ -40,15 +40,15 @@ func (s *Store) RemoveState(ctx context.Context, cluster string, attempts []stri
 	return deleted, err
 }
 
-// isLogBundle tells the installer's own bundles of logs, which it compresses with gzip, from what ocpctl stores beside them.
+// isLogBundle recognises the installer's log bundles, which are gzip-compressed, among what ocpctl stores beside them.
 func isLogBundle(key string) bool { return strings.HasSuffix(key, ".tar.gz") }
 
-// removeAll deletes every version of the wanted objects in the folder that an id has below a prefix.
+// removeAll deletes every version of the wanted objects in an id's folder below a prefix.
 func (s *Store) removeAll(ctx context.Context, below, id string, wanted func(key string) bool) (deleted int, err error) {
 	if !plainID.MatchString(id) {
 		return 0, fmt.Errorf("delete below %s: %q: %w", below, id, ErrNotAnID)
 	}
-	prefix := below + id + "/" // with the slash: no other id begins so
+	prefix := below + id + "/" // with the slash, so that no other id matches
 	found, err := s.versions(ctx, prefix)
 	if err != nil {
 		return 0, fmt.Errorf("list the versions below %s: %w", s.ref(prefix), err)
@@ -64,7 +64,7 @@ func (s *Store) removeAll(ctx context.Context, below, id string, wanted func(key
 	return deleted, nil
 }
 
-// versions lists versions and delete markers alike.
+// versions lists both versions and delete markers.
 func (s *Store) versions(ctx context.Context, prefix string) (found []types.ObjectIdentifier, err error) {
 	pages := s3.NewListObjectVersionsPaginator(s.client, &s3.ListObjectVersionsInput{Bucket: &s.cfg.Bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
@@ -89,7 +89,7 @@ func (s *Store) nextPage(ctx context.Context, pages *s3.ListObjectVersionsPagina
 	return page, classify(err)
 }
 
-// removeVersions deletes a batch and returns how many of it went.
+// removeVersions deletes a batch and returns how many of it were deleted.
 func (s *Store) removeVersions(ctx context.Context, batch []types.ObjectIdentifier) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()

@@ -11,20 +11,20 @@ import (
 // ErrNoneGood means that no snapshot could be restored. It never means that there is nothing to destroy.
 var ErrNoneGood = errors.New("no snapshot could be restored")
 
-// Skipped is a snapshot that was not used, and why: its error is ErrMissing, ErrCorrupt, or S3 did not answer.
+// Skipped is a snapshot that was not used, and why: its error is ErrMissing, ErrCorrupt, or says that S3 did not respond.
 type Skipped struct {
 	Snapshot Snapshot
 	Err      error
 }
 
-// Unanswered reports whether asking again might help: S3 did not answer, so nothing is known of the snapshot.
+// Unanswered reports whether retrying might help: S3 did not respond, so nothing is known about the snapshot.
 func (s Skipped) Unanswered() bool {
 	return !errors.Is(s.Err, ErrMissing) && !errors.Is(s.Err, ErrCorrupt)
 }
 
-// Restore unpacks the newest snapshot whose every checksum holds into dir, which must not exist yet, and says which
-// one it was and which newer ones were skipped. Only destroy bundles are looked at. With none good it returns
-// ErrNoneGood and leaves no dir behind.
+// Restore unpacks the newest snapshot whose checksums are all correct into dir, which must not exist yet, and returns which one it
+// was and which newer ones were skipped. It considers only destroy bundles. If none is good it returns ErrNoneGood and leaves no dir
+// behind.
 func (s *Store) Restore(ctx context.Context, snapshots []Snapshot, dir string) (Snapshot, []Skipped, error) {
 	newest := slices.DeleteFunc(slices.Clone(snapshots), func(one Snapshot) bool { return one.Type != Destroy })
 	slices.SortStableFunc(newest, func(a, b Snapshot) int { return b.TakenAt.Compare(a.TakenAt) })
@@ -46,7 +46,7 @@ func (s *Store) Restore(ctx context.Context, snapshots []Snapshot, dir string) (
 	return Snapshot{}, skipped, fmt.Errorf("%w: %d looked at", ErrNoneGood, len(newest))
 }
 
-// restoreOne unpacks beside dir and moves the result there only when everything was right.
+// restoreOne unpacks beside dir and moves the result there only if everything was correct.
 func (s *Store) restoreOne(ctx context.Context, one Snapshot, dir string) error {
 	raw, err := s.readAll(ctx, one.ManifestKey, mostManifest)
 	if err != nil {

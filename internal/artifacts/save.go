@@ -20,12 +20,11 @@ type Bundle struct {
 	Dir     string // the install directory; it may be in use
 }
 
-// saveTries bounds how often a taken name leads to another one. A second writer of the same attempt does not exist,
-// so even the second try is rare.
+// saveTries limits how often a taken name leads to another one. An attempt has only one writer, so even a second try is rare.
 const saveTries = 5
 
-// Save packs the bundle's allowed files, writes archive and manifest, reads both back and checks every checksum.
-// Only what it returns may be relied on: a Snapshot is in the bucket, whole, and will not change.
+// Save packs the bundle's allowed files, writes archive and manifest, reads both back and checks every checksum. Callers may rely
+// only on the returned Snapshot: it is complete in the bucket and will not change.
 func (s *Store) Save(ctx context.Context, b Bundle) (Snapshot, error) {
 	if !plainID.MatchString(b.Cluster) {
 		return Snapshot{}, fmt.Errorf("save %s: cluster id %q may not be part of a key", b.Type, b.Cluster)
@@ -56,8 +55,8 @@ func (m Manifest) snapshot(b Bundle, taken time.Time) Snapshot {
 	}
 }
 
-// upload writes the archive, proves by reading it back that it is whole, and only then writes its manifest: an
-// archive without a manifest was never finished.
+// upload writes the archive, reads it back to prove that it is complete, and only then writes its manifest: an archive without a
+// manifest was never finished.
 func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (Manifest, error) {
 	key, manifestKey := archiveKeys(b, at)
 	m := Manifest{
@@ -88,7 +87,7 @@ func (s *Store) upload(ctx context.Context, b Bundle, p packed, at time.Time) (M
 	return m, err
 }
 
-// check reads the archive at key and compares everything with its manifest; where root is given it is unpacked there.
+// check reads the archive at key and compares it with its manifest; with root, it also unpacks it there.
 func (s *Store) check(ctx context.Context, key string, manifest []byte, root *os.Root) error {
 	r, err := newArchiveReader(manifest)
 	if err != nil {

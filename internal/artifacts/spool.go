@@ -11,22 +11,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Document is one report or result that a runner left in the bucket because the Status API was away.
+// Document is a report or result that a runner left in the bucket because it could not reach the Status API.
 type Document struct {
 	Kind string // "report" or "result"
-	Body []byte // JSON, as the Status API would have got it; nil: it is larger than the Status API would have taken
+	Body []byte // JSON, as the Status API would have received it; nil: larger than the Status API accepts
 }
 
-// The bounds of a spool. A runner that was cut off leaves some hundred documents; one that went wrong may leave anything, and
-// the end of its attempt waits for what is read here.
+// The limits of a spool. A runner that lost its connection leaves some hundred documents; a faulty one may leave anything, and the
+// end of its attempt waits for this reading.
 const (
 	mostSpooled  = 1000
-	mostDocument = 8 << 20  // bytes, as the Status API takes
+	mostDocument = 8 << 20  // bytes, the Status API's limit
 	mostSpool    = 64 << 20 // bytes of all documents together
 )
 
-// Spooled returns what an attempt's runner left, in the order it was written. None is an empty list. Of more documents than a
-// runner leaves the first ones are returned, and of those that are too large only that they are there.
+// Spooled returns what an attempt's runner left, in the order in which it was written; an empty list if there is nothing. It returns
+// only the first of too many documents, and no body for one that is too large.
 func (s *Store) Spooled(ctx context.Context, attempt string) ([]Document, error) {
 	if !plainID.MatchString(attempt) {
 		return nil, fmt.Errorf("spool of attempt %q: not an id", attempt)
@@ -46,7 +46,7 @@ func (s *Store) Spooled(ctx context.Context, attempt string) ([]Document, error)
 				sum += size
 				doc.Body, err = s.readAll(ctx, aws.ToString(object.Key), mostDocument)
 			}
-			if err != nil && !errors.Is(err, ErrCorrupt) { // written anew and larger since it was listed
+			if err != nil && !errors.Is(err, ErrCorrupt) { // it was replaced by a larger one since it was listed
 				return nil, err
 			}
 			docs = append(docs, doc)
@@ -55,7 +55,7 @@ func (s *Store) Spooled(ctx context.Context, attempt string) ([]Document, error)
 	return docs, nil
 }
 
-// kindOf reads the kind out of a document's key.
+// kindOf reads the kind from a document's key.
 func kindOf(key string) string {
 	_, kind, _ := strings.Cut(strings.TrimSuffix(path.Base(key), ".json"), "-")
 	return kind

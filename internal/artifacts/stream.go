@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// slowReader is how many times slower than S3 a person's line may be.
+// slowReader is how many times slower than S3 a person's connection may be.
 const slowReader = 16
 
-// Stream hands the content of a snapshot to use, without reading it into memory. Use is not called where the object cannot be
-// had: ErrMissing says that there is none. ErrCorrupt means that what use read is not what was stored.
+// Stream passes the content of a snapshot to use, without reading it into memory. It does not call use if the object cannot be read;
+// ErrMissing says that it does not exist. ErrCorrupt means that use has read something else than was stored.
 func (s *Store) Stream(ctx context.Context, one Snapshot, use func(io.Reader) error) error {
 	sum := sha256.New()
 	return s.get(ctx, one.Key, one.Size*slowReader, func(body io.Reader) error {

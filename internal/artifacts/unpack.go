@@ -18,16 +18,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// archiveReader reads an archive once, checking everything against its manifest as it goes.
+// archiveReader reads an archive once and checks everything against its manifest.
 type archiveReader struct {
 	manifest Manifest
 	files    map[string]File
-	folders  map[string]bool // that hold files of the manifest
+	folders  map[string]bool // folders with files of the manifest
 	buffer   []byte
 }
 
-// read hashes every file of the archive in raw and compares it with the manifest. Where root is given, the files are
-// written into it on the way; they are worth nothing until read returned nil.
+// read hashes every file of the archive in raw and compares it with the manifest. With root, it also writes the files there; they may
+// be used only after read returned nil.
 func (r *archiveReader) read(raw io.Reader, root *os.Root) error {
 	sum := sha256.New()
 	limited := io.LimitReader(raw, r.manifest.Size+1)
@@ -82,8 +82,7 @@ func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
 	return setModes(root, modes)
 }
 
-// blame tells what an error is about: a connection that broke and a disk that is full say nothing about the object,
-// everything else is a broken archive.
+// blame classifies an error: a broken connection or a full disk says nothing about the object, anything else is a broken archive.
 func blame(raw *counter, err error) error {
 	var local localError
 	switch {
@@ -95,7 +94,7 @@ func blame(raw *counter, err error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
-// localError is trouble with our own disk.
+// localError is a problem with the local disk.
 type localError struct{ error }
 
 func (e localError) Unwrap() error { return e.error }
@@ -111,7 +110,7 @@ func (w localWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// folder remembers a folder's mode. Only folders that hold a file of the manifest belong here, each once.
+// folder records a folder's mode. Only folders with a file of the manifest are allowed, each once.
 func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode) error {
 	name := strings.TrimSuffix(header.Name, "/")
 	if !r.folders[name] {
@@ -120,7 +119,7 @@ func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode)
 	if _, twice := modes[name]; twice {
 		return fmt.Errorf("%w: folder %q is there twice", ErrCorrupt, header.Name)
 	}
-	modes[name] = fs.FileMode(header.Mode).Perm() | 0o700 // its owner must be able to remove it again
+	modes[name] = fs.FileMode(header.Mode).Perm() | 0o700 // its owner must be able to delete it
 	return nil
 }
 
@@ -152,7 +151,7 @@ func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Roo
 	return nil
 }
 
-// create makes a new file with exactly this mode. The root refuses every path and link that leads outside.
+// create creates a new file with exactly this mode. The root refuses every path and link that leads outside.
 func create(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	if folder := path.Dir(name); folder != "." {
 		if err := root.MkdirAll(folder, 0o700); err != nil {
@@ -163,7 +162,7 @@ func create(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make file %q: %w", name, err)
 	}
-	if err := out.Chmod(mode); err != nil { // not at creation: the umask would have its say
+	if err := out.Chmod(mode); err != nil { // not at creation, because the umask would change it
 		return nil, errors.Join(fmt.Errorf("set the mode of %q: %w", name, err), out.Close())
 	}
 	return out, nil
@@ -181,7 +180,7 @@ func setModes(root *os.Root, modes map[string]fs.FileMode) error {
 	return nil
 }
 
-// counter counts what was read and keeps the error the source ended with.
+// counter counts the bytes that were read and keeps the source's last error.
 type counter struct {
 	r   io.Reader
 	n   int64
@@ -197,10 +196,10 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// onlyReader hides WriteTo, so that CopyBuffer uses the buffer it is given.
+// onlyReader hides WriteTo, so that CopyBuffer uses the given buffer.
 type onlyReader struct{ io.Reader }
 
-// newArchiveReader prepares to read the archive a manifest tells of.
+// newArchiveReader prepares to read the archive that a manifest describes.
 func newArchiveReader(raw []byte) (*archiveReader, error) {
 	m, files, err := parseManifest(bytes.TrimSpace(raw))
 	if err != nil {

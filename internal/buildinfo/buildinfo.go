@@ -1,5 +1,5 @@
-// Package buildinfo tells which build of ocpctl a program is. The Go toolchain stamps it: the version is the git tag, or a
-// pseudo-version between tags, and "(devel)" where the build knew no repository. https://go.dev/doc/go1.24#go-command
+// Package buildinfo says which build of ocpctl a program is. The Go toolchain sets it: the version is the git tag, or a
+// pseudo-version between tags, and "(devel)" if the build had no repository. https://go.dev/doc/go1.24#go-command
 package buildinfo
 
 import (
@@ -8,12 +8,12 @@ import (
 	"runtime/debug"
 )
 
-// Info is what the toolchain put into a program.
+// Info is what the toolchain recorded in a program.
 type Info struct {
 	Version string // e.g. v1.2.3; "(devel)": unknown
 	Commit  string // full hash; empty: unknown
 	Time    string // of the commit, RFC 3339; empty: unknown
-	Changed bool   // the working tree had changes that the commit lacks
+	Changed bool   // the working tree had uncommitted changes
 }
 
 // Read returns the build of the running program.
@@ -43,7 +43,7 @@ func from(info *debug.BuildInfo) Info {
 	return b
 }
 
-// Line is what a program prints for --version.
+// Line returns what a program prints for --version.
 func (b Info) Line(program string) string {
 	line := program + " " + b.Version
 	if b.Commit != "" {

@@ -13,8 +13,8 @@ import (
 //go:embed catalogue
 var catalogueFiles embed.FS
 
-// catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, and teams, quotas, a rule and the
-// programs of the demo's. A folder that is there stays as it is, so that people can change it and see what becomes of it.
+// catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, plus the demo's teams, quotas, a rule
+// and the identities of programs. An existing folder is left unchanged, so that people can edit it and see the effect.
 func (h *Stack) catalogue() error {
 	dir := h.path("catalogue")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,7 @@ func (h *Stack) catalogue() error {
 	if err != nil {
 		return err
 	}
-	half := dir + ".new" // a start that is interrupted here leaves no half of a catalogue
+	half := dir + ".new" // so that an interrupted start leaves no incomplete catalogue
 	if err := os.RemoveAll(half); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Cut is a TCP proxy that can be cut off: while cut it refuses new connections and breaks the open ones.
+// Cut is a TCP proxy that can be cut: while cut it refuses new connections and breaks open ones.
 type Cut struct {
 	listener net.Listener
 	off      atomic.Bool
@@ -31,26 +31,26 @@ func StartCut(addr, to string) (*Cut, error) {
 	return c, nil
 }
 
-// Off cuts the line, breaking what is open.
+// Off cuts the proxy and breaks its open connections.
 func (c *Cut) Off() {
 	c.off.Store(true)
 	c.closeAll()
 }
 
-// On mends the line.
+// On ends the cut.
 func (c *Cut) On() { c.off.Store(false) }
 
-// Refused is how many connections were refused so far: that the line was cut and somebody met it.
+// Refused returns how many connections were refused so far, which proves that a cut had an effect.
 func (c *Cut) Refused() int { return int(c.refused.Load()) }
 
-// Lead sends new connections to another address from now on; open ones stay with the old.
+// Lead sends new connections to another address from now on; open ones stay with the old one.
 func (c *Cut) Lead(to string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.to = to
 }
 
-// Stop ends the proxy and waits for its connections.
+// Stop ends the proxy and its connections.
 func (c *Cut) Stop() error {
 	err := c.listener.Close()
 	c.Off()
@@ -87,14 +87,14 @@ func (c *Cut) forward(near net.Conn) {
 	}
 	c.hold(near, far)
 	defer c.drop(near, far)
-	if c.off.Load() { // cut between the accept and here
+	if c.off.Load() { // it was cut between the accept and here
 		return
 	}
 	var both sync.WaitGroup
 	both.Add(2)
 	pipe := func(dst, src net.Conn) {
 		defer both.Done()
-		_, _ = io.Copy(dst, src) // an end of either side ends the pair
+		_, _ = io.Copy(dst, src) // the end of either side ends the pair
 		dst.Close()
 		src.Close()
 	}

@@ -23,7 +23,7 @@ import (
 //go:embed server.yaml.tmpl
 var serverConfig string
 
-// layOut makes the folders, the secrets and the installers' folder. What is there already stays.
+// layOut creates the folders, the secrets and the installers' folder. It leaves existing ones unchanged.
 func (h *Stack) layOut(context.Context) error {
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
 		if err := os.MkdirAll(h.path(dir), 0o711); err != nil {
@@ -42,8 +42,8 @@ func (h *Stack) layOut(context.Context) error {
 		}
 	}
 	for name, encode := range map[string]func(ed25519.PrivateKey) (*pem.Block, error){
-		"status-key.pem":  pkcs8, // signs the attempts' tokens: a restarted server knows its runners
-		"session-key.pem": pkcs8, // signs people's sessions: they outlive a restart
+		"status-key.pem":  pkcs8, // signs the attempts' tokens, so that a restarted server recognises its runners
+		"session-key.pem": pkcs8, // signs people's sessions, so that they survive a restart
 		"ssh-key":         openSSH,
 	} {
 		if err := keyFile(h.path("secrets", name), encode); err != nil {
@@ -56,7 +56,7 @@ func (h *Stack) layOut(context.Context) error {
 	return h.writeConfig()
 }
 
-// keyFile makes a private key, once.
+// keyFile creates a private key, once.
 func keyFile(path string, encode func(ed25519.PrivateKey) (*pem.Block, error)) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -81,7 +81,7 @@ func openSSH(key ed25519.PrivateKey) (*pem.Block, error) {
 	return ssh.MarshalPrivateKey(key, "ocpctl demo")
 }
 
-// installers puts the stand-ins where every allowed version's openshift-install, ccoctl and oc are looked for.
+// installers puts the stand-ins into the folders where openshift-install, ccoctl and oc of every allowed version are looked for.
 func (h *Stack) installers() error {
 	catalogue, err := profiles.Embedded()
 	if err != nil {

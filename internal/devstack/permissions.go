@@ -1,7 +1,7 @@
 package devstack
 
-// Runners have a key of their own, which does everything in the cloud but reach the bucket that holds the state of all
-// clusters: for their part of it they ask the server, which assumes the role below and narrows it.
+// Runners have a key of their own, which allows everything in the cloud except access to the bucket with the state of all clusters.
+// For their part of the bucket they ask the server, which assumes the role below and restricts it.
 const (
 	RunnerKey    = "AKIADEMO00000RUNNER1"
 	RunnerSecret = "demo/runner+secret/not-a-secret-0000001"

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// Ports are where the stack listens, all on 127.0.0.1.
+// Ports are the ports of the stack, all on 127.0.0.1.
 type Ports struct {
 	Private, Public, GitHub, Slack, S3, AWS, Postgres, OIDC, S3Behind, Status, SAML, GitHubBehind int
 }
 
-// choosePorts gives the documented ports counted from base, or free ones.
+// choosePorts returns the documented ports counted from base, or free ones.
 func choosePorts(base int) (Ports, error) {
 	if base != 0 {
 		p := Ports{Private: base, Public: base + 1, GitHub: base + 2, Slack: base + 3, S3: base + 4, AWS: base + 5, Postgres: base + 6, OIDC: base + 7, S3Behind: base + 8, Status: base + 9, SAML: base + 10, GitHubBehind: base + 11}
@@ -21,11 +21,11 @@ func choosePorts(base int) (Ports, error) {
 	return freePorts()
 }
 
-// next is where the next search of this process begins.
+// next is where this process begins its next search.
 var next atomic.Int64
 
-// FreePort finds a free port below the range from which the kernel takes the local ports of connections (32768 and above):
-// up there a port that is free now may be taken by anybody's next connection.
+// FreePort finds a free port below the range from which the kernel takes local ports of connections (32768 and above): a free port in
+// that range may be taken by any connection.
 func FreePort() (int, error) {
 	const lowest, highest = 12000, 32000
 	for range highest - lowest {
@@ -46,7 +46,7 @@ func freePorts() (p Ports, err error) {
 	return p, nil
 }
 
-// free reports the first port that somebody else holds. PostgreSQL's is left to its launcher, which may find its own old server there.
+// free reports the first port that is in use. PostgreSQL's is left to its launcher, which may find its own old server there.
 func (p Ports) free() error {
 	for _, port := range p.all() {
 		if *port == p.Postgres {

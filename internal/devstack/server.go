@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
-// process is a child that has an owner who waits for it.
+// process is a child with a goroutine that waits for it.
 type process struct {
 	cmd  *exec.Cmd
 	done <-chan struct{}
@@ -33,7 +33,7 @@ func (h *Stack) StartServer(ctx context.Context) error {
 	cmd.Env = h.environment()
 	cmd.Stdout, cmd.Stderr = log, log
 	exited, err := child.Start(cmd, syscall.SIGTERM)
-	log.Close() // the child has its own
+	log.Close() // the child has its own copy
 	if err != nil {
 		return err
 	}
@@ -41,14 +41,14 @@ func (h *Stack) StartServer(ctx context.Context) error {
 	return h.ready(ctx)
 }
 
-// ServeBeside starts another ocpctl-server on the stack's database with a configuration of its own, and returns what stops it.
-// The caller waits until it is ready.
+// ServeBeside starts another ocpctl-server on the stack's database with its own configuration, and returns a function that stops it.
+// The caller must wait until it is ready.
 func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child has its own copy
 	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", config, "-roles", roles, "-migrate=false")
 	cmd.Env, cmd.Stdout, cmd.Stderr = h.environment(), out, out
 	exited, err := child.Start(cmd, syscall.SIGTERM)
@@ -58,11 +58,11 @@ func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err e
 	return func() error { return end(&process{cmd: cmd, done: exited}, syscall.SIGTERM) }, nil
 }
 
-// ServerPID is the process of the server that was started last.
+// ServerPID returns the process id of the server that was started last.
 func (h *Stack) ServerPID() int { return h.server.cmd.Process.Pid }
 
-// environment is what the server starts with, and runners and installers after it: the machine's own without its clouds,
-// the SDK's variables that lead to the stand-ins, and the keys as the name of a file, never as a value.
+// environment returns the environment of the server and therefore of runners and installers: the machine's own without its cloud
+// settings, the SDK's variables that point to the stand-ins, and keys as a file name, never as a value.
 func (h *Stack) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
 	env = append(env,
@@ -78,10 +78,10 @@ func (h *Stack) environment() []string {
 	return append(env, h.Env...)
 }
 
-// Faults is the file that tells the stand-in installer what to do wrong.
+// Faults is the file that controls the faults of the stand-in installer.
 func (h *Stack) Faults() string { return h.path("faults.json") }
 
-// ready waits until the server says so, or has ended.
+// ready waits until the server says that it is ready, or has ended.
 func (h *Stack) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -103,10 +103,10 @@ func (h *Stack) ready(ctx context.Context) error {
 	}
 }
 
-// KillServer ends the server as a power cut would. Runners live on.
+// KillServer kills the server, as a power failure would. Runners go on.
 func (h *Stack) KillServer() error { return h.endServer(syscall.SIGKILL) }
 
-// StopServer ends the server politely. Runners live on.
+// StopServer stops the server gracefully. Runners go on.
 func (h *Stack) StopServer() error { return h.endServer(syscall.SIGTERM) }
 
 func (h *Stack) endServer(sig syscall.Signal) error { return end(h.server, sig) }
@@ -128,7 +128,7 @@ func end(p *process, sig syscall.Signal) error {
 	}
 }
 
-// StopRunners asks every runner to end and waits: an install stops, keeps its state safe and says so.
+// StopRunners asks every runner to end and waits: an install stops, saves its state and reports it.
 func (h *Stack) StopRunners() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -139,7 +139,7 @@ func (h *Stack) StopRunners() error {
 	return d.StopAll(ctx)
 }
 
-// Dispatcher looks at the same runners as the server's own.
+// Dispatcher returns a dispatcher for the same runners as the server's own.
 func (h *Stack) Dispatcher() (*dispatch.Process, error) {
 	return dispatch.NewProcess(dispatch.Config{
 		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.StatusURL(),

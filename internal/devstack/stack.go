@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
-// The demo's fixed secrets. They are printed, and the server refuses them outside the demo.
+// The demo's fixed secrets. They are public, and the server refuses them outside the demo.
 const (
 	WebhookSecret = "demo-github-webhook-secret"
 	SlackSecret   = "demo-slack-signing-secret"
@@ -29,40 +29,40 @@ const (
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
 	Account       = "123456789012"
-	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may ask for clusters through the API
+	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may request clusters through the API
 	CLISecret     = "demo-cli-secret-access-key"
 	CLIUser       = "arn:aws:iam::" + Account + ":user/ocpctl-cli"
 	Bucket        = "cluster-ops-artifacts"
 )
 
-// Config says where a stack stands and how fast its time runs.
+// Config says where a stack runs and how fast its time is.
 type Config struct {
-	Dir      string // state; made when missing, continued when there
-	Bin      string // folder with ocpctl-server, ocpctl-runner and openshift-install
+	Dir      string // state; created if missing, otherwise continued
+	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
 	BasePort int    // first of twelve consecutive ports; 0: free ones
-	Fast     bool   // PostgreSQL does not wait for the disk, stand-ins keep nothing over a restart: tests only
+	Fast     bool   // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
-	Hour      time.Duration // how long an hour of a TTL lasts
-	Grace     time.Duration // after a PR closed or a label went
-	Pace      time.Duration // how long one of the installer's marks lasts
-	VerifyGap time.Duration // least time between two verification passes
+	Hour      time.Duration // real length of one hour of a TTL
+	Grace     time.Duration // after a pull request was closed or a label removed
+	Pace      time.Duration // duration of one mark of the installer
+	VerifyGap time.Duration // minimum time between two verification passes
 	Lease     time.Duration // a runner's lease
 	RetryBase time.Duration // wait after a failed attempt
-	LookAgain time.Duration // how soon a running cluster is looked at again
+	LookAgain time.Duration // how soon to decide about a running cluster again
 
-	LeaseGrace time.Duration // after a lease ran out, before its runner counts as gone
-	Heartbeat  time.Duration // of a runner that has nothing to tell
-	WordsPace  time.Duration // least time between two changes on GitHub
+	LeaseGrace time.Duration // after a lease ended, before its runner counts as gone
+	Heartbeat  time.Duration // of a runner without news
+	WordsPace  time.Duration // minimum time between two changes on GitHub
 
-	Callers []aws.Caller // who has keys in the stand-in AWS beside the demo's own
-	Secrets Secrets      // what is not given is the demo's
-	Env     []string     // KEY=value, for the server and so for runners and installers, after the stack's own
+	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
+	Secrets Secrets      // those not given are the demo's
+	Env     []string     // KEY=value, for the server and therefore for runners and installers, after the stack's own
 }
 
-// Secrets are what must never be seen outside. A test that looks for them gives its own.
+// Secrets are the values that must never leak. A test that searches for them sets its own.
 type Secrets struct {
 	Webhook, Slack string
-	SlackBot       string // token with which the bot speaks
+	SlackBot       string // the bot's token
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
@@ -74,9 +74,9 @@ type Stack struct {
 	Ports     Ports
 	PG        *postgres.Server
 	S3        *s3.Server
-	S3Cut     *Cut // between everybody and S3
+	S3Cut     *Cut // between S3 and everything else
 	Status    *Cut // between runners and the Status API
-	GitHubCut *Cut // between everybody and GitHub; its webhooks go another way
+	GitHubCut *Cut // between GitHub's API and everything else; webhooks take another path
 	AWS       *aws.Server
 	GitHub    *github.Server
 	Slack     *slack.Server
@@ -85,7 +85,7 @@ type Stack struct {
 	server    *process
 }
 
-// Start brings up the stand-ins and the server, in the order they need each other. On an error it stops what it started.
+// Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
 func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 	h = &Stack{Config: cfg.withDefaults()}
 	if h.Dir, err = filepath.Abs(cfg.Dir); err != nil {
@@ -155,14 +155,13 @@ func (h *Stack) startPostgres(ctx context.Context) (err error) {
 	return err
 }
 
-// KillPostgres ends the database as the death of its machine's process would, with no time to say anything. What was
-// committed is there again after StartPostgres.
+// KillPostgres kills the database. What was committed is there again after StartPostgres.
 func (h *Stack) KillPostgres() error { return h.PG.Kill() }
 
-// StartPostgres starts the database again on the same data and port.
+// StartPostgres starts the database again with the same data and port.
 func (h *Stack) StartPostgres(ctx context.Context) error { return h.startPostgres(ctx) }
 
-// startS3 puts a line that can be cut between everybody and the server.
+// startS3 starts S3 behind a Cut.
 func (h *Stack) startS3(ctx context.Context) (err error) {
 	h.S3, err = s3.Start(ctx, s3.Config{
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
@@ -178,7 +177,7 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 	return err
 }
 
-// startStatus puts a line that can be cut between runners and the server; people's line stays whole.
+// startStatus puts a Cut between runners and the server; people's connections do not go through it.
 func (h *Stack) startStatus(context.Context) (err error) {
 	h.Status, err = StartCut(addr(h.Ports.Status), addr(h.Ports.Private))
 	return err
@@ -196,7 +195,7 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 	return err
 }
 
-// state is where a stand-in keeps what it must know after a restart; a fast stack is never restarted.
+// state returns where a stand-in keeps its state for a restart; a fast stack is never restarted.
 func (h *Stack) state(name string) string {
 	if h.Fast {
 		return ""
@@ -204,8 +203,8 @@ func (h *Stack) state(name string) string {
 	return h.path(name)
 }
 
-// tombstone is how long the cloud tells of what is gone: the real one's hour, or long enough to mislead whoever does not
-// look at states and short enough for a stack through which hundreds of clusters go.
+// tombstone is how long the cloud lists deleted resources: an hour as in AWS, or, for stacks with hundreds of clusters, just long
+// enough to mislead code that ignores states.
 func (h *Stack) tombstone() time.Duration {
 	if h.Fast {
 		return 20 * time.Second
@@ -226,7 +225,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 	return err
 }
 
-// startGitHub puts a line that can be cut between everybody and the stand-in.
+// startGitHub starts the stand-in behind a Cut.
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
@@ -247,7 +246,7 @@ func (h *Stack) startSlack(ctx context.Context) (err error) {
 	return err
 }
 
-// Stop ends everything politely: runners first, so that they can still tell the server, then the server, then the rest.
+// Stop stops everything gracefully: runners first, so that they can still report to the server, then the server, then the rest.
 func (h *Stack) Stop() error {
 	var errs []error
 	if h.server != nil {
@@ -287,19 +286,19 @@ func (h *Stack) Stop() error {
 	return errors.Join(errs...)
 }
 
-// PublicURL is the listener the internet sees.
+// PublicURL is the URL of the public listener.
 func (h *Stack) PublicURL() string { return "http://" + addr(h.Ports.Public) }
 
-// PrivateURL is the API's and the pages' listener.
+// PrivateURL is the URL of the listener for API and pages.
 func (h *Stack) PrivateURL() string { return "http://" + addr(h.Ports.Private) }
 
-// StatusURL is where runners find the Status API: the private listener, behind a line that can be cut.
+// StatusURL is the URL of the Status API for runners: the private listener, behind a Cut.
 func (h *Stack) StatusURL() string { return "http://" + addr(h.Ports.Status) }
 
-// DatabaseURL is the server's database.
+// DatabaseURL is the URL of the server's database.
 func (h *Stack) DatabaseURL() string { return h.PG.URL("postgres") }
 
-// Places is what a story needs to know of the stack.
+// Places returns what an end-to-end test needs to know about the stack.
 func (h *Stack) Places() (e2e.Places, error) {
 	requester, err := h.Token("requester")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// The waits between two starts of a server that does not stay up.
+// The waits between restarts of a server that keeps ending.
 const (
 	firstPause = 500 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// Supervise starts the server again whenever it ends by itself, and says so to out, until ctx is over. Runners live on
-// meanwhile, and the new server finds them. Whoever ends the server deliberately ends ctx and waits for the return first.
+// Supervise restarts the server whenever it ends by itself, and reports that to out, until ctx ends. Runners go on meanwhile, and the
+// new server finds them. To stop the server on purpose, end ctx first and wait until Supervise returns.
 func (h *Stack) Supervise(ctx context.Context, out io.Writer) {
 	pause := firstPause
 	for {

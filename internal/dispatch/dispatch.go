@@ -1,26 +1,26 @@
 // Package dispatch starts runners, finds them again, and stops them.
 //
-// Process does it with local processes: a directory per attempt, a session per runner, files instead of memory, so
-// that a server killed at any moment finds its runners again. It must never start an attempt twice, and must never
-// call a runner ended while anything it started still lives.
+// Process uses local processes: a directory per attempt, a session per runner, files instead of memory, so that a restarted server
+// finds its runners again. It must never start an attempt twice, and never report a runner as ended while anything it started is
+// alive.
 package dispatch
 
-// Job is one attempt to be started.
+// Job is one attempt to start.
 type Job struct {
-	Attempt string // id; the key: starting it twice is starting it once
+	Attempt string // id; starting the same one again has no effect
 	Cluster string
 	Number  int
 	Kind    string
-	Token   string // the attempt's JWT; handed over in a 0600 file
+	Token   string // the attempt's JWT; passed on in a 0600 file
 }
 
-// Sighting is what is known of an attempt's runner. Unknown is not absent: it decides nothing.
+// Sighting is what is known about an attempt's runner. Unknown does not mean absent, and decides nothing.
 type Sighting string
 
-// The sightings, spelt as lifecycle spells them.
+// The sightings, spelt as in package lifecycle.
 const (
-	Unknown    Sighting = ""        // it could not be told
-	NotStarted Sighting = "absent"  // never started, and seen so
-	Running    Sighting = "running" // it, or something it started, is alive
+	Unknown    Sighting = ""        // it could not be determined
+	NotStarted Sighting = "absent"  // known never to have been started
+	Running    Sighting = "running" // it, or something that it started, is alive
 	Ended      Sighting = "ended"   // it was started, and nothing of it is left
 )

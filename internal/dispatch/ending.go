@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 )
 
-// runnersLog is the runner's own log in its folder: redacted lines, which may stay.
+// runnersLog is the runner's own log in its folder: its lines are redacted, so it may stay.
 const runnersLog = "attempt.log"
 
-// Kill ends an attempt's runner and everything it started, at once. It is for a runner that no longer does what it
-// promised: to stop by itself when its lease is over. Observe tells when it is over. No runner is no error.
+// Kill kills an attempt's runner and everything it started, at once. It is for a runner that did not stop by itself when its lease
+// ended. Observe reports when it has ended. A missing runner is no error.
 func (p *Process) Kill(_ context.Context, attempt string) error {
 	dir, err := p.dir(attempt)
 	if err != nil {
 		return err
 	}
-	if id, err := loadIdentity(filepath.Join(dir, processFile)); err == nil { // first: it could start more
+	if id, err := loadIdentity(filepath.Join(dir, processFile)); err == nil { // first, because it could start more
 		if err := id.kill(); err != nil {
 			return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
 		}
@@ -34,8 +34,8 @@ func (p *Process) Kill(_ context.Context, attempt string) error {
 	return nil
 }
 
-// hide removes what a runner that was killed left behind: install directories full of secrets, and the token. The logs
-// stay. What cannot be removed now is removed when the attempt is forgotten.
+// hide deletes what a killed runner left behind: install directories full of secrets, and the token. The logs stay. What cannot be
+// deleted now is deleted by Forget.
 func hide(dir string) {
 	_ = os.Remove(filepath.Join(dir, tokenFile))
 	work := filepath.Join(dir, workFolder)

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// identity names one process for ever: pids return, but not with the same start time within one boot.
+// identity identifies one process permanently: pids are reused, but not with the same start time within one boot.
 type identity struct {
 	PID   int    `json:"pid"`
-	Start string `json:"start"` // clock ticks since boot, as /proc has it
+	Start string `json:"start"` // clock ticks since boot, from /proc
 	Boot  string `json:"boot"`
 }
 
-// identify names a living process, or a zombie.
+// identify returns the identity of a living process or a zombie.
 func identify(pid int) (identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {
@@ -29,7 +29,7 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Start: stat.start, Boot: boot}, err
 }
 
-// save writes the identity so that it is there whole or not at all.
+// save writes the identity completely or not at all.
 func (id identity) save(path string) error {
 	raw, err := json.Marshal(id)
 	if err != nil {
@@ -41,7 +41,7 @@ func (id identity) save(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// loadIdentity reads an identity. One that a power cut left in pieces counts as never written: its runner went too.
+// loadIdentity reads an identity. A file corrupted by a power failure counts as missing: the runner is gone too.
 func loadIdentity(path string) (identity, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func loadIdentity(path string) (identity, error) {
 	return id, nil
 }
 
-// alive reports whether this very process lives. A zombie does not.
+// alive reports whether exactly this process is alive. A zombie is not.
 func (id identity) alive() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != id.Boot {
@@ -70,13 +70,13 @@ func (id identity) alive() (bool, error) {
 	return stat.state != "Z" && stat.state != "X", nil
 }
 
-// terminate sends SIGTERM to this very process and to no other that bears its pid now.
+// terminate sends SIGTERM to exactly this process, not to another one with its pid.
 func (id identity) terminate() error { return id.signal(syscall.SIGTERM) }
 
 func (id identity) kill() error { return id.signal(syscall.SIGKILL) }
 
 func (id identity) signal(sig syscall.Signal) error {
-	process, err := os.FindProcess(id.PID) // holds a pidfd: from here on it cannot become another process
+	process, err := os.FindProcess(id.PID) // holds a pidfd: from here on it cannot refer to another process
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (id identity) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// marked finds the living processes that belong to an attempt by the variable they inherited.
+// marked finds the living processes of an attempt by the environment variable that they inherited.
 func marked(attempt string) ([]identity, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -106,18 +106,18 @@ func marked(attempt string) ([]identity, error) {
 		}
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), want) {
-			continue // gone, or another user's and so none of ours; a zombie's is empty
+			continue // ended, or another user's and so not ours; a zombie's is empty
 		}
 		id, err := identify(pid)
 		if err != nil {
-			continue // gone meanwhile
+			continue // ended meanwhile
 		}
 		found = append(found, id)
 	}
 	return found, nil
 }
 
-// stat is what /proc/<pid>/stat says of a process.
+// stat is part of /proc/<pid>/stat.
 type stat struct{ state, start string }
 
 func readStat(pid int) (stat, error) {
@@ -125,7 +125,7 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	_, rest, ok := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " ") // a name may hold anything
+	_, rest, ok := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " ") // a name may contain anything
 	fields := strings.Fields(rest)
 	if !ok || len(fields) < 20 {
 		return stat{}, fmt.Errorf("read /proc/%d/stat: not understood", pid)

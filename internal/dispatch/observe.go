@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// Observe tells what is known of an attempt's runner, after any number of restarts of the server.
+// Observe returns what is known about an attempt's runner, after any number of restarts of the server.
 //
-// A runner's end is the end of everything it started, as a container's is: where the runner was killed and an
-// installer lives on, that is killed too, and the attempt is called running until nothing of it is left. What it had in
-// hand is removed then: only a runner that ended by itself has cleaned up.
+// A runner ends only when everything it started has ended, like a container: if the runner was killed and an installer is alive, that
+// is killed too, and the attempt counts as running until nothing of it is left. Then its files are deleted, because only a runner
+// that ended by itself has cleaned up.
 func (p *Process) Observe(_ context.Context, attempt string) (Sighting, error) {
 	dir, err := p.dir(attempt)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Process) look(attempt, dir string) (Sighting, error) {
 	return p.observeOrphans(attempt)
 }
 
-// observeUnwritten looks for a runner that the server could not write down before it was killed itself.
+// observeUnwritten looks for a runner whose identity was not stored because the server was killed.
 func (p *Process) observeUnwritten(attempt string, started os.FileInfo) (Sighting, error) {
 	found, err := marked(attempt)
 	switch {

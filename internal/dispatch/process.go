@@ -17,31 +17,31 @@ import (
 type Config struct {
 	Runner     string   // path of ocpctl-runner
 	Installers string   // directory of <version>/openshift-install
-	WorkDir    string   // a directory per attempt is made here
-	StatusURL  string   // where runners find the Status API
-	Env        []string // KEY=value; only what Allowed lets through reaches a runner. nil: the server's own
+	WorkDir    string   // contains a directory for each attempt
+	StatusURL  string   // URL of the Status API for runners
+	Env        []string // KEY=value; only variables that Allowed selects reach a runner. nil: the server's own
 	Now        func() time.Time
 }
 
 // The files of an attempt's directory.
 const (
-	startedFile = "started"      // made exclusively before the start: its presence forbids another one
-	processFile = "process.json" // who the runner is
+	startedFile = "started"      // created exclusively before the start: if it exists, there is no second start
+	processFile = "process.json" // identity of the runner
 	tokenFile   = "token"        // mode 0600
 	stoppedFile = "stopped"      // a SIGTERM was sent
 	logFile     = "runner.log"
-	workFolder  = "work" // the runner's own
+	workFolder  = "work" // work directory of the runner
 )
 
-// attemptVariable marks a runner and everything it starts, so that they are found even when nothing was written down.
+// attemptVariable marks a runner and everything it starts, so that they can be found even if nothing was stored.
 const attemptVariable = "OCPCTL_ATTEMPT"
 
-// startPatience is how long a start that is not yet written down may still be under way.
+// startPatience is how long a start without a stored identity may still be in progress.
 const startPatience = 10 * time.Second
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// Process starts runners as local processes. It holds no state: everything is in WorkDir and in the kernel.
+// Process starts runners as local processes. It has no state: everything is in WorkDir and in the kernel.
 type Process struct{ cfg Config }
 
 // NewProcess checks the configuration and makes the work directory.
@@ -75,8 +75,8 @@ func (p *Process) dir(attempt string) (string, error) {
 	return filepath.Join(p.cfg.WorkDir, attempt), nil
 }
 
-// Start starts the attempt's runner, once, however often it is asked. A start that was cut off half-way is not tried
-// again: the attempt is then seen ended, and the next attempt follows.
+// Start starts the attempt's runner, once, however often it is called. An interrupted start is not repeated: the attempt is then seen
+// as ended, and the next attempt follows.
 func (p *Process) Start(ctx context.Context, job Job) error {
 	dir, err := p.dir(job.Attempt)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	return nil
 }
 
-// launch starts the runner in a session of its own: it has no terminal, and the server's end is not its end.
+// launch starts the runner in a session of its own, so it has no terminal and survives the server.
 func (p *Process) launch(dir string, job Job) error {
 	token := filepath.Join(dir, tokenFile)
 	if err := os.WriteFile(token, []byte(job.Token), 0o600); err != nil {
@@ -128,12 +128,12 @@ func (p *Process) launch(dir string, job Job) error {
 	if err == nil {
 		err = id.save(filepath.Join(dir, processFile))
 	}
-	go func() { _ = cmd.Wait() }() // collects it and ends with it; what its exit code says, the Status API and Observe tell
+	go func() { _ = cmd.Wait() }() // reaps it; the Status API and Observe report what happened, so the exit code is not used
 	return err
 }
 
-// Allowed picks from an environment what a runner may see: what finds programs and files, clouds, certificates and the way
-// out, and the settings of stand-ins. Nothing of the server's own comes through.
+// Allowed selects the environment variables for a runner: paths, cloud settings, certificates, proxies, and the settings of
+// stand-ins. Nothing that belongs to the server is passed on.
 func Allowed(env []string) []string {
 	var kept []string
 	for _, pair := range env {
@@ -151,8 +151,8 @@ func Allowed(env []string) []string {
 	return kept
 }
 
-// Stop asks an attempt's runner to end: one SIGTERM, however often it is asked. The runner stops its installer
-// politely, which takes up to two minutes; Observe tells when it is over. No runner is no error.
+// Stop asks an attempt's runner to end with one SIGTERM, however often it is called. The runner stops its installer gracefully, which
+// takes up to two minutes; Observe reports when it has ended. A missing runner is no error.
 func (p *Process) Stop(_ context.Context, attempt string) error {
 	dir, err := p.dir(attempt)
 	if err != nil {
@@ -193,7 +193,7 @@ func (p *Process) Kept(_ context.Context) ([]string, error) {
 	return kept, nil
 }
 
-// Forget removes what is kept of an ended attempt, its log included. It refuses while anything of it lives.
+// Forget deletes what is left of an ended attempt, including its log. It refuses while anything of it is alive.
 func (p *Process) Forget(ctx context.Context, attempt string) error {
 	dir, err := p.dir(attempt)
 	if err != nil {

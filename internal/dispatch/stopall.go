@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// StopAll asks every living runner of the work directory to end and waits until none is left, or ctx ends. It is for a
-// machine that goes down as a whole; a server that stops leaves its runners alone.
+// StopAll asks every living runner of the work directory to end and waits until none is left, or ctx ends. It is for shutting down a
+// whole machine; a server that stops leaves its runners running.
 func (p *Process) StopAll(ctx context.Context) error {
 	for {
 		living, err := p.living(ctx)

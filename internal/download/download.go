@@ -1,5 +1,5 @@
-// Package download answers an HTTP request with a file that is made while it is sent. It must never present a file that broke off
-// as a whole one.
+// Package download answers an HTTP request with a file that is generated while it is sent. It must never make an interrupted file
+// look complete.
 package download
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// slowest is how long a reader may take nothing before it counts as gone.
+// slowest is how long a reader may accept nothing before it counts as disconnected.
 const slowest = 30 * time.Second
 
-// Send answers with what send writes, as a file of this name. Headers go out with the first byte: begun says that there was one, and
+// Send answers with what send writes, as a file with this name. Headers are sent with the first byte: begun says that it was sent, so
 // that an error can only be shown by breaking the connection (panic with http.ErrAbortHandler).
 func Send(w http.ResponseWriter, name, contentType string, send func(io.Writer) error) (begun bool, err error) {
 	out := &writer{w: w, ctrl: http.NewResponseController(w), name: name, contentType: contentType}
@@ -36,6 +36,6 @@ func (d *writer) Write(part []byte) (int, error) {
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 	}
-	_ = d.ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a recorder in a test has none
+	_ = d.ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a test's recorder does not support it
 	return d.w.Write(part)
 }

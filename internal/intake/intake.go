@@ -1,9 +1,9 @@
-// Package intake turns what runners report into the store's rows: for the Status API, and for the spool that is read when
-// the API was away. One place, so that both are believed alike. It decides nothing.
+// Package intake converts runners' reports to the store's rows, both for the Status API and for the spool that is read when the API
+// was unreachable, so that both get the same checks. It decides nothing.
 //
-// A runner may be hostile. Everything that it reports is checked against the Scope of its attempt, which the server knows
-// without it: names, addresses and storage keys of any other cluster are refused. docs/threat-model.md lists every field a
-// runner can report and what bounds it.
+// A runner may be hostile. Everything that it reports is checked against the Scope of its attempt, which the server knows without the
+// runner: names, URLs and storage keys of any other cluster are refused. docs/threat-model.md lists every field that a runner can
+// report and its limits.
 package intake
 
 import (
@@ -22,24 +22,24 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Scope is what the server knows of an attempt without its runner.
+// Scope is what the server knows about an attempt without its runner.
 type Scope struct {
 	names.Scope
-	Bucket string // where the references to outputs lead
+	Bucket string // the bucket of output references
 }
 
-// ScopeOf is the scope of an attempt as the store has it. The cluster's tags say which control plane accepted it; where
-// they do not, it is this installation.
+// ScopeOf returns the scope of an attempt from the store. The cluster's tags say which installation accepted it; without that tag it
+// is this installation.
 func ScopeOf(row store.AttemptScope, installation, bucket string) Scope {
 	return Scope{Bucket: bucket, Scope: names.Scope{
 		Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
 	}}
 }
 
-// Invalid is everything in a document that no runner of ours says.
+// Invalid lists the values in a document that a correct runner would not send.
 type Invalid []Field
 
-// Field is one value and what would be accepted in its place.
+// Field is one value, with what would be accepted in its place.
 type Field struct {
 	Name, Detail string
 	Accept       []string
@@ -54,14 +54,14 @@ func (e Invalid) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// check adds a field to what is invalid where something is wrong with it.
+// check adds a field to the invalid ones if it is wrong.
 func (e *Invalid) check(wrong bool, name, detail string, accept ...string) {
 	if wrong {
 		*e = append(*e, Field{name, detail, accept})
 	}
 }
 
-// err is nil where nothing is invalid.
+// err returns nil if nothing is invalid.
 func (e Invalid) err() error {
 	if len(e) == 0 {
 		return nil
@@ -69,14 +69,14 @@ func (e Invalid) err() error {
 	return e
 }
 
-// Claim is the name of the pod that claims an attempt.
+// Claim returns the name of the pod that claims an attempt.
 func Claim(c contract.Claim) (pod string, err error) {
 	var bad Invalid
 	bad.check(!plainPod.MatchString(c.Pod), "pod", fmt.Sprintf("%.80q does not name a pod", c.Pod), "the pod's uid, or host:pid:start-time")
 	return c.Pod, bad.err()
 }
 
-// snapshots checks that each archive lies where this attempt keeps its archives, and is named by a checksum.
+// snapshots checks that each archive is where this attempt stores its archives, and has a checksum.
 func (e *Invalid) snapshots(list []contract.Snapshot, of Scope) {
 	for n, s := range list {
 		at := fmt.Sprintf("snapshots[%d]", n)
@@ -100,13 +100,13 @@ func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
 	return out
 }
 
-// phases a runner may report: every phase of work, none of the server's own.
+// phases are the phases that a runner may report: every phase of work, none of the server's own.
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling,
 }
 
-// Report is one report as a row.
+// Report converts a report to a row.
 func Report(r contract.Report, of Scope) (store.ReportRow, error) {
 	var bad Invalid
 	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is no phase a runner works in", r.Phase), words(phases)...)
@@ -160,7 +160,7 @@ func passRow(p contract.Pass) (store.PassRow, error) {
 	return out, nil
 }
 
-// clean believes a pass only as far as its own evidence goes.
+// clean accepts a pass as clean only if its own evidence supports it.
 func clean(p contract.Pass) bool {
 	unanswered := slices.ContainsFunc(p.Queries, func(q contract.Query) bool { return q.Err != "" })
 	return p.Clean && !unanswered && p.Control != "" && len(p.Leftovers) == 0 && len(p.Queries) > 0
@@ -174,10 +174,10 @@ func inWords(l contract.Leftover) string {
 	return text(fmt.Sprintf("%s %s: %s", l.Type, name, l.Free))
 }
 
-// maxSentence bounds a text that is shown to people on every page and comment about a cluster, in bytes.
+// maxSentence limits, in bytes, a text that is shown on every page and comment about a cluster.
 const maxSentence = 4000
 
-// sentence is a text for people, cut where it is longer than anybody reads.
+// sentence cuts a text for people that is too long.
 func sentence(s string) string {
 	if len(s) <= maxSentence {
 		return text(s)
@@ -185,35 +185,35 @@ func sentence(s string) string {
 	return text(strings.ToValidUTF8(s[:maxSentence], "")) + "…"
 }
 
-// text and document put the sign for an unknown character in the place of NUL, the only one PostgreSQL never stores: a
-// report that could not be kept would be repeated until the lease is over, and the install stopped for it.
+// text and document replace NUL, which PostgreSQL cannot store, with the replacement character: a report that cannot be stored would
+// be repeated until the lease ends, and the install stopped because of it.
 func text(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 func document(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 
-// outcomes a runner may end with; lost and cancelled are the server's to say.
+// outcomes are those that a runner may report; only the server sets lost and cancelled.
 var outcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
 
-// whose a failure can be; a runner that does not say is an older one.
+// whose lists the possible owners of a failure; older runners report none.
 var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseCloud, contract.WhoseInstaller, contract.WhoseOurs}
 
-// maxNumber bounds what counts reports and passes: more than an attempt of a hundred years would send.
+// maxNumber limits the numbers of reports and passes: more than an attempt of a hundred years would send.
 const maxNumber = 1<<31 - 1
 
-// maxExitCode is the largest that a process can end with; -1 tells of one that a signal ended.
+// maxExitCode is the largest exit code of a process; -1 means that a signal ended it.
 const maxExitCode = 255
 
-// maxWorkers bounds a count: OpenShift itself is tested with two thousand nodes.
+// maxWorkers limits a count: OpenShift itself is tested with two thousand nodes.
 const maxWorkers = 5000
 
-// maxAddons bounds a count: a cluster is accepted with far fewer.
+// maxAddons limits a count: a cluster is accepted with far fewer.
 const maxAddons = 100
 
-// plainReason is one word, e.g. VcpuLimitExceeded.
+// plainReason matches one word, e.g. VcpuLimitExceeded.
 var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
-// Result is an attempt's end as a row. Where the cluster's credentials lie is built here: a runner says only when it
-// stored them.
+// Result converts an attempt's end to a row. The references to the cluster's credentials are built here: a runner only reports when
+// it stored them.
 func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	var bad Invalid
 	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is no outcome of a runner", r.Outcome), words(outcomes)...)

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What identifies something is short and has one spelling.
+// Identifiers are short and have exactly one spelling.
 var (
 	checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	digest   = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
@@ -21,13 +21,12 @@ var (
 	plainPod  = regexp.MustCompile(`^[!-~]{1,200}$`)
 )
 
-// destroyBundle is the archive without which no infraID is recorded: what a teardown restores.
+// destroyBundle is the archive without which no infraID is recorded: a teardown restores it.
 const destroyBundle = "INSTALL_DIR_SNAPSHOT"
 
-// Record is a record as rows. It is a gate: an infraID comes with everything its teardown will need and with an archive
-// of its install directory, a ccoctl name with the account and region it is made in. Every name must follow from the
-// attempt's own cluster, and the metadata that a teardown will work by is built here, never taken from the runner.
-// The store compares account and region with the cluster's own.
+// Record converts a record to rows. It is a gate: an infraID needs everything that its teardown needs and an archive of its install
+// directory; a ccoctl name needs its account and region. Every name must derive from the attempt's own cluster, and the metadata for
+// a teardown is built here, never taken from the runner. The store compares account and region with the cluster's own.
 func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow, error) {
 	var bad Invalid
 	i := r.Identity
@@ -38,7 +37,7 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is no account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
 	bad.snapshots(r.Snapshots, of)
-	out := store.IdentityRow{ // field by field, so that neither side can change alone
+	out := store.IdentityRow{ // field by field, so that a change of one side is noticed
 		InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName,
 		Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
 	}
@@ -52,7 +51,7 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	return out, artifactRows(r.Snapshots), nil
 }
 
-// infraID wants everything that a teardown of the infraID needs, and nothing that is another cluster's.
+// infraID requires everything that a teardown of the infraID needs, and refuses another cluster's values.
 func (e *Invalid) infraID(r contract.Record, of Scope) {
 	i := r.Identity
 	e.check(!of.IsInfraID(i.InfraID), "identity.infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", i.InfraID), of.InfraIDPrefix()+"xxxxx")
@@ -65,10 +64,10 @@ func (e *Invalid) infraID(r contract.Record, of Scope) {
 	e.check(!found, "snapshots", "none is of this infraID", "at least one "+destroyBundle+" of "+i.InfraID)
 }
 
-// maxQuotas bounds a demand: an account has a few dozen limits that an install meets, some of them per zone.
+// maxQuotas limits a demand: an install touches a few dozen limits of an account, some of them per zone.
 const maxQuotas = 200
 
-// Demand is a demand as a row.
+// Demand converts a demand to a row.
 func Demand(d contract.Demand, of Scope) (store.DemandRow, error) {
 	var bad Invalid
 	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is no account id", d.Account), "the account the runner is in")
@@ -89,7 +88,7 @@ func Demand(d contract.Demand, of Scope) (store.DemandRow, error) {
 	return out, bad.err()
 }
 
-// keysAsText takes NUL out of the keys, which are the values of tags that anybody may have set.
+// keysAsText removes NUL from the keys, which are tag values that anybody may have set.
 func keysAsText(counts map[string]int) map[string]int {
 	if counts == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package limit bounds what one sender takes from all others: how often it may do something (Buckets) and how much of it at
-// once (Slots). Senders are told apart by a key.
+// Package limit limits what one sender can take from all others: how often it may do something (Buckets) and how much at once
+// (Slots). Senders are distinguished by a key.
 //
-// Whatever keys are sent, the memory it takes is bounded.
+// Memory is bounded, whatever keys are sent.
 package limit
 
 import (
@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Buckets holds a token bucket for each of the keys that were used last. A key that is not known has a full one. Safe for
-// concurrent use.
+// Buckets holds a token bucket for each of the most recently used keys. An unknown key has a full one. Safe for concurrent use.
 type Buckets struct {
 	perSecond, burst float64
 	most             int
@@ -19,17 +18,17 @@ type Buckets struct {
 
 	guard  sync.Mutex
 	known  map[string]*list.Element
-	recent *list.List // of *bucket, the one used last in front
+	recent *list.List // of *bucket, the most recently used in front
 }
 
 type bucket struct {
 	key    string
 	tokens float64
-	at     time.Time // the tokens were counted
+	at     time.Time // when the tokens were counted
 }
 
-// NewBuckets returns buckets that hold burst tokens and get perSecond new ones. It remembers at most so many keys and forgets
-// the one that was used longest ago. now may be nil.
+// NewBuckets returns buckets that hold burst tokens and get perSecond new ones. It remembers at most `most` keys and drops the least
+// recently used one. now may be nil.
 func NewBuckets(perSecond float64, burst, most int, now func() time.Time) *Buckets {
 	if now == nil {
 		now = time.Now
@@ -37,7 +36,7 @@ func NewBuckets(perSecond float64, burst, most int, now func() time.Time) *Bucke
 	return &Buckets{perSecond: perSecond, burst: float64(burst), most: most, now: now, known: map[string]*list.Element{}, recent: list.New()}
 }
 
-// Take takes a token. Above zero none was there and nothing was taken: it is how long until there is one.
+// Take takes a token and returns 0. If there is none, it takes nothing and returns how long until there is one.
 func (b *Buckets) Take(key string) time.Duration {
 	b.guard.Lock()
 	defer b.guard.Unlock()
@@ -49,7 +48,7 @@ func (b *Buckets) Take(key string) time.Duration {
 	return wait
 }
 
-// Wait says how long it takes until a key has a token, and takes none.
+// Wait returns how long until a key has a token, without taking one.
 func (b *Buckets) Wait(key string) time.Duration {
 	b.guard.Lock()
 	defer b.guard.Unlock()
@@ -62,8 +61,8 @@ func (b *Buckets) Wait(key string) time.Duration {
 	return b.until(its)
 }
 
-// Charge takes n tokens for something that happened, whether or not they are there. A bucket that has none left goes into debt
-// once and no further, so that no flood shuts its sender out for longer than it takes to earn n tokens.
+// Charge takes n tokens for something that happened, whether or not they are there. An empty bucket goes into debt once and no
+// further, so that a flood never shuts its sender out for longer than it takes to earn n tokens.
 func (b *Buckets) Charge(key string, n int) {
 	b.guard.Lock()
 	defer b.guard.Unlock()
@@ -72,7 +71,7 @@ func (b *Buckets) Charge(key string, n int) {
 	}
 }
 
-// of returns a key's bucket, refilled, and makes it the one used last.
+// of returns a key's bucket, refilled, and makes it the most recently used.
 func (b *Buckets) of(key string) *bucket {
 	if known, ok := b.known[key]; ok {
 		b.recent.MoveToFront(known)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Slots bounds how much is done at once: altogether, and for each key. Safe for concurrent use.
+// Slots limits how much is done at once: altogether, and for each key. Safe for concurrent use.
 type Slots struct {
 	all  chan struct{}
 	each int
@@ -14,19 +14,19 @@ type Slots struct {
 	of    map[string]*share
 }
 
-// share is what one key holds. It is kept while somebody holds or waits for a part of it.
+// share is one key's part. It exists while somebody holds or waits for a slot of it.
 type share struct {
 	slots chan struct{}
 	users int
 }
 
-// NewSlots returns so many slots, of which a key may hold at most each.
+// NewSlots returns `all` slots, of which a key may hold at most `each`.
 func NewSlots(all, each int) *Slots {
 	return &Slots{all: make(chan struct{}, all), each: each, of: map[string]*share{}}
 }
 
-// Take waits for a slot, first for one of the key's share, so that who waits for their own keeps nobody else waiting. Call free
-// once. The error is the context's, and no slot was taken then.
+// Take waits for a slot, first within the key's share, so that waiting for one's own share blocks nobody else. Call free once. The
+// error is the context's, and then no slot was taken.
 func (s *Slots) Take(ctx context.Context, key string) (free func(), err error) {
 	mine := s.join(key)
 	for held, slots := range []chan struct{}{mine.slots, s.all} {
@@ -43,7 +43,7 @@ func (s *Slots) Take(ctx context.Context, key string) (free func(), err error) {
 	return func() { s.free(key, mine) }, nil
 }
 
-// Try takes a slot if one is there.
+// Try takes a slot if one is free.
 func (s *Slots) Try(key string) (free func(), ok bool) {
 	mine := s.join(key)
 	select {

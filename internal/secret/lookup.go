@@ -15,16 +15,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// lookupTimeout bounds one look-up with the SDK's own retries.
+// lookupTimeout limits one lookup, including the SDK's own retries.
 const lookupTimeout = 30 * time.Second
 
-// References says what a reference looks like, for error messages.
+// References describes the forms of a reference, for error messages.
 const References = "file:/path, or aws-sm:<name or ARN of a secret in AWS Secrets Manager>, with #<key> where it is a JSON object"
 
-// Lookup resolves a reference to its secret: "file:/path" is the file's content without its final newline,
-// "aws-sm:name" or "aws-sm:arn" the newest version of a secret in AWS Secrets Manager, found with the SDK's default chain;
-// "#key" behind it takes one string out of a JSON object. The error names the reference, which is no secret, and never
-// the value.
+// Lookup resolves a reference to its secret: "file:/path" is the file's content without its final newline; "aws-sm:name" or
+// "aws-sm:arn" is the newest version of a secret in AWS Secrets Manager, found with the SDK's default chain; "#key" after it selects
+// one string of a JSON object. The error contains the reference, which is not secret, and never the value.
 func Lookup(ctx context.Context, ref string) (Text, error) {
 	if err := Check(ref); err != nil {
 		return Text{}, err
@@ -64,7 +63,7 @@ func fromSecretsManager(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("load the AWS configuration: %w", err)
 	}
 	if parsed, err := arn.Parse(id); err == nil {
-		cfg.Region = parsed.Region // a secret lives in one region, whatever ours is
+		cfg.Region = parsed.Region // a secret is in one region, whatever ours is
 	}
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
 	if err != nil {
@@ -80,7 +79,7 @@ func fromSecretsManager(ctx context.Context, id string) (string, error) {
 	return member(value, key)
 }
 
-// member takes one string out of a JSON object. Its errors quote nothing of the object.
+// member returns one string of a JSON object. Its errors quote nothing of the object.
 func member(object, key string) (string, error) {
 	var fields map[string]any
 	if json.Unmarshal([]byte(object), &fields) != nil {

@@ -1,4 +1,4 @@
-// Package secret holds values that must never be seen, and finds them by reference.
+// Package secret holds values that must never be shown, and looks them up by reference.
 package secret
 
 import (
@@ -9,13 +9,13 @@ import (
 
 const masked = "***"
 
-// Text is a secret string. Printing, logging or marshalling it shows "***"; only Reveal gives the value.
+// Text is a secret string. Printing, logging or encoding it gives "***"; only Reveal returns the value.
 type Text struct{ value string }
 
 // New wraps a secret value.
 func New(value string) Text { return Text{value} }
 
-// Reveal returns the secret itself. Call it only where the value is handed to what needs it.
+// Reveal returns the secret itself. Call it only to pass the value to what needs it.
 func (t Text) Reveal() string { return t.value }
 
 // Empty reports whether there is no value.
@@ -24,7 +24,7 @@ func (t Text) Empty() bool { return t.value == "" }
 // String implements fmt.Stringer with a mask.
 func (t Text) String() string { return masked }
 
-// Format implements fmt.Formatter, so that every verb shows the mask, wrong ones too.
+// Format implements fmt.Formatter, so that every verb, even a wrong one, gives the mask.
 func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
 
 // LogValue implements slog.LogValuer with a mask.
@@ -33,5 +33,5 @@ func (t Text) LogValue() slog.Value { return slog.StringValue(masked) }
 // MarshalJSON writes the mask.
 func (t Text) MarshalJSON() ([]byte, error) { return []byte(`"` + masked + `"`), nil }
 
-// MarshalText writes the mask; YAML and text encoders use it.
+// MarshalText writes the mask, also for YAML and text encoders.
 func (t Text) MarshalText() ([]byte, error) { return []byte(masked), nil }

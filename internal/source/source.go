@@ -1,7 +1,6 @@
-// Package source finds the address that a request comes from, behind the proxies that are trusted to say it, and groups
-// addresses for counting.
+// Package source finds the address that a request comes from, behind trusted proxies, and groups addresses for counting.
 //
-// It must never believe a header that an untrusted peer wrote.
+// It must never believe a header written by an untrusted peer.
 package source
 
 import (
@@ -14,7 +13,7 @@ import (
 // Networks are networks of addresses.
 type Networks []netip.Prefix
 
-// Parse reads networks such as 10.0.0.0/8 or 2001:db8::/32; a single address stands for itself.
+// Parse parses networks such as 10.0.0.0/8 or 2001:db8::/32; a single address is a network of one.
 func Parse(texts []string) (Networks, error) {
 	var out Networks
 	for _, text := range texts {
@@ -41,12 +40,12 @@ func (n Networks) Contain(address netip.Addr) bool {
 	return false
 }
 
-// ForwardedFor is the header in which proxies append the address that they were called from.
+// ForwardedFor is the header to which proxies append their client's address.
 const ForwardedFor = "X-Forwarded-For"
 
-// Address returns the address that a request comes from: the peer's own, unless the peer is a trusted proxy. Then
-// X-Forwarded-For is read from right to left, and the first address that is not a trusted proxy's counts. What stands left of
-// it was written by the sender. An entry that is not an address ends the search, and the proxy that wrote it counts.
+// Address returns the address that a request comes from: the peer's, unless the peer is a trusted proxy. Then X-Forwarded-For is read
+// from right to left, and the first address that is not a trusted proxy's counts; everything to its left was written by the sender.
+// An entry that is not an address ends the search, and the proxy that wrote it counts.
 func (n Networks) Address(r *http.Request) netip.Addr {
 	address := Peer(r.RemoteAddr)
 	var hops []string
@@ -63,7 +62,7 @@ func (n Networks) Address(r *http.Request) netip.Addr {
 	return address
 }
 
-// Peer reads an address, with or without a port. The zero address stands for what is none.
+// Peer parses an address, with or without a port; the zero address if it is invalid.
 func Peer(text string) netip.Addr {
 	if whole, err := netip.ParseAddrPort(text); err == nil {
 		return plain(whole.Addr())
@@ -77,10 +76,10 @@ func Peer(text string) netip.Addr {
 
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
-// ipv6Bits is the network that one customer has at least: whoever has one IPv6 address has all of its /64.
+// ipv6Bits is the prefix of the smallest network of one customer: whoever has one IPv6 address has all of its /64.
 const ipv6Bits = 64
 
-// Group returns the name under which an address is counted: an IPv4 address itself, an IPv6 address's /64 network.
+// Group returns the key under which an address is counted: an IPv4 address itself, an IPv6 address's /64 network.
 func Group(address netip.Addr) string {
 	if !address.Is6() {
 		return address.String()

@@ -1,8 +1,8 @@
-// Package tagkey names the keys of cloud tags by which resources are found, counted and deleted.
+// Package tagkey lists the keys of cloud tags by which resources are found, counted and deleted.
 //
-// It is the one list of keys that no person may choose: policy refuses them in requests, and the code that looks at tags
-// spells its keys with the constants here. A key that steers a teardown must never be missing from this list, because
-// whoever can put it on a resource decides which teardown deletes that resource.
+// It is the only list of keys that no person may choose: policy refuses them in requests, and the code that reads tags uses the
+// constants here. A key that controls a teardown must never be missing from this list, because whoever can put it on a resource
+// decides which teardown deletes that resource.
 package tagkey
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The keys the control plane sets on every resource of a cluster. The first nine are required of every cluster.
+// The keys that ocpctl sets on every resource of a cluster. The first nine are required of every cluster.
 const (
 	ManagedBy    = "ManagedBy"
 	ClusterID    = "ClusterId"
@@ -24,8 +24,8 @@ const (
 	Installation = "InstallationId"
 )
 
-// The keys by which the installer, its destroyer and ccoctl own resources. Those that end in a slash are followed by the
-// infraID, or by ccoctl's name, and have the value Owned.
+// The keys by which the installer, its destroyer and ccoctl own resources. Those that end in a slash are followed by the infraID, or
+// by ccoctl's name, and have the value Owned.
 const (
 	KubernetesCluster  = "kubernetes.io/cluster/"
 	ProviderCluster    = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
@@ -36,11 +36,11 @@ const (
 	Owned = "owned"
 )
 
-// controlPlane are the keys that only the control plane gives values. Platform and Profile are kept for it.
+// controlPlane are the keys whose values only ocpctl sets. Platform and Profile are reserved for it.
 var controlPlane = []string{ManagedBy, ClusterID, ClusterName, Owner, Team, CostCenter, Environment, TTLExpiry, RequestID, Installation, "Platform", "Profile"}
 
-// foreign are the keys that belong to the tools which build and delete clusters, all in lower case. A key is reserved if it
-// equals a name, begins with a prefix, or lies in a domain or one of its subdomains.
+// foreign are the keys of tools that build and delete clusters, in lower case. A key is reserved if it equals a name, begins with a
+// prefix, or is in a domain or one of its subdomains.
 var (
 	names = []keyOwner{
 		{"name", "the installer sets Name itself"},
@@ -70,8 +70,8 @@ var (
 // keyOwner is a pattern of keys, and why nobody else may use them.
 type keyOwner struct{ pattern, why string }
 
-// ControlPlane returns the control plane's own key that key equals, in whatever case; empty where there is none. Keys that
-// differ by case alone are two tags in AWS and one to a person who reads a report.
+// ControlPlane returns the key of ocpctl's own that equals key when case is ignored; empty if there is none. Keys that differ only in
+// case are two tags in AWS, but look the same to a person who reads a report.
 func ControlPlane(key string) string {
 	if i := slices.IndexFunc(controlPlane, func(own string) bool { return strings.EqualFold(own, key) }); i >= 0 {
 		return controlPlane[i]
@@ -79,7 +79,7 @@ func ControlPlane(key string) string {
 	return ""
 }
 
-// Foreign says why a key belongs to a tool that builds, finds or deletes clusters; empty where it does not. Case is ignored.
+// Foreign says why a key belongs to a tool that builds, finds or deletes clusters; empty if it does not. Case is ignored.
 func Foreign(key string) string {
 	lower := strings.ToLower(key)
 	for _, n := range names {
@@ -101,5 +101,5 @@ func Foreign(key string) string {
 	return ""
 }
 
-// Reserved says that no person may choose the key.
+// Reserved reports that no person may choose the key.
 func Reserved(key string) bool { return ControlPlane(key) != "" || Foreign(key) != "" }

@@ -43,8 +43,8 @@ func ParseKey(raw []byte) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// LoadOrCreateKey reads the key at path, and writes a new one there first (mode 0600) where there is none.
-// Tokens outlive a restart only because the key does.
+// LoadOrCreateKey reads the key at path; if there is none, it first writes a new one (mode 0600). Tokens survive a restart only
+// because the key does.
 func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

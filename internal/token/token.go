@@ -1,7 +1,7 @@
-// Package token makes and checks the tokens that runners speak to the Status API with.
+// Package token makes and checks the tokens with which runners authenticate to the Status API.
 //
-// A token is an Ed25519-signed JWT that names one attempt and one token id. It proves who is asking and nothing more:
-// whether that attempt is still open is the store's to say. A token must never be logged, nor verified by another algorithm.
+// A token is an Ed25519-signed JWT that contains one attempt and one token id. It proves who is asking and nothing more: the store
+// decides whether that attempt is still open. A token must never be logged, nor verified with another algorithm.
 package token
 
 import (
@@ -17,10 +17,10 @@ import (
 const (
 	issuer   = "ocpctl"
 	audience = "ocpctl-status-api"
-	leeway   = 30 * time.Second // for clocks of two replicas that differ
+	leeway   = 30 * time.Second // for clock differences between replicas
 )
 
-// Why a token is refused. Every other error of Verify means that the text is no token of ours at all.
+// Why a token is refused. Every other error of Verify means that the text is not one of these tokens.
 var (
 	ErrExpired   = errors.New("the token has expired")
 	ErrSignature = errors.New("the token's signature is not ours")
@@ -28,10 +28,10 @@ var (
 	ErrClaims    = errors.New("the token is not for this purpose")
 )
 
-// Claims is what a verified token says.
+// Claims is the content of a verified token.
 type Claims struct {
 	Attempt string // id of the attempt
-	TokenID string // the attempt's token id, compared with the store's
+	TokenID string // the attempt's token id, to be compared with the store's
 }
 
 // Signer signs and verifies with one key. It is safe for concurrent use.
@@ -40,7 +40,7 @@ type Signer struct {
 	ttl time.Duration
 }
 
-// NewSigner returns a Signer whose tokens live for ttl.
+// NewSigner returns a Signer whose tokens are valid for ttl.
 func NewSigner(key ed25519.PrivateKey, ttl time.Duration) *Signer { return &Signer{key: key, ttl: ttl} }
 
 // Sign returns a token for an attempt, valid from now for the signer's ttl.
@@ -65,12 +65,12 @@ func (s *Signer) Sign(attempt, tokenID string, now time.Time) (string, error) {
 	return raw, nil
 }
 
-// Verify checks signature, purpose and lifetime and returns what the token says. Its errors wrap ErrMalformed,
-// ErrSignature, ErrExpired or ErrClaims, looked for in this order, and never hold the token.
+// Verify checks signature, purpose and lifetime and returns the token's content. Its errors wrap ErrMalformed, ErrSignature,
+// ErrExpired or ErrClaims, checked in this order, and never contain the token.
 func (s *Signer) Verify(raw string, now time.Time) (Claims, error) {
 	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
-		return Claims{}, ErrMalformed // go-jose's text may quote the input
+		return Claims{}, ErrMalformed // go-jose's error may quote the input
 	}
 	var c jwt.Claims
 	if err := parsed.Claims(s.key.Public(), &c); err != nil {

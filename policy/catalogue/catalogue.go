@@ -1,9 +1,7 @@
-// Package catalogue keeps what requests are judged by: the catalogue with its rules compiled, as it was built in or as it lies
-// in a folder now.
+// Package catalogue holds what requests are judged by: the catalogue with its compiled rules, embedded or read from a folder.
 //
-// A folder is read whole or not at all: what is in force changes from one sound state to the next, and stays where the
-// files are broken. It must never give out half a catalogue, and nothing of it ever reaches a cluster that was accepted:
-// what a cluster needs was frozen with it.
+// A folder is loaded completely or not at all: if its files are broken, the last valid state stays in force. A change never affects
+// an accepted cluster: what the cluster needs was frozen at acceptance.
 package catalogue
 
 import (
@@ -16,28 +14,27 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Catalogue is one state of the catalogue and its rules. It is never changed; the zero value allows nothing to nobody.
+// Catalogue is one state of the catalogue and its rules. It is immutable; the zero value allows nothing.
 type Catalogue struct {
 	profiles.Catalogue
 	Rules *rules.Set
 }
 
-// Terms is what policy judges by at the given moment.
+// Terms returns what policy judges by at the given time.
 func (b Catalogue) Terms(now time.Time) policy.Terms {
 	return policy.Terms{Catalogue: b.Catalogue, Rules: b.Rules, Now: now}
 }
 
-// Embedded is the catalogue the program was built with.
+// Embedded returns the catalogue that is built into the program.
 func Embedded() (Catalogue, error) { return Load(profiles.EmbeddedFiles()) }
 
-// Load reads a catalogue's folder and compiles its rules. What is wrong with them comes back as profiles.Problems, all at
-// once.
+// Load reads a catalogue's folder and compiles its rules. All problems come back at once, as profiles.Problems.
 func Load(files fs.FS) (Catalogue, error) {
 	b, _, err := load(files)
 	return b, err
 }
 
-// LoadDir is Load of a folder by its path; empty: Embedded.
+// LoadDir loads the folder with that path; empty: Embedded.
 func LoadDir(dir string) (Catalogue, error) { return Load(files(dir)) }
 
 func files(dir string) fs.FS {
@@ -47,7 +44,7 @@ func files(dir string) fs.FS {
 	return os.DirFS(dir)
 }
 
-// load is Load, with the hash of what was read even where it holds problems; empty: it could not be read.
+// load is Load, and returns the hash of the files even if they have problems; empty: they could not be read.
 func load(files fs.FS) (Catalogue, string, error) {
 	c, problems, err := profiles.Read(files)
 	if err != nil {

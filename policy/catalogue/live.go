@@ -12,14 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Config says where the catalogue is read.
+// Config says where the catalogue is read from.
 type Config struct {
 	Dir string           // folder of the catalogue; empty: the embedded one, which never changes
 	Log *slog.Logger     // nil: slog.Default()
 	Now func() time.Time // nil: time.Now
 }
 
-// Live is the catalogue in force. It is safe for concurrent use; whoever has taken a Catalogue keeps it as it is.
+// Live is the catalogue in force. It is safe for concurrent use; a Catalogue taken from it never changes.
 type Live struct {
 	files fs.FS
 	log   *slog.Logger
@@ -28,24 +28,24 @@ type Live struct {
 	catalogue atomic.Pointer[Catalogue]
 	status    atomic.Pointer[Status]
 
-	mu    sync.Mutex // held while the files are read, so that the newest reading wins
-	tried string     // hash of the files last judged
-	seen  string     // hash of the files at the last look
+	mu    sync.Mutex // held while files are read, so that the newest read wins
+	tried string     // hash of the files last loaded or rejected
+	seen  string     // hash of the files at the last check
 }
 
-// Status says what is in force and whether the folder holds something else.
+// Status says what is in force and whether the folder holds something different.
 type Status struct {
-	Hash     string    // of what is in force; empty: nothing is
+	Hash     string    // of what is in force; empty: nothing
 	LoadedAt time.Time // since when
-	Err      error     // why what lies in the folder is not taken, often profiles.Problems; nil: it is in force
-	ErrSince time.Time // since when it has been so; zero without Err
+	Err      error     // why the folder's content is not in force, often profiles.Problems; nil: it is
+	ErrSince time.Time // since when Err applies; zero without Err
 }
 
-// errMoving is told of files that never were the same twice.
+// errMoving is returned if the files kept changing while they were read.
 var errMoving = errors.New("the catalogue's files change while they are read; try again in a moment")
 
-// Open reads the folder. The Live is there even where that went wrong, as the error tells: nothing is allowed to anybody
-// then, until Watch or Reload meets a sound state. So a process whose duty is to end clusters can start and do it.
+// Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
+// valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
 	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now}
 	if l.log == nil {
@@ -60,14 +60,14 @@ func Open(c Config) (*Live, error) {
 	return l, err
 }
 
-// Current is the catalogue in force.
+// Current returns the catalogue in force.
 func (l *Live) Current() Catalogue { return *l.catalogue.Load() }
 
-// Status says what is in force since when, and what is wrong with what lies in the folder.
+// Status returns what is in force since when, and what is wrong with the folder's content.
 func (l *Live) Status() Status { return *l.status.Load() }
 
-// Reload takes what lies in the folder now, if it is sound as a whole; changed says that it is another catalogue than before.
-// Else what was in force stays, and the error says why: profiles.Problems, or that the files could not be read.
+// Reload loads the folder's content if it is valid as a whole; changed reports a different catalogue. Otherwise the previous one
+// stays in force, and the error says why: profiles.Problems, or that the files could not be read.
 func (l *Live) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +95,8 @@ func (l *Live) reload() (changed bool, err error) {
 	return true, nil
 }
 
-// still reads until the files are the same after reading as they were in it: a folder that is swapped meanwhile would
-// give the profiles of one state and the quotas of another.
+// still reads until the files did not change during the read. Otherwise a folder that is swapped meanwhile could give the profiles of
+// one state and the quotas of another.
 func (l *Live) still() (Catalogue, string, error) {
 	unread := errMoving
 	for range 3 {
@@ -113,8 +113,8 @@ func (l *Live) still() (Catalogue, string, error) {
 	return Catalogue{}, "", unread
 }
 
-// Watch looks at the folder again and again until ctx ends, and takes what changed. It waits until the files were the
-// same at two looks, because half of a file that is being written may well be a sound file with less in it.
+// Watch checks the folder periodically until ctx ends, and loads changes. It waits until two checks saw the same files, because a
+// half-written file may be valid with less in it.
 func (l *Live) Watch(ctx context.Context, every time.Duration) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
@@ -128,7 +128,7 @@ func (l *Live) Watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-// look is one look of Watch. It logs what it took and what it did not, once for each state of the files.
+// look is one check of Watch. It logs what it loaded or rejected, once for each state of the files.
 func (l *Live) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

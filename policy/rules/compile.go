@@ -15,26 +15,26 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// The bounds of one rule. A rule people write costs below a hundred; what reaches the limit refuses.
+// The bounds of one rule. A typical rule costs less than a hundred; a rule that reaches the limit refuses.
 const (
-	mostCost   = 10_000          // units of CEL's own count, a step or a hundred bytes of text each or so
+	mostCost   = 10_000          // in CEL's units, each roughly one step or a hundred bytes of text
 	mostText   = 4000            // characters of an expression
-	mostNodes  = 2000            // its parts, macros taken apart
-	mostDepth  = 50              // brackets in brackets
+	mostNodes  = 2000            // nodes of the expression, with macros expanded
+	mostDepth  = 50              // nesting depth of brackets
 	mostRegexp = 500             // instructions of a regular expression
-	mostWait   = 1 * time.Second // for all rules of a request together: behind the cost limit, for a machine that stands still
-	checkEvery = 100             // steps of a loop between two looks at the clock
+	mostWait   = 1 * time.Second // for all rules of a request together; the cost limit normally applies first, this one is for a stalled machine
+	checkEvery = 100             // loop steps between two checks of the time
 )
 
-// compiler makes rules of policies and keeps what is wrong with them.
+// compiler compiles policies into rules and collects their problems.
 type compiler struct {
 	env      *cel.Env
 	set      Set
 	problems profiles.Problems
 }
 
-// Compile checks every rule of the policies and makes it ready. What is wrong comes back all at once, each with file,
-// line, field and what would be accepted; the set is nil then.
+// Compile checks and compiles every rule of the policies. It returns all problems at once, each with file, line, field and what would
+// be accepted; the set is nil then.
 func Compile(policies []profiles.Policy) (*Set, profiles.Problems) {
 	env, err := environment()
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *compiler) policy(p profiles.Policy) {
 	}
 }
 
-// program checks the types of an expression and makes it ready to be asked.
+// program type-checks and compiles an expression.
 func (c *compiler) program(p profiles.Policy, r profiles.Rule, at string) cel.Program {
 	if strings.TrimSpace(r.When) == "" {
 		c.fail(p, r.Line, at+".when", "missing", `a CEL expression that is a bool, such as "request.ttlHours > 24"`)
@@ -115,7 +115,7 @@ func (c *compiler) program(p profiles.Policy, r profiles.Rule, at string) cel.Pr
 	return program
 }
 
-// chooser sees that a rule which fills in the profile looks at nothing that follows from it: it is asked when none is known.
+// chooser checks that a rule that fills in the profile reads nothing that depends on the profile: it runs while none is known.
 func (c *compiler) chooser(p profiles.Policy, r profiles.Rule, at string, ast *cel.Ast) {
 	for _, name := range []string{"profile", "price"} {
 		if looksAt(ast, name) {
@@ -127,7 +127,7 @@ func (c *compiler) chooser(p profiles.Policy, r profiles.Rule, at string, ast *c
 	}
 }
 
-// effect looks at what a rule does.
+// effect checks what a rule does.
 func (c *compiler) effect(p profiles.Policy, r profiles.Rule, at string) {
 	effects := []string{string(profiles.EffectDeny), string(profiles.EffectWarn), string(profiles.EffectRequireApproval), string(profiles.EffectDefault)}
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// mostHours is the longest life a default may give; the profile's maximum is compared when it is asked for.
+// mostHours is the longest lifetime that a default may set; the profile's maximum is checked with the request.
 const mostHours = 720
 
 // setting is one field that a default fills in.
 type setting struct{ field, value string }
 
-// settings are a default's, by field, so that the same policy always reads the same.
+// settings returns a default's settings sorted by field, so that the same policy always gives the same result.
 func settings(set map[string]string) []setting {
 	out := make([]setting, 0, len(set))
 	for _, field := range slices.Sorted(maps.Keys(set)) {
@@ -25,7 +25,7 @@ func settings(set map[string]string) []setting {
 	return out
 }
 
-// fill puts values in where nothing was asked for, neither by the request nor by the repository's entry, and says which.
+// fill sets values that neither the request nor the repository's entry specifies, and returns which.
 func fill(r *policy.Request, set []setting) (said []string) {
 	for _, s := range set {
 		if into, table := target(r, s.field); into != nil && *into == "" && table == "" {
@@ -40,7 +40,7 @@ func fill(r *policy.Request, set []setting) (said []string) {
 	return said
 }
 
-// target is the request's field, and what the repository's entry says beside it.
+// target returns the request's field, and the value from the repository's entry for it.
 func target(r *policy.Request, field string) (into *string, table string) {
 	switch field {
 	case "profile":

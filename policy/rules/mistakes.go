@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// mistake is what is wrong with an expression, and what would be accepted.
+// mistake is a problem with an expression, and what would be accepted.
 type mistake struct{ got, accept string }
 
 var (
@@ -23,7 +23,7 @@ var (
 	overload   = regexp.MustCompile(`^found no matching overload for '(.*)' applied to '(.*)'$`)
 )
 
-// mistakes says what CEL found wrong in words that lead on: a name that is not known comes with those that are.
+// mistakes translates CEL's errors: an unknown name comes with the known ones.
 func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
 	parsed, _ := c.env.Parse(text)
 	var out []mistake
@@ -51,7 +51,7 @@ func (c *compiler) mistakes(text string, errs []*cel.Error) []mistake {
 	return out
 }
 
-// where says at which place of the expression something is wrong.
+// where says at which position of the expression the problem is.
 func where(text string, err *cel.Error) string {
 	switch line, column := err.Location.Line(), err.Location.Column(); {
 	case line < 1 || column < 0:
@@ -65,7 +65,7 @@ func where(text string, err *cel.Error) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// near is the beginning of what would be accepted: what was probably meant.
+// near begins the list of accepted values with the one that was probably meant.
 func near(word string, known []string) string {
 	if meant, ok := policy.Closest(word, known); ok {
 		return meant + ", probably; "
@@ -73,7 +73,7 @@ func near(word string, known []string) string {
 	return ""
 }
 
-// names are the variables' names, sorted.
+// names returns the variables' names, sorted.
 func names() []string { return slices.Sorted(maps.Keys(variables)) }
 
 func (c *compiler) functions() []string {
@@ -89,7 +89,7 @@ func (c *compiler) functions() []string {
 
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
 
-// siblings are the fields there are where the expression with that id looks for one that is not.
+// siblings returns the existing fields where the expression with that id uses an unknown one.
 func siblings(parsed *cel.Ast, id int64) (path string, fields []string) {
 	path = "it"
 	if parsed == nil {
@@ -106,7 +106,7 @@ func siblings(parsed *cel.Ast, id int64) (path string, fields []string) {
 	return path, fields
 }
 
-// typeOf follows a variable and its fields, "usage.team"; nil where it is anything else.
+// typeOf resolves a variable and its fields, such as "usage.team"; nil for anything else.
 func typeOf(e ast.Expr) (reflect.Type, string) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -139,7 +139,7 @@ func fieldsOf(t reflect.Type) []string {
 	return out
 }
 
-// looksAt says whether an expression uses the variable.
+// looksAt reports whether an expression uses the variable.
 func looksAt(a *cel.Ast, variable string) bool {
 	found := false
 	ast.PostOrderVisit(a.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {

@@ -1,7 +1,7 @@
-// Package rules makes the catalogue's policies ready to judge with: sentences in CEL (https://cel.dev), checked against
-// declared variables when they are loaded and bounded in cost when they are asked.
+// Package rules compiles the catalogue's policies. They are written in CEL (https://cel.dev), type-checked against declared variables
+// when loaded, and limited in cost when evaluated.
 //
-// It is pure and fails closed: a rule that cannot be evaluated refuses. It must never panic, whatever a policy says.
+// It is pure and fails closed: a rule that cannot be evaluated refuses. It must never panic, whatever a policy contains.
 package rules
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Set is every policy of a catalogue, compiled. It is safe for concurrent use; nil has no rules.
+// Set holds every policy of a catalogue, compiled. It is safe for concurrent use; nil has no rules.
 type Set struct {
-	choosers []rule // defaults that fill in the profile: asked while none is known
+	choosers []rule // defaults that fill in the profile; evaluated while none is known
 	defaults []rule // the other defaults
 	judges   []rule
 }
 
 var _ policy.Rules = (*Set)(nil)
 
-// rule is one that can be asked.
+// rule is a compiled rule.
 type rule struct {
 	id, policy, name  string
 	place             string // file:line
@@ -37,7 +37,7 @@ type rule struct {
 	program           cel.Program
 }
 
-// Len is how many rules there are.
+// Len returns the number of rules.
 func (s *Set) Len() int {
 	if s == nil {
 		return 0
@@ -45,8 +45,7 @@ func (s *Set) Len() int {
 	return len(s.choosers) + len(s.defaults) + len(s.judges)
 }
 
-// Defaults implements policy.Rules: rules are asked in their order, each sees what those before it filled in, and what is
-// there already stays.
+// Defaults implements policy.Rules. Rules run in their order; each sees what earlier ones filled in, and none overwrites a value.
 func (s *Set) Defaults(in policy.In) (policy.Request, []policy.Check) {
 	if s == nil {
 		return in.Request, nil
@@ -107,7 +106,7 @@ func (s *Set) Judge(in policy.In) []policy.Check {
 	return checks
 }
 
-// matches says whether the policy holds at the request's door and for its profile.
+// matches reports whether the policy applies to the request's entry point and profile.
 func (r rule) matches(in policy.In) bool {
 	return fits(r.sources, string(in.Request.Door)) && fits(r.profiles, in.Profile.Name)
 }
@@ -116,7 +115,7 @@ func fits(globs []string, value string) bool {
 	return len(globs) == 0 || profiles.FitsAny(globs, value)
 }
 
-// holds evaluates the rule. An error is anything but a plain yes or no: a key that is not there, a cost above the limit.
+// holds evaluates the rule. Anything except true or false is an error, such as a missing key or a cost above the limit.
 func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
 	out, _, err := r.program.ContextEval(ctx, vars)
 	if err != nil {
@@ -129,7 +128,7 @@ func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
 	return holds, nil
 }
 
-// check is what a rule that holds says.
+// check returns the check of a rule that applies.
 func (r rule) check() policy.Check {
 	c := policy.Check{Name: r.id, Words: r.message, Next: r.next}
 	next := ""
@@ -145,7 +144,7 @@ func (r rule) check() policy.Check {
 	return c
 }
 
-// broken refuses because of a rule that could not be evaluated.
+// broken returns the refusal for a rule that could not be evaluated.
 func (r rule) broken(err error) policy.Check {
 	return policy.Check{Name: r.id, Result: policy.Fail,
 		Words: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), so the request is refused.", r.name, r.policy, oneLine(err.Error())),

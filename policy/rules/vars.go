@@ -11,11 +11,11 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// What a rule may look at. The names are those of the request's JSON and of requirements people write rules from; each is
-// typed, so that a rule that misspells one is found when it is loaded.
+// What a rule can read. The names are those of the request's JSON. Each variable is typed, so a misspelt name is reported when the
+// catalogue is loaded.
 type (
 	request struct {
-		Source      string            `cel:"source"` // the door: pr_label, pr_comment, api, web, slack
+		Source      string            `cel:"source"` // entry point: pr_label, pr_comment, api, web, slack
 		Profile     string            `cel:"profile"`
 		Name        string            `cel:"name"`
 		Region      string            `cel:"region"`
@@ -26,7 +26,7 @@ type (
 		CostCenter  string            `cel:"costCenter"`
 		Environment string            `cel:"environment"`
 		TTL         time.Duration     `cel:"ttl"`
-		TTLHours    int64             `cel:"ttlHours"` // begun hours count
+		TTLHours    int64             `cel:"ttlHours"` // a started hour counts as a whole one
 		Generation  int64             `cel:"generation"`
 		Tags        map[string]string `cel:"tags"`
 	}
@@ -36,8 +36,8 @@ type (
 		CredentialsMode string   `cel:"credentialsMode"`
 		AdminOnly       bool     `cel:"adminOnly"`
 		Publish         string   `cel:"publish"`
-		ControlPlane    int64    `cel:"controlPlane"` // machines
-		Workers         int64    `cel:"workers"`      // machines
+		ControlPlane    int64    `cel:"controlPlane"` // number of machines
+		Workers         int64    `cel:"workers"`      // number of machines
 		Nodes           int64    `cel:"nodes"`        // both
 		Regions         []string `cel:"regions"`
 		Versions        []string `cel:"versions"`
@@ -48,10 +48,10 @@ type (
 	actor struct {
 		ID         string   `cel:"id"`
 		Name       string   `cel:"name"`
-		Role       string   `cel:"role"` // the one that may most
+		Role       string   `cel:"role"` // the most powerful role
 		Teams      []string `cel:"teams"`
 		EveryTeam  bool     `cel:"everyTeam"`
-		Permission string   `cel:"permission"` // on the repository, as GitHub says
+		Permission string   `cel:"permission"` // on the repository, as GitHub reports it
 	}
 	team struct {
 		Name         string   `cel:"name"`
@@ -60,7 +60,7 @@ type (
 		CostCenters  []string `cel:"costCenters"`
 		Environments []string `cel:"environments"`
 		Weight       int64    `cel:"weight"`
-		BudgetCents  int64    `cel:"budgetCents"` // of a month; 0: none
+		BudgetCents  int64    `cel:"budgetCents"` // per month; 0: none
 	}
 	counts struct {
 		Live           int64   `cel:"live"`
@@ -78,16 +78,16 @@ type (
 	}
 	pullRequest struct {
 		Repo   string   `cel:"repo"`
-		Number int64    `cel:"number"` // 0: there is none
+		Number int64    `cel:"number"` // 0: there is no pull request
 		Author string   `cel:"author"`
 		Head   string   `cel:"head"`
 		Base   string   `cel:"base"`
 		IsFork bool     `cel:"is_fork"`
-		Fork   bool     `cel:"fork"` // the same
+		Fork   bool     `cel:"fork"` // from a fork
 		Draft  bool     `cel:"draft"`
 		Labels []string `cel:"labels"`
 
-		Association string `cel:"association"` // of the author, in GitHub's spelling; empty: not known
+		Association string `cel:"association"` // of the author, in GitHub's spelling; empty: unknown
 	}
 	price struct {
 		HourlyCents int64 `cel:"hourlyCents"`
@@ -95,7 +95,7 @@ type (
 	}
 )
 
-// variables are what rules may look at, by name.
+// variables are what rules can read, by name.
 var variables = map[string]reflect.Type{
 	"request": reflect.TypeFor[request](),
 	"profile": reflect.TypeFor[profile](),
@@ -107,7 +107,7 @@ var variables = map[string]reflect.Type{
 	"now":     reflect.TypeFor[time.Time](),
 }
 
-// declared puts the variables into an environment, each as the type "ocpctl.<name>".
+// declared adds the variables to an environment, each with the type "ocpctl.<name>".
 func declared() []cel.EnvOption {
 	counted := cel.NativeTypeAlias(space + "counts")
 	opts := []cel.EnvOption{
@@ -131,7 +131,7 @@ const space = "ocpctl."
 
 func tagged(o *types.NativeTypeOptions) error { return types.ParseStructTags(true)(o) }
 
-// values are the variables of one request.
+// values returns the variables of one request.
 func values(in policy.In) map[string]any {
 	r := in.Request
 	var pr pullRequest
@@ -190,7 +190,7 @@ func priceOf(in policy.In) price {
 	return price{HourlyCents: int64(region.HourlyCents), TotalCents: in.PriceCents}
 }
 
-// begun counts begun hours, so that a bound of 24 is not slipped under with 24h59m.
+// begun counts started hours, so that 24h59m does not pass a bound of 24.
 func begun(d time.Duration) int64 { return int64(math.Ceil(d.Hours())) }
 
 func or(value, fallback string) string {

@@ -1,4 +1,4 @@
-// Package cloud holds the plain types a runner and its clouds share. It asks no cloud anything.
+// Package cloud holds the plain types that the runner and the clouds share. It makes no calls.
 package cloud
 
 import (
@@ -7,34 +7,34 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// ErrCredentials says that the cloud does not accept the runner's credentials: they are unknown or wrong, and will be next time.
+// ErrCredentials says that the cloud does not accept the runner's credentials: they are unknown or wrong, and retrying does not help.
 var ErrCredentials = errors.New("the cloud does not accept the runner's credentials")
 
-// ErrCredentialsExpired says that the runner's credentials were good and have expired. The next attempt gets new ones.
+// ErrCredentialsExpired says that the runner's credentials were valid and have expired. The next attempt gets new ones.
 var ErrCredentialsExpired = errors.New("the runner's credentials have expired")
 
-// Target is one cluster as a cloud has to look for it.
+// Target is one cluster, as a cloud has to search for it.
 type Target struct {
 	Region       string
 	Name         string
 	BaseDomain   string
-	Cluster      string // our id, the value of the ClusterId tag
-	Installation string // which control plane owns it, the value of the InstallationId tag
-	Account      string // the account to find; empty: any
+	Cluster      string // the cluster's id, the value of the ClusterId tag
+	Installation string // which installation of ocpctl owns it, the value of the InstallationId tag
+	Account      string // the expected account; empty: any
 
 	Identities []contract.Identity // every identity ever recorded, oldest first
 }
 
-// Domain is the DNS name under which everything of the cluster lives, without a final dot.
+// Domain is the DNS name below which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
 
-// Contested is a resource that carries the marks of two clusters: whichever of them is torn down would take it.
+// Contested is a resource with the marks of two clusters: a teardown of either would delete it.
 type Contested struct {
-	ID   string // ARN, or id where it has none
+	ID   string // ARN, or id if it has none
 	Mark string // the mark that is not the target's, e.g. kubernetes.io/cluster/shop-x7k2p=owned
 }
 
-// Plan is what an install will make, as far as quotas count it.
+// Plan is what an install will create, as far as quotas count it.
 type Plan struct {
 	Zones    []string
 	Machines []Machines
@@ -43,12 +43,11 @@ type Plan struct {
 // Machines are instances of one type.
 type Machines struct {
 	Type      string
-	Lasting   int // stay as long as the cluster
-	Transient int // go before it is ready: the bootstrap machine
+	Lasting   int // remain as long as the cluster exists
+	Transient int // are deleted before it is ready: the bootstrap machine
 }
 
-// Problem is one thing preflight saw. Block is set only for a proven shortfall: a question the cloud
-// did not answer is a warning.
+// Problem is one finding of preflight. Block is set only for a proven shortfall: a query that the cloud did not answer is a warning.
 type Problem struct {
 	Code  string // one word, e.g. WrongAccount, ZoneMissing
 	Words string // what is wrong, for people

@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// Keys are access keys of AWS that do not renew themselves. The zero value means whatever the SDK's default chain finds.
+// Keys are AWS access keys that do not renew themselves. The zero value means whatever the SDK's default chain finds.
 type Keys struct {
 	ID     string
 	Secret secret.Text
 	Token  secret.Text // only temporary keys have one
 }
 
-// ParseKeys reads {"aws_access_key_id": …, "aws_secret_access_key": …, "aws_session_token": …}, the last of which may be
-// missing. Its errors name fields and quote no value.
+// ParseKeys parses {"aws_access_key_id": …, "aws_secret_access_key": …, "aws_session_token": …}; the last one is optional. Its errors
+// name fields and quote no value.
 func ParseKeys(document secret.Text) (Keys, error) {
 	var fields struct {
 		ID     string `json:"aws_access_key_id"`
@@ -46,10 +46,10 @@ func ParseKeys(document secret.Text) (Keys, error) {
 // Empty reports whether there are no keys.
 func (k Keys) Empty() bool { return k.ID == "" }
 
-// Temporary reports whether the keys end by themselves.
+// Temporary reports whether the keys expire.
 func (k Keys) Temporary() bool { return !k.Token.Empty() }
 
-// File is the keys as a shared-credentials file, as every SDK and tool of AWS reads it.
+// File returns the keys as a shared-credentials file, which every SDK and tool of AWS reads.
 func (k Keys) File() secret.Text {
 	lines := []string{"[default]", "aws_access_key_id = " + k.ID, "aws_secret_access_key = " + k.Secret.Reveal()}
 	if k.Temporary() {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// environment is what a tool sees: credentials and certificates as the runner has them, everything it writes below Home,
-// and nothing that would change what is installed.
+// environment returns a tool's environment: the runner's credentials and certificates, directories for everything that it writes
+// below Home, and nothing that would change what is installed.
 func (t *Tool) environment() ([]string, error) {
 	tmp, cache := filepath.Join(t.Home, "tmp"), filepath.Join(t.Home, "cache")
 	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.MkdirAll(cache, 0o700)); err != nil {
@@ -23,7 +23,7 @@ func (t *Tool) environment() ([]string, error) {
 			env[key] = value
 		}
 	}
-	// The SDK looks for its files under HOME, and HOME moves.
+	// The SDK reads its files under HOME, which is changed.
 	if home := valueOf(t.Env, "HOME"); home != "" {
 		for key, name := range map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "credentials", "AWS_CONFIG_FILE": "config"} {
 			if _, set := env[key]; !set {
@@ -31,7 +31,7 @@ func (t *Tool) environment() ([]string, error) {
 			}
 		}
 	}
-	if t.Credentials != "" { // exactly these keys: a profile in a config file could take a role with them
+	if t.Credentials != "" { // only these keys: a profile in a config file could assume a role with them
 		env["AWS_SHARED_CREDENTIALS_FILE"], env["AWS_CONFIG_FILE"] = t.Credentials, os.DevNull
 	}
 	env["HOME"], env["TMPDIR"], env["XDG_CACHE_HOME"] = t.Home, tmp, cache
@@ -54,7 +54,7 @@ func handedOn(key string) bool {
 	return strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_")
 }
 
-// aboutCredentials names what would hand keys on in the environment, or lead past those in the file.
+// aboutCredentials matches variables that would pass keys in the environment or override those in the file.
 func aboutCredentials(key string) bool {
 	switch key {
 	case "AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",

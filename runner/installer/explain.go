@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// told is one line that may say why a run failed.
+// told is one line that may explain why a run failed.
 type told struct {
 	line      string
-	complaint bool // one of the installer's own last words
+	complaint bool // one of the installer's own last messages
 	warning   bool
-	past      bool // the run got further after it
-	class     int  // the most specific one of all, -1: none
+	past      bool // the run made progress after it
+	class     int  // the most specific class, -1: none
 }
 
-// tell reads what a run that ended so said. What is dated comes from the installer's own log, the rest is what it printed: each of the two has an
-// order of its own.
+// tell classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
+// output; each of the two is in order.
 func tell(e Exit, lines []string) []told {
 	all := make([]told, len(lines))
 	furthest := map[bool]int{}
@@ -34,12 +34,12 @@ func tell(e Exit, lines []string) []told {
 
 func dated(line string) bool { return strings.HasPrefix(line, "time=") }
 
-// Explain says why a run that did not exit with 0 failed. lines are what it logged and printed last, redacted, each of the
-// two in its order.
+// Explain says why a run that did not exit with 0 failed. lines are the last lines that it logged and printed, redacted, each of the
+// two in order.
 //
-// What the installer says at its end outranks what its log tells of the way there: a log is full of calls that were
-// throttled or refused and repeated. So a cause it names itself comes first, then one its controllers wrote down since
-// the run last got further, then what did not come about. Of several that tell, the last of the most specific class counts.
+// The installer's final messages take precedence over its log, because the log is full of calls that were throttled or refused and
+// then repeated. So a cause that it names itself comes first, then one that its controllers logged since the last progress, then what
+// did not come about. Of several lines, the last of the most specific class counts.
 func Explain(e Exit, lines ...string) Failure {
 	if e.TimedOut {
 		return Failure{Class: named(DeadlineExceeded)}
@@ -71,7 +71,7 @@ func Explain(e Exit, lines ...string) Failure {
 	return failure
 }
 
-// classOf is the most specific class a line is of, -1 where it is of none.
+// classOf returns the most specific class of a line, -1 if it has none.
 func classOf(e Exit, line string) int {
 	lower := strings.ToLower(line)
 	return slices.IndexFunc(classes(), func(c Class) bool {
@@ -79,7 +79,7 @@ func classOf(e Exit, line string) int {
 	})
 }
 
-// first finds the most specific class a line that counts is of, and the last of its lines.
+// first finds the most specific class among the lines that count, and the last of its lines.
 func first(heard []told, counts func(Class, told) bool) (Failure, bool) {
 	found := -1
 	for i, t := range heard {
@@ -93,8 +93,8 @@ func first(heard []told, counts func(Class, told) bool) (Failure, bool) {
 	return Failure{Class: classes()[heard[found].class], Line: Message(heard[found].line)}, true
 }
 
-// Recognize says what the cloud refused, by what a cluster says of its own machines. The last line of the most specific
-// class counts, as in Explain; a line that only tells what did not come about says nothing.
+// Recognize finds what the cloud refused in a cluster's messages about its own machines. The last line of the most specific class
+// counts, as in Explain; a line that only says what did not come about is ignored.
 func Recognize(lines ...string) (Failure, bool) {
 	found, at := len(classes()), ""
 	for _, line := range lines {

@@ -2,7 +2,7 @@ package installer
 
 import (
 	"bytes"
-	_ "embed" // failures.yaml
+	_ "embed" // for failures.yaml
 	"errors"
 	"fmt"
 	"io"
@@ -17,27 +17,27 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// The reasons other rooms name. failures.yaml has them all.
+// The reasons that other packages use. failures.yaml has all of them.
 const (
 	InvalidInstallConfig = "InvalidInstallConfig"
 	DeadlineExceeded     = "DeadlineExceeded"
 	InstallFailed        = "InstallFailed"
 )
 
-// Class is one reason an install fails for, as failures.yaml tells it.
+// Class is one reason for a failed install, from failures.yaml.
 type Class struct {
 	Reason    string   `yaml:"reason"`
-	Patterns  []string `yaml:"patterns"` // regular expressions, without regard to case
-	Exits     []int    `yaml:"exits"`    // exit codes the patterns count with; none: any
-	Alone     []int    `yaml:"alone"`    // exit codes that mean this where nothing was recognized
+	Patterns  []string `yaml:"patterns"` // regular expressions; case is ignored
+	Exits     []int    `yaml:"exits"`    // exit codes with which the patterns count; empty: any
+	Alone     []int    `yaml:"alone"`    // exit codes that mean this reason if no line was recognised
 	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
 	Words     string   `yaml:"words"`    // what happened
 	Next      string   `yaml:"next"`     // what to do about it
 	Retryable bool     `yaml:"retryable"`
-	Symptom   bool     `yaml:"symptom"` // tells what did not come about, not why
-	Passing   bool     `yaml:"passing"` // what the installer gets past by itself as a rule
-	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not
-	Samples   []string `yaml:"samples"` // lines that are of this class
+	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
+	Passing   bool     `yaml:"passing"` // the installer usually gets past it by itself
+	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not stopped
+	Samples   []string `yaml:"samples"` // example lines of this class
 
 	compiled []pattern
 }
@@ -45,7 +45,7 @@ type Class struct {
 // Failure is why one install failed.
 type Failure struct {
 	Class
-	Line string // what the installer itself said of it; empty: nothing that was recognized
+	Line string // what the installer itself said about it; empty: no line was recognised
 }
 
 //go:embed failures.yaml
@@ -54,15 +54,15 @@ var failuresYAML []byte
 var classes = sync.OnceValue(func() []Class {
 	parsed, err := parseClasses(failuresYAML)
 	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
+		panic(err) // the file is part of the program, and a test parses it
 	}
 	return parsed
 })
 
-// Classes lists every reason an install can fail for, the most specific first.
+// Classes lists every reason for which an install can fail, the most specific first.
 func Classes() []Class { return slices.Clone(classes()) }
 
-// matches looks at a line, given as it is and in lower case.
+// matches checks a line, given as it is and in lower case.
 func (c Class) matches(line, lower string) bool {
 	return slices.ContainsFunc(c.compiled, func(p pattern) bool { return p.maybe(lower) && p.MatchString(line) })
 }
@@ -72,7 +72,7 @@ func named(reason string) Class {
 	return all[slices.IndexFunc(all, func(c Class) bool { return c.Reason == reason })]
 }
 
-// parseClasses reads failures.yaml and says everything that is wrong with it.
+// parseClasses parses failures.yaml and reports everything that is wrong with it.
 func parseClasses(raw []byte) ([]Class, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
@@ -102,7 +102,7 @@ func parseClasses(raw []byte) ([]Class, error) {
 
 var plainReason = regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
 
-// compile makes a class ready for use and says what is wrong with it.
+// compile prepares a class for use and reports what is wrong with it.
 func (c *Class) compile() (problems []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -135,7 +135,7 @@ var logged = regexp.MustCompile(`^time="[^"]*" level=\w+ msg=("(?:[^"\\]|\\.)*")
 
 var beginning = regexp.MustCompile(`^(?:time="[^"]*" )?level=\w+ msg="?`)
 
-// Message is what a line says, without time, level and quotes, and short enough for people.
+// Message extracts a line's message, without time, level and quotes, and short enough for people.
 func Message(line string) string {
 	if found := logged.FindStringSubmatch(line); found != nil {
 		if plain, err := strconv.Unquote(found[1]); err == nil {

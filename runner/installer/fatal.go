@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Watch looks for lines an install does not get past: the installer goes on trying for a quarter of an hour what a limit
-// or a permission refuses for good. It knows the classes that failures.yaml calls fatal. It belongs to one goroutine.
+// Watch detects errors that an install does not get past: the installer retries for a quarter of an hour what a limit or a permission
+// refuses permanently. It knows the classes that failures.yaml marks as fatal. It belongs to one goroutine.
 type Watch struct {
 	times int
 	over  time.Duration
 	seen  map[string]sighting // by reason
-	stood bool                // the machines run: nothing refused to the controllers keeps them from becoming a cluster any more
+	stood bool                // the machines run: what the controllers are refused no longer prevents the cluster
 }
 
-// sighting is how often a class was seen since the install last got further.
+// sighting counts a class since the install's last progress.
 type sighting struct {
 	times int
 	first time.Time
 }
 
-// NewWatch returns a Watch that speaks once a class was seen that many times over at least that long.
+// NewWatch returns a Watch that reports a class once it was seen that many times over at least that time.
 func NewWatch(times int, over time.Duration) *Watch {
 	return &Watch{times: times, over: over, seen: map[string]sighting{}}
 }
 
-// Line takes a line heard at a moment. It returns a failure, true when the install should be stopped for it. A line that
-// tells of progress begins the count anew: whatever was refused before, the install got past it. Once the machines run it
-// never speaks again, for what is left to do is the cluster's own.
+// Line processes a line seen at a time. It returns a failure and true if the install should be stopped. A line that shows progress
+// resets the counts: the install got past whatever was refused before. Once the machines run it never reports again, because the rest
+// is up to the cluster.
 func (w *Watch) Line(at time.Time, line string) (Failure, bool) {
 	if p, ok := ReadProgress(line); ok {
 		clear(w.seen)

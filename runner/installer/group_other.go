@@ -4,8 +4,8 @@ package installer
 
 import "syscall"
 
-// processGroup gives the child a group of its own, out of a terminal's reach.
+// processGroup gives the child a process group of its own, without a terminal.
 func processGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// endAll kills the group of a child. What left the group lives on: runners are for Linux.
+// endAll kills the process group of a child. Processes that left the group live on: runners are meant for Linux.
 func endAll(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }

@@ -1,8 +1,8 @@
-// Package installer finds openshift-install, ccoctl and oc of a version, runs them as child processes and turns what
-// they print into redacted lines.
+// Package installer finds openshift-install, ccoctl and oc of a version, runs them as child processes and converts their output into
+// redacted lines.
 //
-// It must never let a line out that was not redacted, never leave a process of theirs behind, never give them a terminal
-// to ask questions on, and never hand them a secret as an argument or, where it can be a file, in the environment.
+// It must never pass on a line that was not redacted, leave a process behind, give the programs a terminal to ask questions on, or
+// pass them a secret as an argument or, if it can be a file, in the environment.
 package installer
 
 import (
@@ -21,42 +21,42 @@ import (
 	"time"
 )
 
-// readPatience is how long output is still awaited after the whole session is gone.
+// readPatience is how long to wait for output after the whole session has ended.
 const readPatience = 5 * time.Second
 
-// Tool is one program (openshift-install, ccoctl or oc) with the place it may write to.
+// Tool is one program (openshift-install, ccoctl or oc) and where it may write.
 type Tool struct {
 	Binary      string        // absolute path
 	Home        string        // becomes HOME; caches and temporary files go below it
-	Env         []string      // KEY=value of the runner; only what the program needs is handed on
-	Credentials string        // path of a shared-credentials file with the cloud's keys; empty: as Env has them
+	Env         []string      // KEY=value pairs of the runner; only what the program needs is passed on
+	Credentials string        // path of a shared-credentials file with the cloud's keys; empty: credentials come from Env
 	Redact      *Redactor     // what must not be seen
-	StopWait    time.Duration // between SIGTERM and the end of the whole session; the installer needs up to 60 s
+	StopWait    time.Duration // between SIGTERM and killing the whole session; the installer needs up to 60 s
 }
 
-// name is what the program is called.
+// name is the program's name.
 func (t *Tool) name() string { return filepath.Base(t.Binary) }
 
 // Command is one run.
 type Command struct {
 	Args     []string
 	Dir      string            // the working directory; empty: Home
-	Deadline time.Duration     // stop politely after this; zero: none
-	Input    []byte            // what it reads; nil: nothing
-	OnLine   func(line string) // each line of output, redacted, one at a time; nil: nobody looks
+	Deadline time.Duration     // terminate gracefully after this time; zero: no limit
+	Input    []byte            // standard input; nil: none
+	OnLine   func(line string) // called with each redacted line of output, one at a time; nil: not called
 }
 
-// Exit tells how a run ended.
+// Exit is how a run ended.
 type Exit struct {
 	Code     int // -1: ended by a signal
 	At       time.Time
-	Stopped  bool // we asked it to end
+	Stopped  bool // we asked it to stop
 	TimedOut bool // … because of the deadline
 }
 
-// Run runs the program to its end. A context that ends, or the deadline, stops it politely: one SIGTERM to the
-// program itself, which puts its own children down, and StopWait later SIGKILL to what is left of its session.
-// Run returns only when no process of the session lives. An error means that it was never started.
+// Run runs the program until it ends. A context that ends, or the deadline, stops it gracefully: one SIGTERM to the program itself,
+// which ends its own children, and after StopWait SIGKILL to the rest of its session. Run returns only when no process of the session
+// is alive. An error means that it was never started.
 func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, fmt.Errorf("run %s: %w", t.name(), context.Cause(ctx))
@@ -92,8 +92,8 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	return exit, nil
 }
 
-// runOnOneThread starts and awaits the child on one thread: the kernel kills the child when the thread that made it
-// ends, which must then mean that the runner itself is gone.
+// runOnOneThread starts and awaits the child on one thread: the kernel kills the child when the thread that created it ends, which
+// must mean that the runner itself is gone.
 func runOnOneThread(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -120,7 +120,7 @@ func (t *Tool) await(ctx context.Context, cmd *exec.Cmd, deadline time.Duration,
 		exit.Stopped, exit.TimedOut = true, true
 	}
 	if exit.Stopped {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // once: the second one makes it drop everything
+		_ = cmd.Process.Signal(syscall.SIGTERM) // only once: a second signal makes it abandon everything
 		grace := time.NewTimer(t.StopWait)
 		defer grace.Stop()
 		select {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Lines is a writer that redacts a stream line by line. A secret is found wherever the chunks it arrives in are cut,
-// because nothing is let out before its line is whole. It belongs to one goroutine.
+// Lines is a writer that redacts a stream line by line. It finds a secret wherever the chunks are split, because it emits only
+// complete lines. It belongs to one goroutine.
 type Lines struct {
 	redact   *Redactor
 	emit     func(line string)
 	partial  []byte
-	dropping int // bytes of an overlong line thrown away so far
-	block    int // lines of a PEM block still to be withheld; 0: outside
+	dropping int // bytes of an overlong line discarded so far
+	block    int // remaining lines of a PEM block to withhold; 0: outside a block
 }
 
 var _ io.WriteCloser = (*Lines)(nil)
 
-// Lines returns a writer that hands each redacted line, without its newline, to emit.
+// Lines returns a writer that passes each redacted line, without its newline, to emit.
 func (r *Redactor) Lines(emit func(line string)) *Lines { return &Lines{redact: r, emit: emit} }
 
-// Write takes a chunk. It never fails.
+// Write processes a chunk. It never fails.
 func (l *Lines) Write(chunk []byte) (int, error) {
 	size := len(chunk)
 	for {
@@ -36,7 +36,7 @@ func (l *Lines) Write(chunk []byte) (int, error) {
 	}
 }
 
-// Close lets out a last line that had no newline.
+// Close emits a last line without a newline.
 func (l *Lines) Close() error {
 	if len(l.partial) > 0 || l.dropping > 0 {
 		l.finish()
@@ -71,8 +71,8 @@ func (l *Lines) finish() {
 	}
 }
 
-// printable leaves out control characters: a NUL in a line would keep PostgreSQL from ever storing its report, and with
-// it the lease from being renewed.
+// printable removes control characters: PostgreSQL cannot store a NUL, so a report with one would never be stored, and the lease
+// never renewed.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
@@ -82,7 +82,7 @@ func printable(line string) string {
 	}, line)
 }
 
-// insideBlock withholds the lines of a PEM block and lets out what follows its end.
+// insideBlock withholds the lines of a PEM block and emits what follows its end.
 func (l *Lines) insideBlock(line string) {
 	l.block--
 	if end := blockEnds.FindStringIndex(line); end != nil {

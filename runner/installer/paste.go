@@ -9,14 +9,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// Pasted are the fields of an install-config that are not frozen with it. An empty one leaves what stands there.
+// Pasted are the fields of an install-config that are not frozen with it. An empty one leaves the existing value.
 type Pasted struct {
 	PullSecret      secret.Text
-	SSHKey          string // public
+	SSHKey          string // public key
 	CredentialsMode string
 }
 
-// Paste makes a frozen install-config the one openshift-install reads. What it returns holds the pull secret.
+// Paste adds the missing fields to a frozen install-config. The result contains the pull secret.
 func Paste(frozen string, p Pasted) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal([]byte(frozen), &config); err != nil || config == nil {

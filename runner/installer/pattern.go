@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// pattern is a regular expression with a quick look before it. Logs have tens of thousands of lines, hardly one of which
-// matches anything, and looking for a fixed text is a hundred times faster than running an expression.
+// pattern is a regular expression with a quick pre-check. Logs have tens of thousands of lines, few of which match, and searching for
+// a fixed text is a hundred times faster than running an expression.
 type pattern struct {
 	*regexp.Regexp
-	needles []string // in lower case; a match holds one of them; none: nothing is known
+	needles []string // in lower case; a match contains one of them; empty: no pre-check
 }
 
 func compilePattern(expression string) (pattern, error) {
@@ -43,7 +43,7 @@ func (p pattern) maybe(lower string) bool {
 	return len(p.needles) == 0
 }
 
-// needles lists texts in lower case one of which is in everything an expression matches; none where there are no such.
+// needles lists lower-case texts one of which is in everything that an expression matches; none if there are no such texts.
 func needles(re *syntax.Regexp) (found []string) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -53,7 +53,7 @@ func needles(re *syntax.Regexp) (found []string) {
 	case syntax.OpConcat:
 		for _, part := range re.Sub {
 			if other := needles(part); len(other) > 0 && shortestOf(other) >= shortestOf(found) {
-				found = other // of two as long the later: what names a secret ends in "key", and half of all lines hold "api"
+				found = other // of two equally long ones the later: names of secrets end in "key", and half of all lines contain "api"
 			}
 		}
 	case syntax.OpAlternate:

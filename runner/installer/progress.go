@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Moment is a point of an install at which more is known to exist than before.
+// Moment is a point of an install after which more is known to exist.
 type Moment string
 
 // The moments after which the install directory is archived again.
@@ -15,14 +15,14 @@ const (
 	BootstrapComplete   Moment = "bootstrap_complete"
 )
 
-// Progress is what one line of output tells about how far an install is.
+// Progress is what one line of output says about an install's progress.
 type Progress struct {
 	Percent int    // of the whole attempt
 	Step    string // for people
 	Moment  Moment // usually empty
 }
 
-// Between these two the cluster's own operators tell how far they are, in the installer's log alone.
+// Between these two percentages the cluster's own operators report progress, only in the installer's log.
 const (
 	initializing = 68
 	settled      = 92
@@ -30,8 +30,8 @@ const (
 
 var operatorsDone = regexp.MustCompile(`Working towards \S+: \d+ of \d+ done \((\d{1,3})% complete\)`)
 
-// marks are the lines that tell something, in the order of an install (openshift.md §3).
-// The percentages share out the time an AWS install takes, of which half is waiting for operators.
+// marks are the lines that show progress, in the order of an install (openshift.md §3). The percentages divide the time of an AWS
+// install, half of which is waiting for operators.
 var marks = []struct {
 	text string
 	Progress
@@ -50,7 +50,7 @@ var marks = []struct {
 	{"Install complete!", Progress{Percent: 95, Step: "the installer is done"}},
 }
 
-// ReadProgress tells what a line of output says about progress; ok is false where it says nothing.
+// ReadProgress reads the progress from a line of output; ok is false if it shows none.
 func ReadProgress(line string) (p Progress, ok bool) {
 	for _, m := range marks {
 		if strings.Contains(line, m.text) {
@@ -60,7 +60,7 @@ func ReadProgress(line string) (p Progress, ok bool) {
 	return ReadOperators(line)
 }
 
-// ReadOperators tells how far the cluster's operators say they are; only the installer's own log has it.
+// ReadOperators reads the progress of the cluster's operators, which only the installer's own log contains.
 func ReadOperators(line string) (p Progress, ok bool) {
 	found := operatorsDone.FindStringSubmatch(line)
 	if found == nil {
@@ -79,7 +79,7 @@ func ReadConsole(line string) (url string, ok bool) {
 	return strings.Trim(url, `"`), ok && url != ""
 }
 
-// ReadComplaint finds the words of an error in a line of output.
+// ReadComplaint finds the message of an error in a line of output.
 func ReadComplaint(line string) (words string, ok bool) {
 	for _, level := range []string{"level=error msg=", "level=fatal msg="} {
 		if strings.Contains(line, level) {
@@ -89,8 +89,8 @@ func ReadComplaint(line string) (words string, ok bool) {
 	return "", false
 }
 
-// What the installer said is kept readable; the log holds all of it. Errors are wrapped: what was tried stands at the
-// beginning, what went wrong at the end.
+// The installer's messages are shortened; the log has them in full. Errors are wrapped: the beginning says what was tried, the end
+// what went wrong.
 const (
 	messageHead = 150
 	messageTail = 350

@@ -14,14 +14,14 @@ import (
 
 const (
 	mark         = "[redacted]"
-	shortest     = 4        // a shorter literal would blot out half the log
-	shortestCore = 8        // … and of base64, in which ordinary words occur by chance
+	shortest     = 4        // a shorter literal would hide half the log
+	shortestCore = 8        // the same for base64, in which short words occur by chance
 	longestLine  = 64 << 10 // a longer line is data, not a message
-	longestBlock = 400      // lines of one PEM block; a block that never ends must not swallow the log
+	longestBlock = 400      // lines of one PEM block; a block without an end must not swallow the log
 )
 
-// patterns find what looks like a secret whatever its value. The first group, where there is one, stays.
-// They follow what the installer is known to print: openshift.md §3.
+// patterns match what looks like a secret, whatever its value. The first group, if there is one, is kept. They follow what the
+// installer is known to print: openshift.md §3.
 var patterns = []pattern{
 	mustPattern(`(?i)(passw(?:or)?d[\\"']*\s*[:=]).*`),
 	mustPattern(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),
@@ -29,7 +29,7 @@ var patterns = []pattern{
 	mustPattern(`(?i)(authorization[\\"']*\s*[:=]).*`),
 	mustPattern(`(?i)((?:secret_?access_?key|se(?:ssion|curity)[_-]?token|api_?key|client_?secret|client-key-data)[\\"']*\s*[:=]\s*)[^\s,]+`),
 	mustPattern(`(?i)(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']+`),
-	mustPattern(`(?i)(Encoded authorization failure message: )[^\s"'\\]+`), // AWS hides from its caller what it says
+	mustPattern(`(?i)(Encoded authorization failure message: )[^\s"'\\]+`), // AWS hides its content from the caller
 	mustPattern(`(://[^/\s:@]+:)[^/\s@]+@`),
 	mustPattern(`()\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b`),
 	mustPattern(`()\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`),
@@ -43,18 +43,18 @@ var (
 	blockEnds   = mustPattern(`-----END [A-Z0-9 ]+-----`)
 )
 
-// Redactor knows what must not be seen: literal values, in every spelling a log may give them, and patterns.
-// It is safe for concurrent use; a literal counts from the moment Add returns.
+// Redactor knows what must not be seen: patterns, and literal values in every spelling that a log may give them. It is safe for
+// concurrent use; a literal is effective from the moment Add returns.
 type Redactor struct {
 	mu       sync.RWMutex
 	literals []string
 	replace  *strings.Replacer
 }
 
-// NewRedactor returns a Redactor that knows the patterns alone.
+// NewRedactor returns a Redactor that knows only the patterns.
 func NewRedactor() *Redactor { return &Redactor{replace: strings.NewReplacer()} }
 
-// Add makes values literals. Of a value of several lines each line is one too: logs split messages at newlines.
+// Add registers values as literals. Each line of a multi-line value becomes a literal too, because logs split messages at newlines.
 func (r *Redactor) Add(values ...secret.Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *Redactor) Add(values ...secret.Text) {
 			r.literals = append(r.literals, spellings(strings.TrimSpace(line))...)
 		}
 	}
-	slices.SortFunc(r.literals, func(a, b string) int { return len(b) - len(a) }) // the longest first: it may hold a shorter one
+	slices.SortFunc(r.literals, func(a, b string) int { return len(b) - len(a) }) // the longest first, because it may contain a shorter one
 	r.literals = slices.Compact(r.literals)
 	pairs := make([]string, 0, 2*len(r.literals))
 	for _, literal := range r.literals {
@@ -73,7 +73,7 @@ func (r *Redactor) Add(values ...secret.Text) {
 	r.replace = strings.NewReplacer(pairs...)
 }
 
-// AddPullSecret makes a pull secret and every credential inside it literals.
+// AddPullSecret registers a pull secret and every credential inside it as literals.
 func (r *Redactor) AddPullSecret(value secret.Text) {
 	r.Add(value)
 	var parsed struct {
@@ -82,7 +82,7 @@ func (r *Redactor) AddPullSecret(value secret.Text) {
 		} `json:"auths"`
 	}
 	if json.Unmarshal([]byte(value.Reveal()), &parsed) != nil {
-		return // then it is one literal; the installer will say what it thinks of it
+		return // it is not valid JSON, so it is one literal; the installer will report what is wrong with it
 	}
 	for _, each := range parsed.Auths {
 		r.Add(secret.New(each.Auth))
@@ -93,8 +93,8 @@ func (r *Redactor) AddPullSecret(value secret.Text) {
 	}
 }
 
-// spellings lists the ways a value appears in logs: as it is, quoted as Go, JSON, YAML and shells do it, quoted twice, in
-// a URL, and in base64, alone or somewhere inside of something longer.
+// spellings lists the forms in which a value appears in logs: as it is, quoted as in Go, JSON, YAML and shells, quoted twice, in a
+// URL, and in base64, alone or inside something longer.
 func spellings(value string) []string {
 	if len(value) < shortest {
 		return nil
@@ -116,11 +116,11 @@ func goQuoted(value string) string {
 }
 
 func jsonQuoted(value string) string {
-	quoted, _ := json.Marshal(value) // a string always is one in JSON
+	quoted, _ := json.Marshal(value) // a string can always be encoded in JSON
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// escaped puts a backslash before whatever a shell would read, as printf %q does.
+// escaped puts a backslash before every character that a shell would interpret, like printf %q.
 func escaped(value string) string {
 	var out strings.Builder
 	for _, r := range value {
@@ -132,8 +132,8 @@ func escaped(value string) string {
 	return out.String()
 }
 
-// insideBase64 returns what stays of a value when something longer is encoded that holds it: three bytes become four
-// letters, so it depends on where the value begins, and the letters at both ends on its neighbours.
+// insideBase64 returns the fixed parts of a value's base64 encoding inside something longer: three bytes become four letters, so the
+// encoding depends on where the value begins, and the letters at both ends on its neighbours.
 func insideBase64(value string) (found []string) {
 	for shift := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))

@@ -17,7 +17,7 @@ var (
 	imageLine   = regexp.MustCompile(`^\S+@sha256:[0-9a-f]{64}$`)
 )
 
-// Release asks openshift-install which release it installs and returns the image, pinned: "registry/repository@sha256:…".
+// Release asks openshift-install which release it installs and returns the pinned image: "registry/repository@sha256:…".
 func (t *Tool) Release(ctx context.Context) (string, error) {
 	image := ""
 	exit, err := t.Run(ctx, Command{Args: []string{"version"}, Deadline: time.Minute, OnLine: func(line string) {
@@ -34,16 +34,16 @@ func (t *Tool) Release(ctx context.Context) (string, error) {
 	return image, nil
 }
 
-// Pinned reports whether an image is named by digest, so that it is the same one tomorrow.
+// Pinned reports whether an image is named by digest, so that it never changes.
 func Pinned(image string) bool { return imageLine.MatchString(image) }
 
-// Digest is the digest of a pinned image, "sha256:…".
+// Digest returns the digest of a pinned image, "sha256:…".
 func Digest(image string) string {
 	_, digest, _ := strings.Cut(image, "@")
 	return digest
 }
 
-// Checksum is the SHA-256 of the program itself, in lower-case hex.
+// Checksum returns the SHA-256 of the program itself, in lower-case hex.
 func (t *Tool) Checksum() (string, error) {
 	file, err := os.Open(t.Binary)
 	if err != nil {

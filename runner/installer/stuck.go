@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Refused is a resource the destroyer does not know how to remove.
+// Refused is a resource that the destroyer cannot remove.
 type Refused struct {
-	ARN   string // or, where the destroyer named none, its words
-	Words string // why, as the destroyer says it
+	ARN   string // or, if the destroyer named none, its message
+	Words string // why, in the destroyer's words
 	// Blocked says that AWS refused the removal with DependencyViolation: another resource uses this one.
 	Blocked bool
 	times   int
 }
 
-// Refusals looks for resources the destroyer finds by the cluster's tag and knows no way to remove. It asks for each of
-// them every ten seconds, for ever, and says so at debug level alone (openshift.md §2). It also counts the removals that
-// AWS refuses with DependencyViolation. It belongs to one goroutine.
+// Refusals detects resources that the destroyer finds by the cluster's tag but cannot remove. The destroyer retries each of them
+// every ten seconds, for ever, and says so only at debug level (openshift.md §2). It also counts the removals that AWS refuses with
+// DependencyViolation. It belongs to one goroutine.
 type Refusals struct {
 	times        int
 	blockedTimes int
 	seen         map[string]Refused
 }
 
-// NewRefusals returns a Refusals that reports a stuck destroyer once it refused the same resource `times` times, or AWS
-// answered DependencyViolation for the same resource `blockedTimes` times, while nothing else was removed. The second limit
-// is higher because load balancers and NAT gateways release their network interfaces minutes after they are deleted.
+// NewRefusals returns a Refusals that reports a stuck destroyer once it refused the same resource `times` times, or AWS answered
+// DependencyViolation for the same resource `blockedTimes` times, while nothing else was removed. The second limit is higher because
+// load balancers and NAT gateways release their network interfaces minutes after they are deleted.
 func NewRefusals(times, blockedTimes int) *Refusals {
 	return &Refusals{times: times, blockedTimes: blockedTimes, seen: map[string]Refused{}}
 }
@@ -40,10 +40,10 @@ var (
 	removal = regexp.MustCompile(`msg="?(?:Deleted|Terminating|Terminated|Released|Disassociated|Detached|Emptied|Revoked)\b`)
 )
 
-// Line takes a line of the destroyer's output. It returns true once there is no use in going on.
+// Line processes a line of the destroyer's output. It returns true once continuing is useless.
 func (r *Refusals) Line(line string) bool {
 	if removal.MatchString(line) {
-		clear(r.seen) // what was just removed may have stood in the way
+		clear(r.seen) // what was just removed may have been the obstacle
 		return false
 	}
 	words, limit := refusal.FindString(line), r.times
@@ -62,7 +62,8 @@ func (r *Refusals) Line(line string) bool {
 	return one.times >= limit
 }
 
-// All lists what is refused, in the order of the ARNs. A DependencyViolation below its limit is left out: most of them pass.
+// All lists what is refused, in the order of the ARNs. It leaves out a DependencyViolation below its limit: most of them resolve
+// themselves.
 func (r *Refusals) All() []Refused {
 	sorted := slices.SortedFunc(maps.Values(r.seen), func(a, b Refused) int { return strings.Compare(a.ARN, b.ARN) })
 	return slices.DeleteFunc(sorted, func(one Refused) bool { return one.Blocked && one.times < r.blockedTimes })

@@ -13,11 +13,11 @@ import (
 // LogName is the installer's own log in its directory: every line at trace level, more than it prints.
 const LogName = ".openshift_install.log"
 
-// tailBytes is how much of the log's end is looked at: some thousand lines. What went wrong stands there, sometimes
-// long before the words the installer ends with.
+// tailBytes is how much of the log's end is read: some thousand lines. The cause of a failure is there, sometimes long before the
+// installer's last messages.
 const tailBytes = 512 << 10
 
-// Tail returns the last lines of the installer's own log, redacted. A log that was never written has none.
+// Tail returns the last lines of the installer's own log, redacted; none if it was never written.
 func (t *Tool) Tail(dir string) ([]string, error) {
 	file, err := os.Open(filepath.Join(dir, LogName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -39,13 +39,13 @@ func (t *Tool) Tail(dir string) ([]string, error) {
 	}
 	out.Close()
 	if start > 0 && len(kept) > 0 {
-		kept = kept[1:] // its beginning is cut off, and with it perhaps what shows a secret to be one
+		kept = kept[1:] // the first line is cut off, and with it perhaps what makes a secret recognisable
 	}
 	return kept, nil
 }
 
-// Follow hands each line that is added to the installer's own log to emit, redacted, until ctx ends. It looks every so
-// often; a log that is not there yet is waited for.
+// Follow passes each new line of the installer's own log to emit, redacted, until ctx ends. It checks at an interval; the log need
+// not exist yet.
 func (t *Tool) Follow(ctx context.Context, dir string, every time.Duration, emit func(line string)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func (t *Tool) Follow(ctx context.Context, dir string, every time.Duration, emit
 	}
 }
 
-// copyFrom copies what a file holds beyond an offset and says how much that was. What cannot be read now is read later.
+// copyFrom copies a file's content from an offset on and returns how much that was. What cannot be read now is read later.
 func copyFrom(path string, offset int64, to io.Writer) int64 {
 	file, err := os.Open(path)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// extractDeadline bounds one program's way out of a release image: half a gigabyte from a registry.
+// extractDeadline limits the extraction of one program from a release image: half a gigabyte from a registry.
 const extractDeadline = 15 * time.Minute
 
-// DefaultRepository holds OpenShift's releases. A digest is the same image in any mirror of it.
+// DefaultRepository holds OpenShift's releases. A digest identifies the same image in any mirror.
 const DefaultRepository = "quay.io/openshift-release-dev/ocp-release"
 
 // The programs of a version.
@@ -23,25 +23,25 @@ const (
 	ocName        = "oc"
 )
 
-// ErrNoTool means that a program is neither in the directory nor to be had from an image.
+// ErrNoTool means that a program is neither in the directory nor available from an image.
 var ErrNoTool = errors.New("the program is not there")
 
-// Tools finds the programs of one version: <Dir>/<Version>/{openshift-install,ccoctl,oc}, and what is missing there is
-// extracted from the release image with oc.
+// Tools finds the programs of one version: <Dir>/<Version>/{openshift-install,ccoctl,oc}. What is missing there is extracted from the
+// release image with oc.
 type Tools struct {
 	Dir     string
 	Version string
 	Image   string // pinned release image to extract from; empty: none
-	Into    string // a folder of ours for what is extracted
+	Into    string // our folder for extracted programs
 
 	Registry func(context.Context) (string, error) // path of a registry config (the pull secret) for oc
-	Tool     Tool                                  // all but the Binary
-	OnLine   func(line string)                     // what oc says
+	Tool     Tool                                  // everything except Binary
+	OnLine   func(line string)                     // called with oc's output
 }
 
-// Known lists the versions the directory has an openshift-install of.
+// Known lists the versions for which the directory has an openshift-install.
 func (t *Tools) Known() []string {
-	entries, _ := os.ReadDir(t.Dir) // no directory: no version
+	entries, _ := os.ReadDir(t.Dir) // no directory: no versions
 	var known []string
 	for _, entry := range entries {
 		if runs(filepath.Join(t.Dir, entry.Name(), installerName)) {
@@ -52,7 +52,7 @@ func (t *Tools) Known() []string {
 	return known
 }
 
-// Check fails with ErrNoTool where openshift-install is neither in the directory nor could be extracted. It runs nothing.
+// Check fails with ErrNoTool if openshift-install is neither in the directory nor could be extracted. It runs nothing.
 func (t *Tools) Check() error {
 	_, err := t.Installed()
 	if err == nil || t.Image == "" {
@@ -62,7 +62,7 @@ func (t *Tools) Check() error {
 	return err
 }
 
-// Installed is the directory's openshift-install. Without one it fails with ErrNoTool.
+// Installed returns the directory's openshift-install; ErrNoTool if there is none.
 func (t *Tools) Installed() (*Tool, error) {
 	path := filepath.Join(t.Dir, t.Version, installerName)
 	if !runs(path) {
@@ -71,7 +71,7 @@ func (t *Tools) Installed() (*Tool, error) {
 	return t.at(path), nil
 }
 
-// Extracted is the release image's own openshift-install. Without an image or oc it fails with ErrNoTool.
+// Extracted returns the openshift-install from the release image; ErrNoTool without an image or oc.
 func (t *Tools) Extracted(ctx context.Context) (*Tool, error) {
 	into := filepath.Join(t.Into, installerName+"-of-release")
 	path := filepath.Join(into, installerName)
@@ -85,7 +85,7 @@ func (t *Tools) Extracted(ctx context.Context) (*Tool, error) {
 	return t.extracted(path)
 }
 
-// CCOCtl is the version's ccoctl, from the directory or out of the release image's cloud-credential-operator.
+// CCOCtl returns the version's ccoctl, from the directory or from the release image's cloud-credential-operator.
 func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 	if path := filepath.Join(t.Dir, t.Version, ccoctlName); runs(path) {
 		return t.at(path), nil
@@ -113,8 +113,8 @@ func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 	return t.extracted(path)
 }
 
-// CredentialsRequests writes the release's credentials requests for an install-config to a folder. Every release has some:
-// of none ccoctl would make no role, and say that all is well.
+// CredentialsRequests writes the release's credentials requests for an install-config to a folder. Every release has some: without
+// any, ccoctl would create no roles and report success.
 func (t *Tools) CredentialsRequests(ctx context.Context, installConfig, to string) error {
 	err := t.oc(ctx, to, nil, "adm", "release", "extract", "--credentials-requests", "--included", "--install-config="+installConfig,
 		"--from="+t.Image, "--to="+to)
@@ -127,7 +127,7 @@ func (t *Tools) CredentialsRequests(ctx context.Context, installConfig, to strin
 	return nil
 }
 
-// oc runs oc with the registry config in a folder of its own. What it said last tells why it failed.
+// oc runs oc with the registry config in a folder of its own. Its last output says why it failed.
 func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...string) error {
 	tool, err := t.findOC()
 	if err != nil {
@@ -159,15 +159,15 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 		err = fmt.Errorf("oc ended with exit code %d: %s", exit.Code, last)
 	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(dir)) // half a program must not be taken for one
+		return errors.Join(err, os.RemoveAll(dir)) // an incomplete program must not be used
 	}
 	return nil
 }
 
-// OC is the version's oc, to ask a cluster with. Without one it fails with ErrNoTool.
+// OC returns the version's oc, for queries of a cluster; ErrNoTool if there is none.
 func (t *Tools) OC() (*Tool, error) { return t.findOC() }
 
-// findOC takes the version's own oc first, then one for all versions, then the runner's.
+// findOC looks for the version's own oc first, then for one for all versions, then for the runner's.
 func (t *Tools) findOC() (*Tool, error) {
 	places := []string{filepath.Join(t.Dir, t.Version), t.Dir}
 	for _, place := range append(places, filepath.SplitList(valueOf(t.Tool.Env, "PATH"))...) {
@@ -191,7 +191,7 @@ func (t *Tools) at(path string) *Tool {
 	return &tool
 }
 
-// runs reports whether a path is a program, through links.
+// runs reports whether a path is an executable, following links.
 func runs(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
-// Metadata is metadata.json for AWS, the only file that `openshift-install destroy cluster` reads
-// (openshift/installer pkg/types/clustermetadata.go and pkg/types/aws/metadata.go, 4.20).
+// Metadata is metadata.json for AWS, the only file that `openshift-install destroy cluster` reads (openshift/installer
+// pkg/types/clustermetadata.go and pkg/types/aws/metadata.go, 4.20).
 type Metadata struct {
 	ClusterName      string      `json:"clusterName"`
 	ClusterID        string      `json:"clusterID"`
@@ -21,7 +21,7 @@ type Metadata struct {
 	CustomFeatureSet any         `json:"customFeatureSet"`
 }
 
-// AWSMetadata says what the destroyer looks for: resources with all tags of any one map of Identifier.
+// AWSMetadata says what the destroyer searches for: resources with all tags of any one map of Identifier.
 type AWSMetadata struct {
 	Region           string              `json:"region"`
 	Identifier       []map[string]string `json:"identifier"`
@@ -30,8 +30,8 @@ type AWSMetadata struct {
 	HostedZoneRole   string              `json:"hostedZoneRole,omitempty"`
 }
 
-// Metadata builds the document that destroys exactly the resources made under infraID in this cluster's region.
-// An empty clusterUUID is left out of what is looked for.
+// Metadata builds the document that destroys exactly the resources created under infraID in this cluster's region. An empty
+// clusterUUID is left out of the search.
 func (s Scope) Metadata(infraID, clusterUUID string) Metadata {
 	m := Metadata{
 		ClusterName: s.Name, ClusterID: clusterUUID, InfraID: infraID,
@@ -53,9 +53,9 @@ func (s Scope) MetadataJSON(infraID, clusterUUID string) []byte {
 	return raw
 }
 
-// CheckMetadata returns nil if raw makes the destroyer look for nothing but this infraID's resources. Its error names the
-// first field that differs from what Metadata builds. Fields that the destroyer does not read are ignored, because newer
-// installers add some.
+// CheckMetadata returns nil if raw makes the destroyer search for nothing but this infraID's resources. Its error names the first
+// field that differs from what Metadata builds. Fields that the destroyer does not read are ignored, because newer installers add
+// some.
 func (s Scope) CheckMetadata(raw []byte, infraID, clusterUUID string) error {
 	var got Metadata
 	if err := json.Unmarshal(raw, &got); err != nil {

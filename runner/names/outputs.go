@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// APIURL is where the cluster's API answers: the installer publishes it under this name and no other.
+// APIURL is the URL of the cluster's API, as the installer publishes it.
 func (s Scope) APIURL() string { return "https://api." + s.Domain() + ":6443" }
 
-// ConsoleURL is where the installer publishes the cluster's console.
+// ConsoleURL is the URL of the cluster's console, as the installer publishes it.
 func (s Scope) ConsoleURL() string { return "https://console-openshift-console.apps." + s.Domain() }
 
 // CheckURL returns nil if raw is an https address of a host of this cluster, without credentials in it. People are sent

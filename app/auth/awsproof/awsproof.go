@@ -1,8 +1,8 @@
-// Package awsproof makes the proof with which a program that has an AWS identity signs in to ocpctl: a request to AWS STS,
-// signed and not sent, that asks who the signer is. The server sends it and believes STS's answer.
+// Package awsproof makes the proof with which a program with an AWS identity signs in to ocpctl: a signed but unsent request to AWS
+// STS that asks who the signer is. The server sends it and trusts STS's response.
 //
-// The proof holds no secret key. It names the server it is for and a text that is used once, both signed, so that no other
-// server can use it and nobody can use it twice. The package knows nothing of the server but how a proof looks.
+// The proof contains no secret key. It names the server that it is for and a nonce, both signed, so that no other server can use it
+// and nobody can use it twice. Of the server, the package knows only the format of a proof.
 package awsproof
 
 import (
@@ -19,26 +19,26 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// The headers that must be signed beside host.
+// The headers that must be signed besides host.
 const (
-	AudienceHeader = "x-ocpctl-audience" // the server the proof is for: its address, as people reach it
-	NonceHeader    = "x-ocpctl-nonce"    // 16 to 128 characters that were not used before
+	AudienceHeader = "x-ocpctl-audience" // the server that the proof is for: its public URL
+	NonceHeader    = "x-ocpctl-nonce"    // 16 to 128 characters, never reused
 )
 
-// MostLife is the longest a proof may hold.
+// MostLife is the longest validity of a proof.
 const MostLife = 15 * time.Minute
 
-// life of the proofs made here: enough for one exchange.
+// life is the validity of the proofs made here: enough for one exchange.
 const life = time.Minute
 
 // Proof is a signed request that was not sent.
 type Proof struct {
 	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"` // those that were signed beside host, by lower-case name
+	Headers map[string]string `json:"headers"` // the signed headers besides host, by lower-case name
 }
 
-// Sign proves to the server with this audience who the configuration's credentials are. It asks STS nothing; the
-// configuration's region, or AWS_ENDPOINT_URL_STS, says whose STS the server will ask.
+// Sign proves to the server with this audience whose the configuration's credentials are. It does not call STS; the configuration's
+// region, or AWS_ENDPOINT_URL_STS, determines which STS endpoint the server will call.
 func Sign(ctx context.Context, cfg aws.Config, audience string) (Proof, error) {
 	if cfg.Credentials == nil {
 		return Proof{}, errors.New("sign in with AWS: there are no credentials; set AWS_PROFILE, or see aws configure")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// adminInput is what the administrator's door takes, each call the fields it needs.
+// adminInput is the input of the administration API; each call uses the fields that it needs.
 type adminInput struct {
 	Call     string    `json:"call"`
 	Times    int       `json:"times"`
@@ -21,7 +21,7 @@ type adminInput struct {
 	Resource *Resource `json:"resource"`
 }
 
-// lagInput is a Lag in Go's durations; empty: none.
+// lagInput is a Lag as Go durations; empty: none.
 type lagInput struct{ Create, Delete, IAM string }
 
 func (in lagInput) lag() (out Lag, err error) {
@@ -36,7 +36,7 @@ func (in lagInput) lag() (out Lag, err error) {
 	return out, nil
 }
 
-// admin serves the methods that are no part of AWS, unsigned, for other processes of a demo or a test:
+// admin serves the methods that are not part of AWS, without signatures, for other processes of a demo or a test:
 //
 //	GET  /_standin/resources?match=TEXT   Resources
 //	GET  /_standin/all                    All
@@ -48,7 +48,7 @@ func (in lagInput) lag() (out Lag, err error) {
 //	POST /_standin/throttle {"call","first","every"}  /_standin/pages   {"value"}
 //	POST /_standin/lag     {"lag":{"create","delete","iam"}}
 //	POST /_standin/limit   {"code","value"}           SetLimit
-//	POST /_standin/plant   {"resource"}               answers the planted resource
+//	POST /_standin/plant   {"resource"}               returns the planted resource
 func (s *Server) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_standin/resources", func(w http.ResponseWriter, r *http.Request) {
@@ -112,5 +112,5 @@ func (s *Server) adminCalls() map[string]func(adminInput) (any, error) {
 
 func adminAnswer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that went away has no other
+	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }

@@ -1,16 +1,16 @@
-// Package aws is a small AWS for demos and tests: one HTTP server that speaks the real wire protocols of STS, EC2, both
-// generations of load balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas, Organizations (whose an account is) and Secrets Manager,
-// checks every SigV4 signature, keeps what was created, enforces the quotas and the order in which things can be deleted,
-// and counts what is left on its own.
+// Package aws is a small AWS for demos and tests: one HTTP server with the real wire protocols of STS, EC2, both generations of load
+// balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas, Organizations (the organisation of an account) and
+// Secrets Manager. It checks every SigV4 signature, stores what was created, enforces the quotas and the order in which things can be
+// deleted, and can count what is left.
 //
-// The official SDK reaches it through AWS_ENDPOINT_URL; product code must not be able to tell that it is not AWS, and must
-// never import this package. It knows nothing about permissions, prices or data planes: an instance is a row that changes
-// its state. What it does not know it refuses as the real service refuses an unknown action, and logs the name.
+// The official SDK uses it through AWS_ENDPOINT_URL; product code must not be able to tell that it is not AWS, and must never import
+// this package. It implements no prices and no data planes: an instance is a row that changes its state. It refuses unknown actions
+// as the real service does, and logs their names.
 //
-// Its quotas are generous unless Config.Limits or SetLimit say otherwise: a demo runs more clusters at once than a new
-// account could. Values of secrets are in the answers to who may read them and in the state file, and in no listing.
+// Its quotas are generous unless Config.Limits or SetLimit say otherwise: a demo runs more clusters at once than a new account could.
+// Values of secrets are in responses to callers who may read them and in the state file, and in no listing.
 //
-// Trouble comes on demand, from Go or over the administrator's door (see Server and /_standin/), and is forgotten when the
-// process ends: refusals, throttling, delays, reads that lag behind writes, small pages. What is pinned, which account the
-// caller is in and which limits were set is part of the world, and kept with it.
+// Faults are set from Go or over the administration API (see Server and /_standin/), and are forgotten when the process ends:
+// refusals, throttling, delays, reads that lag behind writes, small pages. Pins, the caller's account and limits are part of the
+// world, and stored with it.
 package aws

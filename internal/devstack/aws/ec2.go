@@ -5,22 +5,22 @@ import (
 	"maps"
 )
 
-// kind is what the generic EC2 calls must know about one type of resource.
+// kind describes one type of resource for the generic EC2 calls.
 type kind struct {
 	prefix   string // of an id
-	state    string // the living one
+	state    string // the state of a living one
 	param    string // names an id in calls: VpcId
 	filter   string // names an id in filters: vpc-id
 	notFound string
 	inUse    string // the code of a refused deletion; empty: DependencyViolation
 	set      string // the element around a list
 	names    string // the parameter that names it by name; empty: none does
-	ghosts   bool   // describes go on listing the deleted
-	whole    bool   // describes have no pages
+	ghosts   bool   // describe calls go on listing deleted ones
+	whole    bool   // describe calls have no pages
 	render   func(*call, *Resource) []node
 }
 
-// kinds are EC2's types by the name their ARN and their tag specification use.
+// kinds are EC2's types by the name in their ARN and their tag specification.
 var kinds = joined(rareKinds(), map[string]kind{
 	"vpc":               {"vpc-", "available", "VpcId", "vpc-id", "InvalidVpcID.NotFound", "", "vpcSet", "", false, false, renderVPC},
 	"subnet":            {"subnet-", "available", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound", "", "subnetSet", "", false, false, renderSubnet},
@@ -68,12 +68,12 @@ func joined[V any](a, b map[string]V) map[string]V {
 	return out
 }
 
-// here says whether the caller sees the resource where it asks.
+// here reports whether the caller sees the resource in its account and region.
 func (c *call) here(r *Resource, typ string) bool {
 	return r.Service == "ec2" && r.Type == typ && r.Account == c.Account && r.Region == c.region
 }
 
-// listed finds what a describe call of a type would show, the deleted too where it goes on listing those.
+// listed returns what a describe call of a type shows, including deleted resources if it goes on listing those.
 func (c *call) listed(typ string, match func(*Resource) bool) []*Resource {
 	mine := func(r *Resource) bool { return c.here(r, typ) && match(r) }
 	found := c.all(mine)
@@ -100,7 +100,7 @@ func (c *call) get(typ, id string) (*Resource, error) {
 	return found[0], nil
 }
 
-// made is a new EC2 resource in its living state, tagged by the call's own specification.
+// made returns a new EC2 resource in its living state, with the tags of the call.
 func (c *call) made(typ string, r Resource) *Resource {
 	k := kinds[typ]
 	r.Service, r.Type, r.Region, r.ID = "ec2", typ, c.region, newID(k.prefix)
@@ -110,7 +110,7 @@ func (c *call) made(typ string, r Resource) *Resource {
 	return c.add(r)
 }
 
-// remove is the handler that deletes one resource of a type at once.
+// remove returns the handler that deletes one resource of a type at once.
 func remove(typ string) handler {
 	return func(c *call) ([]node, error) {
 		r, err := c.get(typ, c.params.get(kinds[typ].param))
@@ -125,7 +125,7 @@ func remove(typ string) handler {
 	}
 }
 
-// removable refuses when something uses the resource, or a test pinned it.
+// removable refuses if something uses the resource, or a test pinned it.
 func (c *call) removable(r *Resource) error {
 	k := kinds[r.Type]
 	code := cmp.Or(k.inUse, "DependencyViolation")
@@ -141,7 +141,7 @@ func (c *call) removable(r *Resource) error {
 	return nil
 }
 
-// describe is the handler that lists a type: by ids, by filters, in pages.
+// describe returns the handler that lists a type: by ids, by filters, in pages.
 func describe(typ string) handler {
 	return func(c *call) ([]node, error) {
 		k := kinds[typ]

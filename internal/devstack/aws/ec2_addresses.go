@@ -72,7 +72,7 @@ func deleteNAT(c *call) ([]node, error) {
 	return []node{el("natGatewayId", r.ID)}, nil
 }
 
-// face gives a resource a network interface, which is what really keeps subnets and security groups from being deleted.
+// face gives a resource a network interface, which is what prevents the deletion of subnets and security groups in AWS.
 func (c *call) face(owner, subnet *Resource, kind, description string, groups []string, public string) *Resource {
 	r := Resource{Service: "ec2", Type: "network-interface", Region: subnet.Region, ID: newID("eni-"), VPC: subnet.VPC, Parent: owner.ID, State: "in-use"}
 	r.Uses = append([]string{subnet.ID}, groups...)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// launch is what a RunInstances call asks for, checked.
+// launch is a checked RunInstances request.
 type launch struct {
 	kind, profile string
 	subnet        *Resource
@@ -15,7 +15,7 @@ type launch struct {
 	disk          string
 }
 
-// launching reads and checks a RunInstances call: everything it names is there, offered, and within the quotas.
+// launching reads and checks a RunInstances call: everything that it names exists, is offered, and is within the quotas.
 func (c *call) launching() (launch, error) {
 	size, _ := strconv.Atoi(c.params.get("BlockDeviceMapping.1.Ebs.VolumeSize")) // absent: the image's size
 	l := launch{kind: c.params.get("InstanceType"), groups: c.params.list("SecurityGroupId"), profile: c.params.get("IamInstanceProfile.Name"),
@@ -49,7 +49,7 @@ func (c *call) launching() (launch, error) {
 	return l, c.disks(l.disk, l.count*l.gib)
 }
 
-// disks refuses volumes beyond the quota of their type.
+// disks refuses volumes above the quota of their type.
 func (c *call) disks(kind string, gib int) error {
 	if kind != "gp3" {
 		return nil
@@ -97,7 +97,7 @@ func renderInstance(_ *call, r *Resource) []node {
 	return append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups))
 }
 
-// reservations wraps instances launched together.
+// reservations groups instances that were launched together.
 func reservations(found []*Resource, items [][]node) [][]node {
 	var out [][]node
 	for i := 0; i < len(found); {
@@ -110,7 +110,7 @@ func reservations(found []*Resource, items [][]node) [][]node {
 	return out
 }
 
-// terminateInstances answers with termination protection where a test pinned an instance.
+// terminateInstances reports termination protection if a test pinned an instance.
 func terminateInstances(c *call) ([]node, error) {
 	var found []*Resource
 	for _, id := range c.params.list("InstanceId") {
@@ -156,8 +156,7 @@ func renderVolume(_ *call, r *Resource) []node {
 	return out
 }
 
-// copyImage makes an image and the snapshot under it. The installer tags both in a second call, which is one of its
-// untagged moments.
+// copyImage creates an image and its snapshot. The installer tags both in a second call, so they are untagged for a moment.
 func copyImage(c *call) ([]node, error) {
 	name := c.params.get("Name")
 	snap := c.made("snapshot", Resource{Attrs: map[string]string{"size": "16"}})
@@ -167,7 +166,7 @@ func copyImage(c *call) ([]node, error) {
 	return []node{el("imageId", r.ID)}, nil
 }
 
-// deregisterImage leaves the snapshot behind, unless it is told not to.
+// deregisterImage leaves the snapshot behind, unless told otherwise.
 func deregisterImage(c *call) ([]node, error) {
 	r, err := c.get("image", c.params.get("ImageId"))
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// filter is one Filter.N: a resource passes when any of its values matches any of the patterns.
+// filter is one Filter.N: a resource passes if any of its values matches any of the patterns.
 type filter struct {
 	name     string
 	patterns []*regexp.Regexp
 }
 
-// known are the filter names that read an attribute of the same name. Any other is refused, as EC2 refuses it: a filter
-// that silently matched nothing would make an empty list look like a proof.
+// known are the filter names that read an attribute of the same name. Any other is refused, as in EC2: a filter that silently matched
+// nothing would make an empty list look like a proof.
 var known = []string{
 	"attachment.instance-id", "attachment.vpc-id", "association.subnet-id", "association.main", "association.route-table-id", "availability-zone",
 	"cidr", "cidr-block", "cidrBlock", "description", "domain", "group-name", "iam-instance-profile.arn", "image-id", "instance-type", "interface-type",
@@ -56,7 +56,7 @@ func (c *call) passes(r *Resource, k kind, filters []filter) bool {
 	return true
 }
 
-// values are what a filter looks at.
+// values returns what a filter compares.
 func (c *call) values(r *Resource, k kind, name string) []string {
 	if key, ok := strings.CutPrefix(name, "tag:"); ok {
 		if v, ok := r.Tags[key]; ok {

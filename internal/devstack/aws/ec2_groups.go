@@ -33,7 +33,7 @@ func deleteGroup(c *call) ([]node, error) {
 	return remove("security-group")(c)
 }
 
-// rules are the ingress rules a call names, each as "protocol from to source".
+// rules returns the ingress rules of a call, each as "protocol from to source".
 func (c *call) rules() []string {
 	var out []string
 	for _, p := range c.params.each("IpPermissions") {
@@ -79,7 +79,7 @@ func revokeIngress(c *call) ([]node, error) {
 	return []node{el("return", true)}, nil
 }
 
-// groupUses are a group's VPC and the groups its rules let in: those cannot be deleted before the rule is.
+// groupUses returns a group's VPC and the groups in its rules, which cannot be deleted before the rule.
 func groupUses(r *Resource) []string {
 	out := []string{r.VPC}
 	for _, rule := range r.vals("ingress") {

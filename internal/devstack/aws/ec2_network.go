@@ -28,7 +28,7 @@ func renderVPC(c *call, r *Resource) []node {
 		el("instanceTenancy", "default"), el("isDefault", false), tagSet(r)}
 }
 
-// attributes of a VPC that can be set after its creation, and what they are called in an answer.
+// vpcAttributes are the attributes of a VPC that can be set after its creation, and their names in a response.
 var vpcAttributes = map[string]string{"EnableDnsSupport": "enableDnsSupport", "EnableDnsHostnames": "enableDnsHostnames"}
 
 func modifyVPC(c *call) ([]node, error) {
@@ -105,7 +105,7 @@ func renderGateway(c *call, r *Resource) []node {
 	return []node{el("internetGatewayId", r.ID), el("ownerId", r.Account), list("attachmentSet", "item", attached), tagSet(r)}
 }
 
-// gatewayAndVPC are what an attachment is about.
+// gatewayAndVPC returns the two resources of an attachment.
 func gatewayAndVPC(c *call) (*Resource, *Resource, error) {
 	g, err := c.get("internet-gateway", c.params.get("InternetGatewayId"))
 	if err != nil {

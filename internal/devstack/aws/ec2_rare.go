@@ -4,7 +4,7 @@ import (
 	"cmp"
 )
 
-// rareKinds are what no install makes by itself, but a destroyer must know, or what a user makes beside a cluster.
+// rareKinds are kinds that no install creates by itself, but that a destroyer handles or a user may create beside a cluster.
 func rareKinds() map[string]kind {
 	return map[string]kind{
 		"vpc-peering-connection":       {"pcx-", "active", "VpcPeeringConnectionId", "vpc-peering-connection-id", "InvalidVpcPeeringConnectionID.NotFound", "", "vpcPeeringConnectionSet", "", true, false, renderPeering},
@@ -31,7 +31,7 @@ func rareCalls() map[string]handler {
 	}
 }
 
-// createPeering accepts at once: both sides are in the caller's account. It ends with the VPC that asked for it.
+// createPeering accepts at once, because both sides are in the caller's account. The peering ends with the VPC that requested it.
 func createPeering(c *call) ([]node, error) {
 	mine, err := c.get("vpc", c.params.get("VpcId"))
 	if err != nil {
@@ -57,7 +57,7 @@ func renderPeering(_ *call, r *Resource) []node {
 		side("requesterVpcInfo", "requester-vpc-info.vpc-id"), side("accepterVpcInfo", "accepter-vpc-info.vpc-id"), tagSet(r)}
 }
 
-// inVPC makes a gateway that keeps its VPC from being deleted.
+// inVPC returns the handler that creates a gateway that prevents the deletion of its VPC.
 func inVPC(typ, element string) handler {
 	return func(c *call) ([]node, error) {
 		v, err := c.get("vpc", c.params.get("VpcId"))
@@ -105,7 +105,7 @@ func renderDHCP(_ *call, r *Resource) []node {
 	return []node{el("dhcpOptionsId", r.ID), el("ownerId", r.Account), list("dhcpConfigurationSet", "item", options), tagSet(r)}
 }
 
-// associateDHCP gives a VPC its options, which then cannot be deleted; "default" takes them away.
+// associateDHCP sets a VPC's options, which then cannot be deleted; "default" removes them.
 func associateDHCP(c *call) ([]node, error) {
 	v, err := c.get("vpc", c.params.get("VpcId"))
 	if err != nil {
@@ -123,7 +123,7 @@ func associateDHCP(c *call) ([]node, error) {
 	return []node{el("return", true)}, nil
 }
 
-// createNamed makes what has a name of its own, unique in the region.
+// createNamed returns the handler that creates a resource with a name that is unique in the region.
 func createNamed(typ, element, param, taken string) handler {
 	return func(c *call) ([]node, error) {
 		name := c.params.get(param)
@@ -169,7 +169,7 @@ func renderPlacement(_ *call, r *Resource) []node {
 	return []node{el("groupId", r.ID), el("groupName", r.Name), el("groupArn", r.ARN()), el("state", r.State), el("strategy", r.Attrs["strategy"]), tagSet(r)}
 }
 
-// asked says whether a describe call that names resources by name means this one.
+// asked reports whether a describe call by name means this resource.
 func (k kind) asked(c *call, r *Resource) bool {
 	return k.names == "" || wanted(c.params.list(k.names), r.Name)
 }

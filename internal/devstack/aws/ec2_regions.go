@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// zoneLetters are a region's availability zones; three where it is not said otherwise.
+// zoneLetters are the availability zones of regions that do not have three.
 var zoneLetters = map[string]string{"us-east-1": "abcdef", "us-west-2": "abcd"}
 
 func zonesOf(region string) []string {
@@ -28,7 +28,7 @@ func (c *call) zoneOr(zone string) (string, error) {
 	return zone, nil
 }
 
-// asked reads the values of one filter; nil: it was not given.
+// asked returns the values of one filter; nil: it was not given.
 func (c *call) asked(name string) []string {
 	for _, f := range c.params.each("Filter") {
 		if f.get("Name") == name {

@@ -15,8 +15,8 @@ func createRouteTable(c *call) ([]node, error) {
 	return []node{{name: "routeTable", kids: renderRouteTable(c, r)}}, nil
 }
 
-// associations reads one thing of every association of a route table. An association ends with its subnet and keeps
-// its table from being deleted.
+// associations reads one property of every association of a route table. An association ends with its subnet and prevents the
+// deletion of its table.
 func (c *call) associations(table *Resource, read func(*Resource) string) []string {
 	var out []string
 	for _, r := range c.Resources {
@@ -133,7 +133,7 @@ func renderEndpoint(_ *call, r *Resource) []node {
 		el("state", r.State), el("ownerId", r.Account), el("creationTimestamp", r.Created), texts("routeTableIdSet", "item", r.vals("route-tables")), tagSet(r)}
 }
 
-// deleteEndpoints answers refusals in its list, as the real call does.
+// deleteEndpoints returns refusals in its list, as the real call does.
 func deleteEndpoints(c *call) ([]node, error) {
 	var refused [][]node
 	for _, id := range c.params.list("VpcEndpointId") {

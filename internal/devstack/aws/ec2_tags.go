@@ -15,7 +15,7 @@ func tagSet(r *Resource) node {
 	return list("tagSet", "item", items)
 }
 
-// tagged is every resource CreateTags and DeleteTags name.
+// tagged returns every resource that CreateTags or DeleteTags names.
 func (c *call) tagged() ([]*Resource, error) {
 	var out []*Resource
 	for _, id := range c.params.list("ResourceId") {

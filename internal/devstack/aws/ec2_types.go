@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// families are the instance families that are offered, with their memory in GiB for each vCPU; sizes are theirs, with
-// their vCPUs. The burstable ones end earlier and alone have a medium size.
+// families are the offered instance families, with GiB of memory per vCPU; sizes are their sizes, with vCPUs. The burstable ones have
+// fewer large sizes, and only they have a medium one.
 var (
 	families = []struct {
 		name string
@@ -19,13 +19,13 @@ var (
 	}{{"medium", 2}, {"large", 2}, {"xlarge", 4}, {"2xlarge", 8}, {"4xlarge", 16}, {"8xlarge", 32}}
 )
 
-// instanceType is one of the types there are.
+// instanceType is an offered instance type.
 type instanceType struct {
 	name       string
 	vcpus, mib int
 }
 
-// instanceTypes are all types, in the order of their families and sizes.
+// instanceTypes returns all types, in the order of their families and sizes.
 func instanceTypes() []instanceType {
 	var out []instanceType
 	for _, f := range families {
@@ -58,7 +58,7 @@ func vcpus(name string) int {
 	return t.vcpus
 }
 
-// offered says whether an instance type can be had in a zone or region. us-east-1e is the real region's odd zone: it has
+// offered reports whether an instance type is available in a zone or region. us-east-1e is the exception in the real region: it has
 // none of the newer types.
 func offered(place, name string) bool {
 	_, known := typeNamed(name)

@@ -16,7 +16,7 @@ var elbCalls = map[string]handler{
 	"DescribeTags": describeTags, "AddTags": addTags,
 }
 
-// balancing finds the living resources of one ELB type in the caller's account and region.
+// balancing returns the living resources of one ELB type in the caller's account and region.
 func (c *call) balancing(typ string, match func(*Resource) bool) []*Resource {
 	return c.all(func(r *Resource) bool {
 		return r.Service == "elasticloadbalancing" && r.Type == typ && r.Account == c.Account && r.Region == c.region && match(r)
@@ -70,7 +70,7 @@ func createBalancer(c *call) ([]node, error) {
 	return []node{list("LoadBalancers", "member", [][]node{renderBalancer(r)})}, nil
 }
 
-// subnets are those a new balancer stands in, at least one.
+// subnets returns a new balancer's subnets, at least one.
 func (c *call) subnets(ids []string) ([]*Resource, error) {
 	var out []*Resource
 	for _, id := range ids {
@@ -104,7 +104,7 @@ func balancerZone(region string) string {
 	return cmp.Or(zones[region], "Z26RNL4JYFTOTI")
 }
 
-// elbList lists by ARN or name, refusing what is not there, in pages.
+// elbList lists by ARN or name, in pages, and refuses missing ones.
 func elbList(c *call, typ, set, arns, missing string, render func(*Resource) []node) ([]node, error) {
 	ids, names := c.params.list(arns), c.params.list("Names")
 	for _, id := range append(slices.Clone(ids), names...) {
@@ -144,7 +144,7 @@ func describeListeners(c *call) ([]node, error) {
 	return elbList(c, "listener", "Listeners", "ListenerArns", "ListenerNotFound", renderListener)
 }
 
-// withdraw removes a balancer. Its interfaces stay a moment longer, which is why a subnet's deletion right after fails.
+// withdraw removes a balancer. Its interfaces stay for a moment, so deleting a subnet right afterwards fails.
 func (c *call) withdraw(r *Resource) {
 	for _, face := range c.all(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
 		face.Parent = ""
@@ -153,7 +153,7 @@ func (c *call) withdraw(r *Resource) {
 	c.world.remove(r)
 }
 
-// deleteBalancer succeeds when there is none, as the real call does.
+// deleteBalancer succeeds if there is none, as the real call does.
 func deleteBalancer(c *call) ([]node, error) {
 	for _, r := range c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == c.params.get("LoadBalancerArn") }) {
 		if c.pinned(r) {
@@ -164,7 +164,7 @@ func deleteBalancer(c *call) ([]node, error) {
 	return nil, nil
 }
 
-// byARN finds what ELB's tag calls name.
+// byARN finds the resources that ELB's tag calls name.
 func (c *call) byARN() ([]*Resource, error) {
 	var out []*Resource
 	for _, arn := range c.params.list("ResourceArns") {
@@ -205,7 +205,7 @@ func addTags(c *call) ([]node, error) {
 	return nil, nil
 }
 
-// tagMembers are a resource's tags as the query protocol writes them.
+// tagMembers returns a resource's tags in the query protocol's form.
 func tagMembers(r *Resource) node {
 	var items [][]node
 	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// classicCalls are the load balancers of 2012, which share the service's address and name with the newer ones and are
-// told apart by the call's Version. An ingress controller and every Service of type LoadBalancer makes one.
+// classicCalls are the load balancers of 2012. They share the service's endpoint and name with the newer ones and are distinguished
+// by the call's Version. An ingress controller and every Service of type LoadBalancer makes one.
 var classicCalls = map[string]handler{
 	"CreateLoadBalancer": createClassic, "DescribeLoadBalancers": describeClassic, "DeleteLoadBalancer": deleteClassic,
 	"DescribeTags": describeClassicTags, "AddTags": addClassicTags, "RemoveTags": removeClassicTags,
@@ -78,7 +78,7 @@ func classicZone(region string) string {
 	return cmp.Or(zones[region], "Z35SXDOTRQ7X7K")
 }
 
-// classics are the balancers a call names; none named: all.
+// classics returns the balancers that a call names; all if it names none.
 func (c *call) classics() ([]*Resource, error) {
 	names := c.params.list("LoadBalancerNames")
 	for _, name := range names {

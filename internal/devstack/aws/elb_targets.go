@@ -70,7 +70,7 @@ func deleteListener(c *call) ([]node, error) {
 	return nil, nil
 }
 
-// targets finds the group a call names and the ids it speaks of.
+// targets returns the group that a call names, and the target ids.
 func (c *call) targets() (*Resource, []string, error) {
 	arn := c.params.get("TargetGroupArn")
 	found := c.balancing("targetgroup", func(r *Resource) bool { return r.ID == arn })

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// What Refuse takes beside the codes of AWS.
+// The values for Refuse besides AWS's codes.
 const (
 	Denied      = "Denied"       // no policy allows it: UnauthorizedOperation, AccessDenied or AccessDeniedException
 	DeniedBySCP = "DeniedBySCP"  // the same, with an explicit deny in a service control policy
-	Expired     = "ExpiredToken" // the credentials are over: ExpiredToken, ExpiredTokenException or RequestExpired
+	Expired     = "ExpiredToken" // the credentials have expired: ExpiredToken, ExpiredTokenException or RequestExpired
 )
 
-// faults are what a test told the stand-in to do wrong.
+// faults are the faults that a test set.
 type faults struct {
 	refusals  map[string]*refusal
 	throttles map[string]*throttle
 	delays    map[string]time.Duration
-	pages     int // how long a page may be at most; 0: as asked
+	pages     int // maximum length of a page; 0: as requested
 }
 
 type refusal struct {
-	times int // left; negative: until lifted
+	times int // remaining; negative: until lifted
 	code  string
 }
 
 type throttle struct{ first, every, seen int }
 
-// hits counts a call and says whether it is one too many.
+// hits counts a call and reports whether it is throttled.
 func (t *throttle) hits() bool {
 	t.seen++
 	return t.seen <= t.first || (t.every > 0 && t.seen%t.every == 0)
@@ -41,15 +41,15 @@ func newFaults() faults {
 	return faults{refusals: map[string]*refusal{}, throttles: map[string]*throttle{}, delays: map[string]time.Duration{}}
 }
 
-// Count is what came of the calls of one name.
+// Count is the number of calls of one name, by result.
 type Count struct {
 	Calls     int  `json:"calls"`
-	Throttled int  `json:"throttled,omitempty"` // of them, on demand
-	Refused   int  `json:"refused,omitempty"`   // of them, on demand or by the service's rules
+	Throttled int  `json:"throttled,omitempty"` // by a set fault
+	Refused   int  `json:"refused,omitempty"`   // by a set fault or by the service's rules
 	Write     bool `json:"write,omitempty"`
 }
 
-// faultFor counts the call, takes one throttling or refusal, if one waits for it, and tells its delay.
+// faultFor counts the call, consumes one throttling or refusal if one is set for it, and returns its delay.
 func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
 	return nil, delay
 }
 
-// count is the call's counter. The server's mutex is held.
+// count returns the call's counter. The server's mutex is held.
 func (s *Server) count(c *call) *Count {
 	name := c.service + ":" + c.action
 	if s.counts[name] == nil {
@@ -90,8 +90,7 @@ func (s *Server) count(c *call) *Count {
 	return s.counts[name]
 }
 
-// Calls are the counts since the start, by name: "ec2:DescribeVpcs". What was not signed by a known key, or is no call of
-// this stand-in, is not counted.
+// Calls returns the counts since the start, by name: "ec2:DescribeVpcs". Calls with an unknown key and unknown calls are not counted.
 func (s *Server) Calls() map[string]Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *Server) Calls() map[string]Count {
 	return out
 }
 
-// throttled is how each service says that it is asked too often. The SDK tries all of them again.
+// throttled returns each service's error for too many requests. The SDK retries all of them.
 func (c *call) throttled() *Fault {
 	switch c.service {
 	case "ec2":
@@ -117,7 +116,7 @@ func (c *call) throttled() *Fault {
 	return fault("Throttling", "Rate exceeded")
 }
 
-// refused words a refusal as the service does.
+// refused returns the service's error for a code.
 func (c *call) refused(code string) *Fault {
 	user := fmt.Sprintf("User: %s is not authorized to perform: %s:%s", c.who.arn, c.service, c.action)
 	switch code {
@@ -152,8 +151,8 @@ func (c *call) expired() *Fault {
 	return fault("ExpiredToken", words)
 }
 
-// Refuse answers the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") with the code, which is one of AWS's
-// or of this package's; empty: Denied. times -1: until lifted.
+// Refuse makes the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") fail with the code, which is one of AWS's or of
+// this package's; empty: Denied. times -1: until lifted.
 func (s *Server) Refuse(call string, times int, code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,8 +166,8 @@ func (s *Server) Lift(call string) {
 	delete(s.faults.refusals, call)
 }
 
-// Throttle answers the first calls of a name ("*": of all together), and after those every every-th, with the service's
-// own word for too many requests. 0, 0 ends it.
+// Throttle makes the first calls of a name ("*": of all together), and then every every-th, fail with the service's own error for too
+// many requests. 0, 0 ends it.
 func (s *Server) Throttle(call string, first, every int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,15 +184,14 @@ func (s *Server) Delay(call string, d time.Duration) {
 	s.faults.delays[call] = d
 }
 
-// Pages makes every list that has pages at all end them after that many, whatever was asked for; the tagging API then
-// begins with an empty page. 0 ends it.
+// Pages limits the length of all pages, whatever was requested; the tagging API then begins with an empty page. 0 ends it.
 func (s *Server) Pages(most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.pages = most
 }
 
-// Faults tells what is set, for the demo's page: call → code, or the delay.
+// Faults returns the set faults for the demo's page: call → code, or the delay.
 func (s *Server) Faults() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

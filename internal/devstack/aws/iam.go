@@ -31,7 +31,7 @@ var iamCalls = map[string]handler{
 	"AddClientIDToOpenIDConnectProvider": addClient, "RemoveClientIDFromOpenIDConnectProvider": dropClient,
 }
 
-// entity is what the generic IAM calls must know about one type.
+// entity describes one type for the generic IAM calls.
 type entity struct {
 	typ, param, idName, prefix string
 	element, set, nameField    string
@@ -43,7 +43,7 @@ var (
 	user    = entity{"user", "UserName", "UserId", "AIDA", "User", "Users", "UserName"}
 )
 
-// named finds a living IAM resource of the caller's account. IAM's names do not tell upper from lower case.
+// named finds a living IAM resource of the caller's account. IAM's names ignore case.
 func (c *call) named(typ, name string) *Resource {
 	return c.first(func(r *Resource) bool {
 		return r.Service == "iam" && r.Type == typ && r.Account == c.Account && strings.EqualFold(r.Name, name)
@@ -93,7 +93,7 @@ func getIAM(e entity) handler {
 	}
 }
 
-// deleteIAM refuses while anything (an inline policy, a profile, an access key) still hangs on the entity.
+// deleteIAM refuses while anything (an inline policy, a profile, an access key) depends on the entity.
 func deleteIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		r, err := c.entity(e)
@@ -111,14 +111,14 @@ func deleteIAM(e entity) handler {
 	}
 }
 
-// hanging says whether a resource of the same account uses this one: IAM's names are unique in an account only.
+// hanging reports whether a resource of the same account uses this one, because IAM's names are unique only within an account.
 func (c *call) hanging(r *Resource) bool {
 	return c.first(func(o *Resource) bool {
 		return o.Service == "iam" && o.Account == r.Account && slices.Contains(o.Uses, r.ID)
 	}) != nil
 }
 
-// listIAM lists a type in pages, without tags, as the real lists do.
+// listIAM lists a type in pages, without tags, like the real lists.
 func listIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		prefix := cmp.Or(c.params.get("PathPrefix"), "/")
@@ -160,7 +160,7 @@ func createIAM(e entity) handler {
 	}
 }
 
-// render is the entity with its tags, where the call tells them.
+// render returns the entity, with its tags if the call returns them.
 func (e entity) render(c *call, r *Resource, tags bool) []node {
 	out := e.common(r)
 	switch e.typ {

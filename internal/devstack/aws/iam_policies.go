@@ -28,7 +28,7 @@ func putPolicy(e entity) handler {
 	}
 }
 
-// ownedPolicy is the policy a call names, or NoSuchEntity.
+// ownedPolicy returns the policy that a call names, or NoSuchEntity.
 func ownedPolicy(c *call, e entity) (*Resource, *Resource, error) {
 	owner, err := c.entity(e)
 	if err != nil {
@@ -75,7 +75,7 @@ func listPolicies(e entity) handler {
 	}
 }
 
-// attach gives a role or user a managed policy. AWS's own are all there; customers' are not part of this world.
+// attach gives a role or user a managed policy. AWS's own all exist; customers' are not implemented.
 func attach(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner, err := c.entity(e)
@@ -120,7 +120,7 @@ func listAttached(e entity) handler {
 	}
 }
 
-// createKey mints a key that the stand-in then accepts in signatures.
+// createKey creates a key that the stand-in then accepts in signatures.
 func createKey(c *call) ([]node, error) {
 	u, err := c.entity(user)
 	if err != nil {

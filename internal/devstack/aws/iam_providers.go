@@ -54,14 +54,14 @@ func deleteProvider(c *call) ([]node, error) {
 }
 
 func listProviders(c *call) ([]node, error) {
-	out := node{name: "OpenIDConnectProviderList"} // the one list of IAM's that has no pages
+	out := node{name: "OpenIDConnectProviderList"} // the only list of IAM that has no pages
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
 		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
 	}
 	return []node{out}, nil
 }
 
-// ofProvider is the handler that changes a provider.
+// ofProvider returns the handler that changes a provider.
 func ofProvider(do func(c *call, r *Resource)) handler {
 	return func(c *call) ([]node, error) {
 		r, err := c.provider()

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// newID is prefix and seventeen hexadecimal digits, as EC2 makes them.
+// newID returns the prefix and seventeen hexadecimal digits, like EC2's ids.
 func newID(prefix string) string {
 	var b [9]byte
 	_, _ = rand.Read(b[:]) // crypto/rand never fails
 	return prefix + hex.EncodeToString(b[:])[:17]
 }
 
-// newUpper is an upper-case id as IAM and Route 53 make them.
+// newUpper returns an upper-case id like those of IAM and Route 53.
 func newUpper(prefix string, n int) string {
 	var b [20]byte
 	_, _ = rand.Read(b[:])
 	return prefix + strings.ToUpper(hex.EncodeToString(b[:]))[:n]
 }
 
-// newRequestID is a UUID, as every service puts into its answers.
+// newRequestID returns a UUID, as every service has it in its responses.
 func newRequestID() string {
 	h := newID("") + newID("")
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:32]
@@ -29,6 +29,6 @@ func newRequestID() string {
 
 func hash(s string) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(s)) // a hash never refuses
+	_, _ = h.Write([]byte(s)) // a hash never fails
 	return h.Sum32()
 }

@@ -12,10 +12,10 @@ import (
 	"slices"
 )
 
-// The state file is a snapshot of the world and, line by line, what has changed since. Handlers change resources in
-// place, so that everything a writing call got hold of is compared with what the file has of it.
+// The state file is a snapshot of the world, followed by one line for each later change. Handlers change resources in place, so every
+// resource that a writing call accessed is compared with its version in the file.
 
-// change is one line: a resource as it now is, the Seq of one that left nothing behind, or all that is no resource.
+// change is one line: a resource's new state, the Seq of one that was removed, or everything that is not a resource.
 type change struct {
 	Put  *Resource `json:"put,omitempty"`
 	Drop int64     `json:"drop,omitempty"`
@@ -28,11 +28,11 @@ type meta struct {
 	Limits  map[string]int  `json:"limits"`
 }
 
-// journal is what the next write to the state file will hold.
+// journal is what the next write to the state file will contain.
 type journal struct {
 	touched map[*Resource]bool // since the last note; nil: there is no file
-	reading bool               // what a read gets hold of is not changed
-	meta    []byte             // as the file has it
+	reading bool               // resources accessed by a read are not changed
+	meta    []byte             // as in the file
 	seed    maphash.Seed
 	lines   bytes.Buffer
 }
@@ -43,7 +43,7 @@ func (j *journal) touch(r *Resource) {
 	}
 }
 
-// note turns what was touched and is different now into lines. It is the last thing under the server's mutex.
+// note converts changed resources to lines. It is the last step under the server's mutex.
 func (w *world) note() error {
 	j := &w.journal
 	if j.touched == nil {
@@ -79,7 +79,7 @@ func (w *world) note() error {
 	return nil
 }
 
-// encode is a resource as the file has it, with a sum that is never zero.
+// encode returns a resource in the file's form, with a checksum that is never zero.
 func (w *world) encode(r *Resource) ([]byte, uint64, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *world) encode(r *Resource) ([]byte, uint64, error) {
 	return raw, maphash.Bytes(w.journal.seed, raw) | 1, nil
 }
 
-// replay reads the changes after a snapshot. A last line that was cut off belongs to a call nobody got an answer to.
+// replay reads the changes after a snapshot. An incomplete last line belongs to a call that was never answered.
 func (w *world) replay(changes *json.Decoder) error {
 	at := map[int64]*Resource{}
 	for _, r := range w.Resources {

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// Lag is how far reads stay behind writes. Writes see everything at once, and so does the stand-in's own count.
+// Lag is how far reads are behind writes. Writes see everything at once, and so does the stand-in's own count.
 type Lag struct {
-	Create time.Duration // a new resource is in no Describe, List or GetResources before
-	Delete time.Duration // the deleted, of every type with an ARN, is in GetResources until
-	IAM    time.Duration // every read of IAM shows who was there then
+	Create time.Duration // a new resource appears in Describe, List and GetResources only after that
+	Delete time.Duration // a deleted resource of a type with an ARN stays in GetResources until then
+	IAM    time.Duration // every read of IAM shows the state before that
 }
 
 func (l Lag) String() string {
 	return fmt.Sprintf("create %s, delete %s, iam %s", l.Create, l.Delete, l.IAM)
 }
 
-// SetLag makes reads eventually consistent from now on; the zero Lag ends it. The world's furniture is always seen.
+// SetLag makes reads eventually consistent from now on; the zero Lag ends it. The world's initial resources are always visible.
 func (s *Server) SetLag(l Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.lag = l
 }
 
-// view is the world as a call sees it: a late copy for reads that lag, the world itself for all others.
+// view returns the world as a call sees it: an older copy for reads that lag, otherwise the world itself.
 func (w *world) view(c *call) *world {
 	late, iam := w.lag.Create, c.service == "iam"
 	if iam {
@@ -46,8 +46,8 @@ func (w *world) view(c *call) *world {
 	return &seen
 }
 
-// lags says whether a read may be late: lists and describes everywhere, and every read of IAM. What else is read by its
-// name (a zone, a secret, a quota, the caller itself) is read from where it was written.
+// lags reports whether a read may be late: lists and describe calls everywhere, and every read of IAM. Other reads by name (a zone, a
+// secret, a quota, the caller itself) are consistent.
 func lags(c *call) bool {
 	return reads(c.action) && (c.service == "iam" || c.action == "GetResources" || !strings.HasPrefix(c.action, "Get"))
 }

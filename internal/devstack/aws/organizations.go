@@ -2,7 +2,7 @@ package aws
 
 import "slices"
 
-// Organization is the one that the stand-in's accounts are of.
+// Organization is the organisation of the stand-in's accounts.
 const Organization = "o-demo1234ab"
 
 var organizationCalls = map[string]handler{

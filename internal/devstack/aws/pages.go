@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// after is one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token. Tokens
-// name the last thing shown, so that pages hold while others come and go.
+// after returns one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token. A token names
+// the last item shown, so that pages stay correct while items come and go.
 func after[T any](found []T, token string, limit int, key func(T) string) ([]T, string, error) {
 	last, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
@@ -25,8 +25,8 @@ func after[T any](found []T, token string, limit int, key func(T) string) ([]T, 
 
 func bySeq(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) }
 
-// limited is how long a page may be: what was asked, or else the service's own default (0: everything), and no more than
-// a test allows.
+// limited returns the length of a page: as requested, otherwise the service's default (0: everything), but not more than a test
+// allows.
 func (c *call) limited(asked, usual int) int {
 	limit, most := cmp.Or(asked, usual), c.server.faults.pages
 	if most > 0 && (limit == 0 || limit > most) {
@@ -35,7 +35,7 @@ func (c *call) limited(asked, usual int) int {
 	return limit
 }
 
-// page cuts what was found at EC2's MaxResults, unless the call has no pages: because it names ids, or never.
+// page applies EC2's MaxResults, unless the call has no pages because it names ids, or never has any.
 func page[T any](c *call, found []T, whole bool, key func(T) string) ([]T, []node, error) {
 	limit, token := c.params.number("MaxResults"), c.params.get("NextToken")
 	if limit != 0 && whole {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// SetAccount makes the caller's key belong to another account. What belongs to the former one is then not visible,
-// and there again when the account is set back.
+// SetAccount makes the caller's key belong to another account. Resources of the former account are then invisible, and visible again
+// when the account is set back.
 func (s *Server) SetAccount(id string) error {
 	return s.change(func(w *world) { w.Account = id })
 }
 
-// Account is the one GetCallerIdentity answers.
+// Account is the account that GetCallerIdentity returns.
 func (s *Server) Account() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.world.Account
 }
 
-// Plant puts a resource into the world as it is given. Service and Type are needed; an EC2 id, the account, the region
-// (the first one) and the time of creation are made when they are missing. Any service's resource can be planted with an
-// ARN as its ID, which then says the rest: with tags, the tagging API tells of it until Free.
+// Plant adds a resource to the world as it is given. Service and Type are required; a missing EC2 id, account, region (the first one)
+// and creation time are filled in. A resource of any service can be planted with an ARN as its ID, which determines the rest; if it
+// has tags, the tagging API lists it until Free.
 func (s *Server) Plant(r Resource) (Resource, error) {
 	if strings.HasPrefix(r.ID, "arn:") {
 		service, region, account, kind := arnParts(r.ID)
@@ -55,7 +55,7 @@ func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinne
 // Unpin ends Pin.
 func (s *Server) Unpin(id string) error { return s.change(func(w *world) { delete(w.Pinned, id) }) }
 
-// Free unpins a resource and removes it with everything inside it, whatever the rules of deletion say.
+// Free unpins a resource and removes it with everything inside it, ignoring the rules of deletion.
 func (s *Server) Free(id string) error {
 	return s.change(func(w *world) {
 		delete(w.Pinned, id)
@@ -74,14 +74,14 @@ func (s *Server) Free(id string) error {
 	})
 }
 
-// Resources is the stand-in's own count: every living resource of every account that mentions text (an infraID, a
-// name, a domain, a tag) and what lies inside those. Empty text: everything. Tombstones and the world's own furniture,
-// such as the base domain's zone, never count.
+// Resources is the stand-in's own count: every living resource of every account that mentions text (an infraID, a name, a domain, a
+// tag) and what is inside those. Empty text: everything. Tombstones and the world's initial resources, such as the base domain's
+// zone, never count.
 func (s *Server) Resources(text string) []Resource {
 	return s.look(func(w *world) []*Resource { return w.leftovers(text) })
 }
 
-// All is everything, tombstones, furniture and other accounts included.
+// All returns everything, including tombstones, initial resources and other accounts.
 func (s *Server) All() []Resource {
 	return s.look(func(w *world) []*Resource {
 		all := append(slices.Clone(w.Resources), w.Dead...)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// protocol is how one service reads calls and words answers.
+// protocol is how one service reads calls and formats responses.
 type protocol struct {
 	read     func(*call, *http.Request) *Fault
 	answer   func(http.ResponseWriter, *call, []node, string)
@@ -27,7 +27,7 @@ func protocolOf(service string, body []byte) (protocol, bool) {
 	return p, known
 }
 
-// protocols are the services there are, by the name in a signature's scope.
+// protocols are the implemented services, by the name in a signature's scope.
 var protocols = map[string]protocol{
 	"sts":                  queryProtocol("https://sts.amazonaws.com/doc/2011-06-15/", stsCalls),
 	"ec2":                  ec2Protocol(ec2Calls),
@@ -41,7 +41,7 @@ var protocols = map[string]protocol{
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
 }
 
-// speaksJSON are the services that word their refusals as JSON.
+// speaksJSON are the services with JSON errors.
 var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "secretsmanager": true, "organizations": true}
 
 const (
@@ -49,7 +49,7 @@ const (
 	route53Namespace = "https://route53.amazonaws.com/doc/2013-04-01/"
 )
 
-// enabled says whether a regional service exists where it was asked. The global ones take every region: with a custom
+// enabled reports whether a regional service exists in the requested region. The global ones accept every region: with a custom
 // endpoint the SDK signs them with the client's own.
 func (s *Server) enabled(c *call) bool {
 	return global(c.service) || slices.Contains(s.cfg.Regions, c.region)
@@ -137,7 +137,7 @@ func restProtocol(namespace string, routes []route, handlers map[string]handler)
 	}
 }
 
-// route is one REST call: "*" in the pattern catches a path element.
+// route is one REST call: "*" in the pattern matches a path element.
 type route struct {
 	method, pattern, action string
 }
@@ -178,7 +178,7 @@ func jsonProtocol(target string, handlers map[string]handler) protocol {
 	}
 }
 
-// decode reads the body of a JSON call.
+// decode parses the body of a JSON call.
 func (c *call) decode(into any) error {
 	if err := json.Unmarshal(c.body, into); err != nil {
 		return fault("SerializationException", "%s", err)
@@ -198,5 +198,5 @@ func sendJSON(w http.ResponseWriter, status int, v any, id string) {
 func send(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away has no other
+	_, _ = w.Write(body) // the client disconnected
 }

@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// quota is one limit of Service Quotas, and what the create call says beyond it.
+// quota is one limit of Service Quotas, and the create call's error above it.
 type quota struct {
 	service, code, name string
-	value               int    // a new account's
-	refusal, words      string // words takes the limit
+	value               int    // a new account's value
+	refusal, words      string // words is formatted with the limit
 	used                func(c *call, place string) int
-	unit                int // how much of what used counts is one of the limit
+	unit                int // how many counted units make one unit of the limit
 }
 
-// generous is how many times AWS's own default the stand-in allows where nobody set a limit: a demo and most tests run
-// more clusters at once than a new account could.
+// generous is by how much the stand-in multiplies AWS's default where nobody set a limit: a demo and most tests run more clusters at
+// once than a new account could.
 const generous = 200
 
-// quotas are the limits that are answered and enforced (docs.aws.amazon.com/general/latest/gr/aws-service-information.html).
-// A new account's vCPU limit is AWS's secret and changes with its age; 256 is common.
+// quotas are the limits that are reported and enforced (docs.aws.amazon.com/general/latest/gr/aws-service-information.html). AWS does
+// not publish a new account's vCPU limit, which changes with its age; 256 is common.
 func quotas() []quota {
 	return []quota{
 		{"vpc", "L-F678F1CE", "VPCs per Region", 5, "VpcLimitExceeded", "The maximum number of VPCs has been reached (%d).", living("ec2", "vpc"), 1},
@@ -49,7 +49,7 @@ func quotaOf(code string) (quota, bool) {
 	return all[i], true
 }
 
-// RealLimits are AWS's defaults for a new account, by quota code, to be given as Config.Limits.
+// RealLimits are AWS's defaults for a new account, by quota code, for Config.Limits.
 func RealLimits() map[string]int {
 	out := map[string]int{}
 	for _, q := range quotas() {
@@ -58,8 +58,8 @@ func RealLimits() map[string]int {
 	return out
 }
 
-// SetLimit sets what Service Quotas answers for a code and what the create calls enforce, in every region; a negative
-// value gives the configured one back. What is already there beyond it stays, as in AWS.
+// SetLimit sets what Service Quotas reports for a code and what the create calls enforce, in every region; a negative value restores
+// the configured one. Existing resources above it stay, as in AWS.
 func (s *Server) SetLimit(code string, value int) error {
 	if _, ok := quotaOf(code); !ok {
 		return fmt.Errorf("set a limit: %q is no quota of this stand-in, which knows %v", code, s.codes())
@@ -73,7 +73,7 @@ func (s *Server) SetLimit(code string, value int) error {
 	})
 }
 
-// Exceeded is how many calls were refused because they went beyond a limit.
+// Exceeded returns how many calls were refused because of a limit.
 func (s *Server) Exceeded() int { return int(s.exceeded.Load()) }
 
 func (s *Server) codes() []string {
@@ -84,7 +84,7 @@ func (s *Server) codes() []string {
 	return out
 }
 
-// limit is what holds for a quota now: as set, as configured, or generous.
+// limit returns a quota's current limit: as set, as configured, or generous.
 func (c *call) limit(q quota) int {
 	if v, ok := c.Limits[q.code]; ok {
 		return v
@@ -95,7 +95,7 @@ func (c *call) limit(q quota) int {
 	return generous * q.value
 }
 
-// room refuses what would go beyond a quota. The place is the availability zone, where the quota is one of a zone.
+// room refuses what would exceed a quota. The place is the availability zone, for a quota per zone.
 func (c *call) room(code, place string, more int) error {
 	q, ok := quotaOf(code)
 	if limit := c.limit(q); ok && q.used(c, place)+more > limit*q.unit {
@@ -105,7 +105,7 @@ func (c *call) room(code, place string, more int) error {
 	return nil
 }
 
-// count is how many living resources of a type the caller has where it asks.
+// count returns how many living resources of a type the caller has in its region.
 func (c *call) count(service, typ string, match func(*Resource) bool) int {
 	n := 0
 	for _, r := range c.Resources {
@@ -126,12 +126,12 @@ func kindOf(service, typ, attr, value string) func(*call, string) int {
 	}
 }
 
-// natsIn counts a zone's NAT gateways. Those on their way out still count.
+// natsIn counts a zone's NAT gateways, including those being deleted.
 func natsIn(c *call, zone string) int {
 	return c.count("ec2", "natgateway", func(r *Resource) bool { return r.Attrs["availability-zone"] == zone })
 }
 
-// runningVCPUs counts pending and running instances only, as the real quota does.
+// runningVCPUs counts only pending and running instances, like the real quota.
 func runningVCPUs(c *call, _ string) int {
 	sum := 0
 	c.count("ec2", "instance", func(r *Resource) bool {
@@ -143,7 +143,7 @@ func runningVCPUs(c *call, _ string) int {
 	return sum
 }
 
-// gp3 is the storage of all gp3 volumes in GiB.
+// gp3 returns the storage of all gp3 volumes in GiB.
 func gp3(c *call, _ string) int {
 	gib := 0
 	c.count("ec2", "volume", func(r *Resource) bool {

@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Resource is one thing in the account, whatever its service.
+// Resource is one resource of the account, of any service.
 type Resource struct {
 	Seq     int64               `json:"seq"` // order of creation
 	Account string              `json:"account"`
 	Service string              `json:"service"` // ec2, elasticloadbalancing, iam, route53
-	Type    string              `json:"type"`    // as in an ARN where it has one: vpc, instance, loadbalancer, role …
+	Type    string              `json:"type"`    // as in its ARN, if it has one: vpc, instance, loadbalancer, role …
 	ID      string              `json:"id"`      // vpc-0…, a load balancer's ARN, an IAM name, a zone's id
 	Name    string              `json:"name,omitempty"`
 	Region  string              `json:"region,omitempty"` // empty: global
 	VPC     string              `json:"vpc,omitempty"`
-	Parent  string              `json:"parent,omitempty"` // ends with it and is no obstacle to its deletion
-	Uses    []string            `json:"uses,omitempty"`   // what cannot be deleted while this exists
+	Parent  string              `json:"parent,omitempty"` // it ends with its parent and does not block the parent's deletion
+	Uses    []string            `json:"uses,omitempty"`   // resources that cannot be deleted while this one exists
 	State   string              `json:"state,omitempty"`
-	Next    string              `json:"next,omitempty"` // the state it is on its way to, reached at NextAt
+	Next    string              `json:"next,omitempty"` // the next state, reached at NextAt
 	NextAt  time.Time           `json:"nextAt,omitzero"`
 	Tags    map[string]string   `json:"tags,omitempty"`
 	Attrs   map[string]string   `json:"attrs,omitempty"`
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted then, still told of for a while
+	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still listed for a while
 	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
-	Stands  bool                `json:"stands,omitempty"` // part of the world at the start, never a leftover
-	saved   uint64              // the sum of what the state file has of it; 0: nothing
-	Secrets map[string]string   `json:"secrets,omitempty"` // in the state file alone: no copy that is handed out has them
+	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
+	saved   uint64              // checksum of its version in the state file; 0: it is not there
+	Secrets map[string]string   `json:"secrets,omitempty"` // only in the state file; copies that are handed out do not have them
 }
 
-// Alive says that the resource exists and is no tombstone.
+// Alive reports that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
 
-// ARN is the resource's name across services: its ID where that is one, as it is for every service this package does
-// not know; empty for types that have none.
+// ARN returns the resource's ARN: its ID if that is an ARN, as for every service that this package does not know; empty for types
+// without one.
 func (r *Resource) ARN() string {
 	if strings.HasPrefix(r.ID, "arn:") {
 		return r.ID
@@ -59,7 +59,7 @@ func (r *Resource) ARN() string {
 	return ""
 }
 
-// arnParts are the service, the region, the account and the kind in an ARN: arn:aws:rds:us-east-1:123456789012:db:name.
+// arnParts returns service, region, account and kind of an ARN: arn:aws:rds:us-east-1:123456789012:db:name.
 func arnParts(arn string) (service, region, account, kind string) {
 	parts := append(strings.SplitN(arn, ":", 6), make([]string, 6)...)
 	kind, _, _ = strings.Cut(parts[5], "/")
@@ -69,7 +69,7 @@ func arnParts(arn string) (service, region, account, kind string) {
 
 func (r *Resource) vals(name string) []string { return r.Values[name] }
 
-// clone is a copy to hand out, without what is secret.
+// clone returns a copy without secrets.
 func (r *Resource) clone() Resource {
 	out := *r
 	out.Tags, out.Attrs, out.Uses = maps.Clone(r.Tags), maps.Clone(r.Attrs), slices.Clone(r.Uses)
@@ -78,7 +78,7 @@ func (r *Resource) clone() Resource {
 	return out
 }
 
-// mentions says whether text occurs anywhere in what a person would look at.
+// mentions reports whether text occurs in any field that a person would search.
 func (r *Resource) mentions(text string) bool {
 	fields := []string{r.ID, r.Name}
 	for k, v := range r.Tags {

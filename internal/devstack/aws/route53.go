@@ -24,8 +24,8 @@ var route53Calls = map[string]handler{
 	"ChangeTagsForResource": changeZoneTags, "ListTagsForResource": listZoneTags, "GetChange": getChange,
 }
 
-// zone makes a hosted zone with the records every zone has. The comment and the caller's reference are kept: they are
-// all there is to tell whose an untagged zone is.
+// zone creates a hosted zone with the records that every zone has. It stores comment and caller reference: only they identify the
+// owner of an untagged zone.
 func (w *world) zone(name, reference, comment string, private bool) *Resource {
 	z := w.add(Resource{Service: "route53", Type: "hostedzone", ID: newUpper("Z", 20), Name: name,
 		Attrs: map[string]string{"reference": reference, "comment": comment, "private": fmt.Sprint(private)}})
@@ -36,13 +36,13 @@ func (w *world) zone(name, reference, comment string, private bool) *Resource {
 	return z
 }
 
-// dnsName is a name as Route 53 stores it: lower case, absolute, the asterisk as \052.
+// dnsName returns a name as Route 53 stores it: lower case, absolute, the asterisk as \052.
 func dnsName(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	return strings.ReplaceAll(name, "*", `\052`) + "."
 }
 
-// dnsKey sorts names as Route 53 does: by labels from the right.
+// dnsKey returns the sort key of a name: Route 53 sorts by labels from the right.
 func dnsKey(name string) string {
 	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
 	slices.Reverse(labels)
@@ -104,7 +104,7 @@ func (c *call) isZone(r *Resource) bool {
 	return r.Type == "hostedzone" && r.Account == c.Account
 }
 
-// asked zone of a REST call, or NoSuchHostedZone.
+// zoneAsked returns the zone that a REST call names, or NoSuchHostedZone.
 func (c *call) zoneAsked() (*Resource, error) {
 	z := c.first(func(r *Resource) bool { return c.isZone(r) && r.ID == c.path[0] })
 	if z == nil {
@@ -187,7 +187,7 @@ func listZones(c *call) ([]node, error) {
 	return out, nil
 }
 
-// listZonesByName begins at the given name and goes on to the end of all zones, as the real call does: it is no filter.
+// listZonesByName begins at the given name and continues to the end of all zones, like the real call: it is not a filter.
 func listZonesByName(c *call) ([]node, error) {
 	key := func(name, id string) string { return dnsKey(name) + " " + id }
 	from := ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// recordSet is a ResourceRecordSet as the wire has it.
+// recordSet is a ResourceRecordSet in its wire format.
 type recordSet struct {
 	Name          string
 	Type          string
@@ -29,7 +29,7 @@ type changeBatch struct {
 	} `xml:"ChangeBatch>Changes>Change"`
 }
 
-// recordID is unique: a name may hold one set of a type (and identifier) in a zone.
+// recordID is unique: a name may have one set of a type (and identifier) in a zone.
 func recordID(zone string, s recordSet) string {
 	return strings.Join([]string{zone, dnsName(s.Name), s.Type, s.SetIdentifier}, "/")
 }
@@ -58,7 +58,7 @@ func (r *Resource) same(s recordSet) bool {
 	return r.Attrs["alias"] == "" && r.Attrs["ttl"] == strconv.FormatInt(s.TTL, 10) && slices.Equal(mine, theirs)
 }
 
-// changeRecords is all or nothing: every change is checked before the first is made.
+// changeRecords is all or nothing: it checks every change before it makes the first one.
 func changeRecords(c *call) ([]node, error) {
 	z, err := c.zoneAsked()
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Resource) recordKey() string {
 	return dnsKey(r.Name) + " " + r.Attrs["type"] + " " + r.Attrs["set"]
 }
 
-// listRecords begins at the given name and type and is cut at maxitems (300 when it is not said, 300 at most).
+// listRecords begins at the given name and type and returns at most maxitems (default and maximum 300).
 func listRecords(c *call) ([]node, error) {
 	z, err := c.zoneAsked()
 	if err != nil {

@@ -32,12 +32,11 @@ type secretInput struct {
 	MaxResults             int
 }
 
-// A secret's values are kept in Secrets by version id, with "s" (string) or "b" (base64) before them, and its two
-// stages in Attrs.
+// A secret's values are in Secrets by version id, with the prefix "s" (string) or "b" (base64), and its two stages in Attrs.
 const current, previous = "AWSCURRENT", "AWSPREVIOUS"
 
-// KeepSecret puts a secret into the first region as part of the world: it is never a leftover. The value goes into the
-// state file and to who may read the secret, nowhere else. A secret of that name gets the value as its new version.
+// KeepSecret puts a secret into the first region as part of the initial world: it is never a leftover. The value is only in the state
+// file and in responses to callers who may read it. An existing secret with that name gets a new version.
 func (s *Server) KeepSecret(name, value string) error {
 	return s.change(func(w *world) {
 		r := w.first(func(r *Resource) bool {
@@ -59,7 +58,7 @@ func (w *world) secret(region, name string) *Resource {
 		ID: "arn:aws:secretsmanager:" + region + ":" + w.Account + ":secret:" + name + "-" + suffix})
 }
 
-// keep makes the value the current version and forgets all but the one before it.
+// keep makes the value the current version and drops all but the previous one.
 func (r *Resource) keep(version, value string) {
 	version = cmp.Or(version, newRequestID())
 	old := r.Attrs[current]
@@ -89,7 +88,7 @@ func (c *call) isSecret(r *Resource) bool {
 	return r.Service == "secretsmanager" && r.Type == "secret" && r.Account == c.Account && r.Region == c.region
 }
 
-// secretAsked reads a call about one secret, named by name, ARN, or ARN without its random end.
+// secretAsked reads a call about one secret, given by name, ARN, or ARN without its random suffix.
 func (c *call) secretAsked() (*Resource, secretInput, error) {
 	var in secretInput
 	if err := c.decode(&in); err != nil {
@@ -175,5 +174,5 @@ func (r *Resource) stages(version string) []string {
 	return slices.DeleteFunc([]string{current, previous}, func(stage string) bool { return r.Attrs[stage] != version })
 }
 
-// seconds is a time as the JSON protocols write it.
+// seconds returns a time in the JSON protocols' form.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -21,7 +21,7 @@ func (r *Resource) secretJSON() map[string]any {
 	return out
 }
 
-// tagsJSON are a resource's tags as the JSON protocols write them.
+// tagsJSON returns a resource's tags in the JSON protocols' form.
 func tagsJSON(r *Resource) []map[string]string {
 	tags := []map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
@@ -53,7 +53,7 @@ func listSecrets(c *call) ([]node, error) {
 	secrets := []any{}
 	for _, r := range found {
 		one := r.secretJSON()
-		one["SecretVersionsToStages"] = one["VersionIdsToStages"] // the list has a name of its own for it
+		one["SecretVersionsToStages"] = one["VersionIdsToStages"] // lists use another name for it
 		delete(one, "VersionIdsToStages")
 		secrets = append(secrets, one)
 	}
@@ -65,7 +65,7 @@ func listSecrets(c *call) ([]node, error) {
 	return nil, nil
 }
 
-// passes says whether a secret meets every filter; values match as prefixes, as in the real list.
+// passes reports whether a secret meets every filter; values match as prefixes, like in the real list.
 func (in secretInput) passes(r *Resource) bool {
 	for _, f := range in.Filters {
 		var has []string
@@ -91,7 +91,7 @@ func (in secretInput) passes(r *Resource) bool {
 	return true
 }
 
-// deleteSecret only marks the secret: it is gone when its window ends, at once where recovery was not wanted.
+// deleteSecret only marks the secret: it is deleted when its recovery window ends, or at once without one.
 func deleteSecret(c *call) ([]node, error) {
 	r, in, err := c.secretAsked()
 	if err != nil {

@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// Config says what kind of AWS it is. The zero value of every field but the keys has a working default.
+// Config configures the stand-in. Every field except the keys has a default for its zero value.
 type Config struct {
 	Addr      string         // 127.0.0.1:0
 	AccessKey string         // the administrator's key
 	SecretKey string         //
 	Account   string         // 123456789012
-	Callers   []Caller       // who else has a key from the start
+	Callers   []Caller       // more keys from the start
 	Roles     []Role         // that can be assumed
-	Members   []string       // accounts of Organization beside Account
+	Members   []string       // accounts of Organization besides Account
 	Regions   []string       // us-east-1, us-east-2, us-west-2
 	Zone      string         // the public zone that exists from the start: labs.example.com
-	StatePath string         // JSON file, read at the start and written before a change is answered; empty: memory only
+	StatePath string         // JSON file, read at the start and written before a change is answered; empty: only in memory
 	Settle    time.Duration  // from pending to running, from shutting-down to terminated: 200ms
-	Tombstone time.Duration  // how long the deleted is still told of: 1h
-	Limits    map[string]int // by quota code; what is not named is generous, so that many clusters fit: see RealLimits
+	Tombstone time.Duration  // how long deleted resources are still listed: 1h
+	Limits    map[string]int // by quota code; others are generous, so that many clusters fit: see RealLimits
 	Now       func() time.Time
 	Log       *slog.Logger
 }
 
-// Server is the running stand-in. Its methods are safe for use by many goroutines; those that are no part of AWS are
-// also served as JSON under /_standin/.
+// Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of AWS are also served as JSON
+// under /_standin/.
 type Server struct {
 	cfg  Config
 	log  *slog.Logger
@@ -47,13 +47,13 @@ type Server struct {
 	faults faults
 	counts map[string]*Count
 
-	exceeded atomic.Int64 // refusals beyond a limit
+	exceeded atomic.Int64 // refusals because of a limit
 
 	saving sync.Mutex // guards the state file
 	store  store
 }
 
-// Start serves until Stop, or until ctx ends.
+// Start serves until Stop is called or ctx ends.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.Account = cmp.Or(cfg.Account, "123456789012")
@@ -94,17 +94,17 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// URL is what AWS_ENDPOINT_URL must hold.
+// URL is the value for AWS_ENDPOINT_URL.
 func (s *Server) URL() string { return "http://" + s.addr }
 
-// Stop ends the server and writes the state file a last time.
+// Stop stops the server and writes the state file a last time.
 func (s *Server) Stop() error {
-	_ = s.http.Close() // nobody is waited for: a cut connection is what a client of AWS must live with
+	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
 	<-s.done
 	return s.last()
 }
 
-// call is one request on its way through a service.
+// call is one request while a service processes it.
 type call struct {
 	*world
 	server  *Server
@@ -112,16 +112,16 @@ type call struct {
 	region  string
 	action  string
 	params  params
-	path    []string // what the pattern of a REST call caught
+	path    []string // what the wildcards of a REST route matched
 	body    []byte
 	who     caller
 
-	status   int    // of the answer; 0: 200
+	status   int    // of the response; 0: 200
 	location string // Location header
-	json     any    // the answer of a JSON service
+	json     any    // the response of a JSON service
 }
 
-// handler does one call under the server's lock. What it returns are the answer's elements.
+// handler executes one call under the server's lock. It returns the response's elements.
 type handler func(*call) ([]node, error)
 
 const largest = 1 << 20
@@ -165,7 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, c, nodes, id)
 }
 
-// do runs the call against the world and, when it changed it, waits for the state file: what was answered is not lost
+// do executes the call on the world and, if it changed something, waits for the state file, so that an answered change is not lost
 // when the process is killed.
 func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	if f := c.permitted(); f != nil {

@@ -10,7 +10,7 @@ var quotaCalls = map[string]handler{
 	"GetAWSDefaultServiceQuota": getQuota(byDefault), "ListAWSDefaultServiceQuotas": listQuotas(byDefault),
 }
 
-// byDefault is AWS's own default, whatever holds in this account.
+// byDefault returns AWS's default, whatever the limit in this account is.
 func byDefault(_ *call, q quota) int { return q.value }
 
 type quotaInput struct {
@@ -18,7 +18,7 @@ type quotaInput struct {
 	MaxResults                        int
 }
 
-// quotasOf are the quotas of a service where the caller asks: those of global services are known in us-east-1 only.
+// quotasOf returns a service's quotas in the caller's region; those of global services exist only in us-east-1.
 func (c *call) quotasOf(service string) []quota {
 	return slices.DeleteFunc(quotas(), func(q quota) bool {
 		return q.service != service || (global(service) && c.region != "us-east-1")

@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/aws/session"
 )
 
-// skew is how far a signature's date may be off, as AWS has it.
+// skew is how far a signature's date may be off, as in AWS.
 const skew = 15 * time.Minute
 
 // scope is what a signature says about its request.
@@ -29,10 +29,10 @@ type scope struct {
 	signature            string
 	date                 time.Time
 	presigned            bool
-	expires              time.Duration // how long after its date it holds
+	expires              time.Duration // how long after its date it is valid
 }
 
-// readScope takes the credential scope from the Authorization header or, for a presigned request, from the query.
+// readScope reads the credential scope from the Authorization header or, for a presigned request, from the query.
 func readScope(r *http.Request) (scope, *Fault) {
 	fields := map[string]string{}
 	sc := scope{expires: skew}
@@ -64,7 +64,7 @@ func readScope(r *http.Request) (scope, *Fault) {
 	return sc, nil
 }
 
-// holds recomputes the signature over the headers the client says it signed.
+// holds recomputes the signature over the headers that the client lists as signed.
 func (sc scope) holds(r *http.Request, body []byte, secret string) bool {
 	again, err := http.NewRequestWithContext(context.Background(), r.Method, "http://"+r.Host, nil)
 	if err != nil {
@@ -111,8 +111,8 @@ func presignature(again *http.Request, credentials sdk.Credentials, hash string,
 	return u.Query().Get("X-Amz-Signature")
 }
 
-// authenticate answers whose request this is. The signature's date is compared with the machine's clock, not with
-// the stand-in's: the SDK signs with the former.
+// authenticate returns whose request this is. It compares the signature's date with the machine's clock, not with the stand-in's,
+// because the SDK signs with the machine's.
 func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fault) {
 	sc, f := readScope(r)
 	if f != nil {
@@ -137,7 +137,7 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 	return sc, who, nil
 }
 
-// mismatch is how each service words a wrong secret.
+// mismatch returns each service's error for a wrong secret.
 func mismatch(service string) *Fault {
 	const words = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
 	switch {
@@ -149,24 +149,24 @@ func mismatch(service string) *Fault {
 	return fault("SignatureDoesNotMatch", words)
 }
 
-// caller is one access key's owner.
+// caller is the owner of one access key.
 type caller struct {
 	secret, arn, userID string
-	account             string   // empty: the one everybody is in
-	policies            []string // each must allow what is asked; none: everything is
+	account             string   // empty: the caller's current account
+	policies            []string // each must allow the request; none: everything is allowed
 }
 
-// Caller is a user or a role's session that has a key without having been made here, of whichever account.
+// Caller is a user or a role's session, of any account, with a key that was not created here.
 type Caller struct {
 	AccessKey, SecretKey string
 	ARN                  string // arn:aws:iam::<account>:user/<name>, or arn:aws:sts::<account>:assumed-role/<role>/<session>
-	Policy               string // what it may; empty: everything
+	Policy               string // its permissions; empty: everything
 }
 
-// plainSession is what a session may be called.
+// plainSession matches a valid session name.
 var plainSession = regexp.MustCompile(`^[\w+=,.@-]{2,64}$`)
 
-// session is the caller that a session token stands for.
+// session returns the caller of a session token.
 func (s *Server) session(key, token string) (caller, bool) {
 	of, err := session.Open(s.cfg.SecretKey, key, token, time.Now())
 	if err != nil {
@@ -183,7 +183,7 @@ func (c Caller) policies() []string {
 	return []string{c.Policy}
 }
 
-// caller looks a key up: the configured one is the account's administrator, others were minted with CreateAccessKey.
+// caller looks a key up: the configured one is the account's administrator's, others were created with CreateAccessKey.
 func (s *Server) caller(key string) (caller, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Server) caller(key string) (caller, bool) {
 	for _, c := range s.cfg.Callers {
 		if key == c.AccessKey {
 			arn, account := c.ARN, strings.Split(c.ARN, ":")[4]
-			if account == s.cfg.Account { // SetAccount moves whoever is at home
+			if account == s.cfg.Account { // SetAccount moves callers of the configured account
 				account = s.world.Account
 				arn = strings.Replace(arn, s.cfg.Account, account, 1)
 			}

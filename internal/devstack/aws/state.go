@@ -13,16 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// store is the state file. Its mutex in Server is held by whoever writes.
+// store is the state file. A writer holds its mutex, which is in Server.
 type store struct {
 	file  *os.File // open for appending; nil: the next write is a snapshot
-	saved int64    // the world's Changed that the file holds
+	saved int64    // the world's Changed that is in the file
 	long  int      // bytes appended since the snapshot
-	limit int      // how many may be before the next one
-	over  bool     // the server has stopped: the file may be another's by now
+	limit int      // maximum before the next snapshot
+	over  bool     // the server has stopped: another process may use the file
 }
 
-// load reads the state file, or makes a new world with the base domain's public zone in it.
+// load reads the state file, or creates a new world with the base domain's public zone.
 func (s *Server) load() error {
 	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Limits: map[string]int{}}
 	w.settle, w.tombstone, w.now = s.cfg.Settle, s.cfg.Tombstone, s.cfg.Now
@@ -48,11 +48,11 @@ func (s *Server) load() error {
 			return fmt.Errorf("read the aws stand-in's state %s: %w", s.cfg.StatePath, err)
 		}
 	}
-	return s.save(true) // whatever was cut off at the end is gone before the next line comes
+	return s.save(true) // an incomplete last line is removed before new lines are added
 }
 
-// furnish puts into a new world what an account that was used before has: the base domain's public zone, and the role that
-// AWS makes with the first load balancer.
+// furnish puts into a new world what an account in use has: the base domain's public zone, and the role that AWS creates with the
+// first load balancer.
 func (w *world) furnish(zone string) {
 	z := w.zone(zone+".", "standing", "", false)
 	z.Stands = true
@@ -66,8 +66,8 @@ func (w *world) furnish(zone string) {
 	})
 }
 
-// save writes what has changed to the state file, unless it is there already. Callers that come while another writes find
-// their change written by whoever writes next. A snapshot takes the place of changes that have grown longer than it.
+// save writes changes to the state file, unless they are there already. The next writer also writes the changes of callers that wait
+// meanwhile. A snapshot replaces changes that have become longer than it.
 func (s *Server) save(snapshot bool) error {
 	if s.cfg.StatePath == "" {
 		return nil
@@ -90,13 +90,13 @@ func (s *Server) save(snapshot bool) error {
 		err = s.write()
 	}
 	if err != nil {
-		s.store.close() // and so the next write is a snapshot
+		s.store.close() // so the next write is a snapshot
 		return fmt.Errorf("write the aws stand-in's state: %w", err)
 	}
 	return nil
 }
 
-// last is the save of a server that stops. A call that is still under way is not answered, and not written.
+// last is the save of a server that stops. A call in progress is neither answered nor written.
 func (s *Server) last() error {
 	err := s.save(true)
 	s.saving.Lock()
@@ -108,12 +108,12 @@ func (s *Server) last() error {
 
 func (t *store) close() {
 	if t.file != nil {
-		_ = t.file.Close() // every write was seen to succeed, or a snapshot follows
+		_ = t.file.Close() // every write was checked, or a snapshot follows
 	}
 	t.file = nil
 }
 
-// write appends the lines there are.
+// write appends the pending lines.
 func (s *Server) write() error {
 	s.mu.Lock()
 	now, lines := s.world.Changed, bytes.Clone(s.world.journal.lines.Bytes())
@@ -126,10 +126,10 @@ func (s *Server) write() error {
 	return nil
 }
 
-// leastJournal keeps a small world from being written whole all the time.
+// leastJournal prevents a small world from being written completely all the time.
 const leastJournal = 1 << 20
 
-// snapshot writes the whole world in place of everything before.
+// snapshot replaces the file with the whole world.
 func (s *Server) snapshot() error {
 	s.mu.Lock()
 	now := s.world.Changed
@@ -147,7 +147,7 @@ func (s *Server) snapshot() error {
 	return err
 }
 
-// whole is the snapshot, after which the journal begins anew.
+// whole returns the snapshot, after which the journal begins anew.
 func (w *world) whole() ([]byte, error) {
 	raw, err := json.Marshal(w)
 	if err != nil {

@@ -17,14 +17,14 @@ var stsCalls = map[string]handler{
 	"AssumeRole": assumeRole,
 }
 
-// Role can be assumed by whoever may call sts:AssumeRole. It belongs to the account of the configuration, whatever SetAccount
-// says, and is no resource of it: nothing lists or deletes it.
+// Role can be assumed by callers who may call sts:AssumeRole. It belongs to the configured account, whatever SetAccount says, and is
+// not a resource: nothing lists or deletes it.
 type Role struct {
 	Name   string
-	Policy string // what its sessions may, before their own policy
+	Policy string // permissions of its sessions, before their own policy
 }
 
-// What AWS sets for AssumeRole: a session lives from a quarter of an hour to half a day, and its policy is at most so long.
+// AWS's limits for AssumeRole: a session lives from 15 minutes to 12 hours, and its policy has a maximum length.
 const (
 	shortestSession   = 15 * time.Minute
 	longestSession    = 12 * time.Hour
@@ -72,14 +72,14 @@ func assumeRole(c *call) ([]node, error) {
 	}, nil
 }
 
-// permitted refuses a call that the caller's policies do not allow. The administrator has none and may do everything.
-// What a resource's ARN would be is not worked out here: a statement counts if its resource is "*".
+// permitted refuses a call that the caller's policies do not allow. The administrator has none and may do everything. Resource ARNs
+// are not computed here: a statement counts if its resource is "*".
 func (c *call) permitted() *Fault {
 	action := c.service + ":" + c.action
 	if c.service == "tagging" {
 		action = "tag:" + c.action
 	}
-	if action == "sts:GetCallerIdentity" { // AWS asks for no permission
+	if action == "sts:GetCallerIdentity" { // AWS requires no permission
 		return nil
 	}
 	for _, raw := range c.who.policies {

@@ -20,8 +20,8 @@ type taggingInput struct {
 	ResourceTypeFilters []string
 }
 
-// indexed says whether the tagging API knows a resource where it is asked. It is regional, answers for global services
-// in us-east-1 only, knows roles and users in part (here: by the name's hash) and instance profiles not at all.
+// indexed reports whether the tagging API knows a resource in the requested region. The API is regional, covers global services only
+// in us-east-1, knows only some roles and users (here: by the name's hash) and no instance profiles.
 func (c *call) indexed(r *Resource) bool {
 	if r.Account != c.Account || r.ARN() == "" || len(r.Tags) == 0 || r.Type == "instance-profile" || r.Type == "route-table-association" {
 		return false
@@ -32,7 +32,7 @@ func (c *call) indexed(r *Resource) bool {
 	return r.Region == c.region
 }
 
-// told is all the tagging API knows: the living and the dead.
+// told returns everything that the tagging API knows, living or deleted.
 func (c *call) told() []*Resource {
 	found := c.all(c.indexed)
 	for _, r := range c.Dead {
@@ -43,10 +43,10 @@ func (c *call) told() []*Resource {
 	return found
 }
 
-// firstToken stands before every resource.
+// firstToken comes before every resource.
 var firstToken = base64.RawURLEncoding.EncodeToString([]byte("0"))
 
-// getResources pages before it filters, as the real one does: pages may be short or empty before the last.
+// getResources pages before it filters, like the real API: pages may be short or empty before the last.
 func getResources(c *call) ([]node, error) {
 	var in taggingInput
 	if err := c.decode(&in); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Fault is a refusal as a service words it.
+// Fault is a service's error.
 type Fault struct {
 	Code    string
 	Message string
@@ -23,7 +23,7 @@ func fault(code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// status is the HTTP status the real services send with a code; 400 is the rule.
+// status is the HTTP status that the real services send with a code, usually 400.
 func (f *Fault) status() int {
 	switch f.Code {
 	case "UnauthorizedOperation", "AccessDenied", "InvalidClientTokenId", "SignatureDoesNotMatch", "MissingAuthenticationToken", "OptInRequired", "ExpiredToken":
@@ -82,7 +82,7 @@ func texts(name, item string, values []string) node {
 
 func (n node) write(b *bytes.Buffer, attr string) {
 	b.WriteString("<" + n.name + attr + ">")
-	_ = xml.EscapeText(b, []byte(n.text)) // a bytes.Buffer never refuses
+	_ = xml.EscapeText(b, []byte(n.text)) // a bytes.Buffer never fails
 	for _, kid := range n.kids {
 		kid.write(b, "")
 	}
@@ -96,13 +96,13 @@ func document(root node, namespace string) []byte {
 	return b.Bytes()
 }
 
-// params are the form fields of the query protocols, in which lists are numbered: VpcId.1, Tags.member.1.Key.
+// params are the form fields of the query protocols, with numbered lists: VpcId.1, Tags.member.1.Key.
 type params url.Values
 
 func (p params) get(name string) string { return url.Values(p).Get(name) }
 
 func (p params) number(name string) int {
-	n, _ := strconv.Atoi(p.get(name)) // absent and malformed are both "no limit given"
+	n, _ := strconv.Atoi(p.get(name)) // absent and malformed both mean "no limit given"
 	return n
 }
 

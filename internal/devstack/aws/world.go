@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// world is everything there is, in order of creation. The server's mutex guards it.
+// world is everything that exists, in order of creation. The server's mutex guards it.
 type world struct {
-	Account   string          `json:"account"` // the one the caller is in: what belongs to others is not visible
+	Account   string          `json:"account"` // the caller's account: resources of others are invisible
 	LastSeq   int64           `json:"lastSeq"`
-	Resources []*Resource     `json:"resources"`        // the living
-	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of death
+	Resources []*Resource     `json:"resources"`        // living resources
+	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
-	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, where one was set
-	Changed   int64           `json:"-"`                // rises with every change
+	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, if one was set
+	Changed   int64           `json:"-"`                // increases with every change
 
 	settle    time.Duration
 	tombstone time.Duration
@@ -65,30 +65,30 @@ func (w *world) all(match func(*Resource) bool) []*Resource {
 	return out
 }
 
-// user is a living resource that keeps id from being deleted.
+// user returns a living resource that prevents the deletion of id.
 func (w *world) user(id string) *Resource {
 	return w.first(func(r *Resource) bool {
 		return r.ID != id && slices.Contains(r.Uses, id)
 	})
 }
 
-// move sends a resource towards a state, reached after the world's settling time.
+// move sends a resource to a state, reached after the world's settling time.
 func (w *world) move(r *Resource, through, to string) {
 	r.State, r.Next, r.NextAt = through, to, w.now().Add(w.settle)
 }
 
-// ended are the states from which nothing returns.
+// ended are the final states.
 var ended = map[string]bool{"terminated": true, "deleted": true, "gone": true}
 
-// leavesTombstone are the types that are told of for a while after their end: all by the tagging API, some by their own
-// describe call too, as the real ones are.
+// leavesTombstone are the types that are listed for a while after their deletion: all by the tagging API, some by their own describe
+// call too, as in AWS.
 var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "volume": true, "vpc-endpoint": true, "targetgroup": true,
 	"vpc-peering-connection": true}
 
-// mostDead bounds the memory and the state file of a long run: the oldest tombstones are forgotten first.
+// mostDead limits memory and state file of a long run: the oldest tombstones are dropped first.
 const mostDead = 2000
 
-// tick lets time pass: states that were on their way are reached, old tombstones are forgotten.
+// tick applies the passing of time: due states are reached, old tombstones are dropped.
 func (w *world) tick() {
 	now := w.now()
 	var over []*Resource
@@ -108,7 +108,7 @@ func (w *world) tick() {
 	w.Dead = w.Dead[max(0, len(w.Dead)-mostDead):]
 }
 
-// remove ends a resource and everything that ends with it, at once.
+// remove deletes a resource and everything that ends with it, at once.
 func (w *world) remove(r *Resource) { w.end(r, w.now()) }
 
 func (w *world) end(r *Resource, at time.Time) {
@@ -134,8 +134,8 @@ func (w *world) end(r *Resource, at time.Time) {
 	}
 }
 
-// leftovers are the living resources, of every account, that mention text, and what lies inside those (children,
-// members of their VPCs). Empty text: all. The world's own furniture never counts.
+// leftovers returns the living resources of every account that mention text, and what is inside those (children, members of their
+// VPCs). Empty text: all. The world's initial resources never count.
 func (w *world) leftovers(text string) []*Resource {
 	in := map[string]bool{}
 	var out []*Resource

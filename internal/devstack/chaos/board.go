@@ -10,17 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// glance is how often the clusters are looked at.
+// glance is how often the clusters' states are read.
 const glance = 40 * time.Millisecond
 
-// cluster is what a trial looks at of a cluster, and which attempt of it is open.
+// cluster is a cluster's state as the tests use it, with its open attempt.
 type cluster struct {
 	ID, Name, Status, Phase, Wish, Why, FailReason string
 	PR                                             int
 	Attempt                                        string // the newest; empty: none yet
 }
 
-// board is the newest sight of every cluster. While the database is away it shows the last one.
+// board is the last known state of every cluster. While the database is unavailable it stays as it was.
 type board struct {
 	done chan struct{}
 
@@ -42,7 +42,7 @@ func watchBoard(ctx context.Context, pool *pgxpool.Pool) *board {
 	return b
 }
 
-// look reads what is not released, or was not long ago. A database that is away is looked at again.
+// look reads the clusters that are not released, or were released recently. It retries if the database is unavailable.
 func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -74,16 +74,16 @@ func (b *board) of(pr int) (cluster, bool) {
 	return c, ok
 }
 
-// spentBelow is how much of GitHub's limit is left when nothing that starts a cluster is decided any more: a quarter of the
-// reserve of a fifth.
+// spentBelow is the remaining part of GitHub's limit below which nothing that starts a cluster is decided: a quarter of the reserve
+// of a fifth.
 const spentBelow = 5000 / 20
 
-// await waits until the pull request's cluster is as the condition says. Time in which GitHub takes no calls does not count.
+// await waits until the pull request's cluster meets the condition. Time in which GitHub accepts no calls does not count.
 func (t *Run) await(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool) error {
 	return t.awaitWhile(ctx, pr, what, within, as, func() bool { return t.GitHub.Left() > spentBelow })
 }
 
-// awaitWhile is await by a clock that stands while it does not count.
+// awaitWhile is await with a clock that stops while counts is false.
 func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
 	deadline := time.Now().Add(within)
 	for {

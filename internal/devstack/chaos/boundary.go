@@ -13,16 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// The two jobs a boundary can lie in.
+// The two jobs to which a boundary can belong.
 const (
 	creating   = "create"
 	destroying = "destroy"
 )
 
-// boundary is a place between two steps of a cluster's life where it can be held: right after one write to the cloud, at
-// the start of a command, or around one call of a runner to the server or to S3.
+// boundary is a point between two steps of a cluster's life at which it can be held: right after one write to the cloud, at the start
+// of a command, or around one call of a runner to the server or to S3.
 type boundary struct {
-	ID    string // names it on the command line: create@12, status:record-the-identity-after
+	ID    string // its name on the command line: create@12, status:record-the-identity-after
 	Job   string // creating or destroying
 	Group string // its row in the table
 	Words string
@@ -30,11 +30,11 @@ type boundary struct {
 	arm func(t *Run, pr int) (pin, error)
 }
 
-// pin is what holds one cluster at a boundary.
+// pin holds one cluster at a boundary.
 type pin struct {
 	held    func() bool
 	release func() error
-	after   func() string // the write it is held after; "" where it is none
+	after   func() string // the write after which it is held; "" if there is none
 }
 
 // heldTool holds a stand-in program right after its n-th write to the cloud; 0: at its start.
@@ -50,7 +50,7 @@ func heldTool(command string, writes int) func(*Run, int) (pin, error) {
 	}
 }
 
-// heldCall holds a runner's call before it is seen or after it was answered.
+// heldCall holds a runner's call before the server sees it or after it responded.
 func heldCall(line func(*Run) *gate, what string, nth int, after bool) func(*Run, int) (pin, error) {
 	return func(t *Run, pr int) (pin, error) {
 		g := line(t)
@@ -70,10 +70,11 @@ func heldCall(line func(*Run) *gate, what string, nth int, after bool) func(*Run
 	}
 }
 
-// surveyed is how many undisturbed lives a survey looks at: what not all of them did in the same number is no boundary.
+// surveyed is how many undisturbed lives a survey observes: steps that do not occur in the same number in all of them are no
+// boundaries.
 const surveyed = 3
 
-// survey lets some clusters live and die undisturbed and makes a boundary of everything that all of them did.
+// survey runs some clusters undisturbed and makes a boundary of every step that occurred in all of them.
 func (t *Run) survey(ctx context.Context) ([]boundary, error) {
 	traces, calls := make([][]event, surveyed), make([][2][]string, surveyed)
 	ready := make([]int, surveyed)
@@ -106,7 +107,7 @@ func (t *Run) survey(ctx context.Context) ([]boundary, error) {
 	return out, nil
 }
 
-// undisturbed is one life in peace; ready is how many calls to S3 were made until it was ready.
+// undisturbed runs one life without faults; ready is how many calls to S3 were made until the cluster was ready.
 func (t *Run) undisturbed(ctx context.Context) (pr, ready int, err error) {
 	if pr, err = t.GitHub.Open("A life nobody disturbs", person); err != nil {
 		return 0, 0, err
@@ -127,7 +128,7 @@ func (t *Run) undisturbed(ctx context.Context) (pr, ready int, err error) {
 	return pr, ready, sleep(ctx, 100*time.Millisecond) // the trace is read every few milliseconds
 }
 
-// fewest takes each command's events from the life in which it wrote least: a destroyer asks again for what takes its time.
+// fewest takes each command's events from the life with the fewest writes, because a destroyer repeats calls for what takes time.
 func fewest(lives [][]event) (out []event) {
 	for _, command := range []string{"ccoctl-create", "manifests", "ignition-configs", "create", "destroy", "ccoctl-delete"} {
 		var best []event
@@ -142,7 +143,7 @@ func fewest(lives [][]event) (out []event) {
 	return out
 }
 
-// phaseOf says in which phase of which job a command of the stand-ins runs.
+// phaseOf returns the job and phase in which a stand-in command runs.
 func phaseOf(command string) (job, phase string) {
 	switch command {
 	case "ccoctl-create":
@@ -201,7 +202,7 @@ func fromStatus(calls []string) []boundary {
 	return out
 }
 
-// statusPhase is where in a job a call is made.
+// statusPhase returns the phase of a job in which a call is made.
 func statusPhase(job, what string) string {
 	switch {
 	case what == "record the ccoctl name":
@@ -224,8 +225,8 @@ func statusPhase(job, what string) string {
 	return "restoring"
 }
 
-// fromS3 makes boundaries of what is stored; ready says how many of the calls came before the cluster was ready. Archives
-// at the installer's marks come in numbers that differ, so only the first two of each name count: those of the record.
+// fromS3 makes boundaries of calls that store something; ready says how many of them came before the cluster was ready. The number of
+// archives at the installer's marks varies, so only the first two of each name count: those of the record.
 func fromS3(calls []string, ready int) []boundary {
 	var out []boundary
 	count := map[string]int{}

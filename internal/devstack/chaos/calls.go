@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// statusCall names a runner's call: claim, reserve, each record, each pass, the destroyer's exit and the result. Other
-// reports come in numbers that differ from run to run and are no boundary.
+// statusCall names a runner's call: claim, reserve, each record, each pass, the destroyer's exit and the result. The number of other
+// reports varies between runs, so they are no boundaries.
 func (t *Run) statusCall(r *http.Request, body []byte) (call, bool) {
 	rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/status/attempts/")
 	attempt, what, found := strings.Cut(rest, "/")
@@ -23,7 +23,7 @@ func (t *Run) statusCall(r *http.Request, body []byte) (call, bool) {
 	switch what {
 	case "record":
 		var record contract.Record
-		_ = json.Unmarshal(body, &record) // the server says what is wrong with it
+		_ = json.Unmarshal(body, &record) // the server reports what is wrong with it
 		if what = "record the identity"; record.Identity.InfraID == "" {
 			what = "record the ccoctl name"
 		}
@@ -43,7 +43,7 @@ func (t *Run) statusCall(r *http.Request, body []byte) (call, bool) {
 	return call{pr: pr, what: kind + " " + what}, ok
 }
 
-// s3Call names what is stored of a cluster, and what a teardown fetches.
+// s3Call names a call that stores something of a cluster, or that a teardown uses to fetch it.
 func (t *Run) s3Call(r *http.Request, _ []byte) (call, bool) {
 	if r.Method != http.MethodPut && r.Method != http.MethodGet {
 		return call{}, false
@@ -61,7 +61,7 @@ func (t *Run) s3Call(r *http.Request, _ []byte) (call, bool) {
 	return call{pr: pr, what: r.Method + " " + name}, ok
 }
 
-// ownerOf asks the database whose attempt it is. While it is away nothing is held.
+// ownerOf looks up in the database whose attempt it is. While the database is unavailable nothing is held.
 func (t *Run) ownerOf(ctx context.Context, attempt string) (pr int, kind string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -12,44 +12,44 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// patience is how long a life may take that nothing stands in the way of any more.
+// patience is the time limit of a life once nothing disturbs it any more.
 const patience = 2 * time.Minute
 
-// cell is one boundary struck in one way: one cluster of its own pull request.
+// cell is one boundary with one fault, tested with a cluster of its own pull request.
 type cell struct {
 	boundary
 	strike
-	whole  bool // where its runner is killed: with everything it started
-	wanted bool // wished for until it is ready; else its end is asked for as soon as it was struck
+	whole  bool // if its runner is killed: with everything that it started
+	wanted bool // wanted until it is ready; otherwise its end is requested right after the fault
 
 	pr      int
 	pin     pin
-	attempt string // that stood at the boundary
+	attempt string // the attempt that was at the boundary
 
-	struck bool // it stood at its boundary when it was struck, and the strike was real
+	struck bool // it was at its boundary when the fault was injected, and the fault was real
 	again  bool // it was missed once
-	missed bool // it had left its boundary before everything was ready to strike it
+	missed bool // it left its boundary before everything was ready for the fault
 	err    error
 }
 
-// name is how a cell is asked for again.
+// name is the cell's name on the command line.
 func (c *cell) name() string { return c.ID + "/" + c.key }
 
-// coin is a cell's own: the same seed and name give the same side, whatever else runs.
+// coin returns a random bit of a cell: the same seed and name give the same bit, whatever else runs.
 func coin(seed uint64, name string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, name)
 	return h.Sum64() >> 8
 }
 
-// short says that the cell is held at a call, which must not last.
+// short reports that the cell is held at a call, which must not take long.
 func (c *cell) short() bool { return strings.Contains(c.ID, ":") }
 
 func isReady(c cluster) bool    { return c.Status == "READY" }
 func isReleased(c cluster) bool { return c.Phase == "released" }
 
-// place opens the cell's pull request and wishes for a cluster: one to be struck while it is created is on its way to its
-// boundary then, one to be struck while it goes is ready.
+// place opens the cell's pull request and requests a cluster. For a fault during the create the cluster is on its way to its boundary
+// afterwards, for a fault during the teardown it is ready.
 func (c *cell) place(ctx context.Context, t *Run) (err error) {
 	if c.pr, err = t.GitHub.Open("A cell of the crash matrix", person); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *cell) place(ctx context.Context, t *Run) (err error) {
 	return nil
 }
 
-// hold brings the cluster to its boundary. One that goes past it is missed, and its life goes on undisturbed.
+// hold waits until the cluster is at its boundary. A cluster that passes it is missed, and goes on undisturbed.
 func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 	if c.Job == destroying {
 		if c.pin, err = c.arm(t, c.pr); err != nil {
@@ -80,7 +80,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 			return err
 		}
 	}
-	var past time.Time // a call may be held just after the cluster is seen through
+	var past time.Time // a call may be held shortly after the cluster is seen past it
 	for end := time.Now().Add(patience); !c.pin.held(); {
 		now, _ := t.board.of(c.pr)
 		if through := isReleased(now) || c.Job == creating && isReady(now); through && past.IsZero() {
@@ -97,7 +97,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 			return err
 		}
 	}
-	// Two lives differ a little, so what was written last is read here and now.
+	// Two lives differ a little, so the last write is read here.
 	if service, action, ok := strings.Cut(c.pin.after(), ":"); ok {
 		_, phase := phaseOf(c.ID[:strings.Index(c.ID, "@")])
 		c.Group, c.Words = phase+" "+service, "after "+service+" "+action
@@ -108,13 +108,13 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 	})
 }
 
-// stands reports whether the cluster is still where it is held, in the same attempt.
+// stands reports whether the cluster is still held at its boundary, in the same attempt.
 func (c *cell) stands(t *Run) bool {
 	now, _ := t.board.of(c.pr)
 	return c.pin.held() && now.Attempt == c.attempt
 }
 
-// converge sees the cluster to its end: ready first when it is wanted, then released, and nothing left.
+// converge waits for the cluster's end: first ready if it is wanted, then released, with nothing left.
 func (c *cell) converge(ctx context.Context, t *Run) error {
 	if c.Job == creating {
 		if c.wanted && !c.missed {
@@ -137,7 +137,7 @@ func (t *Run) destroy(pr int) error {
 	return err
 }
 
-// nothingLeft counts a released cluster's remains in the stand-ins' books and looks at its proof.
+// nothingLeft counts what a released cluster left in the stand-ins' state, and checks its proof.
 func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 	var errs []error
 	name := nameOf(pr)
@@ -171,7 +171,7 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 	return errors.Join(append(errs, t.oneComment(pr))...)
 }
 
-// oneComment: whatever died in between, people see one comment for one cluster.
+// oneComment checks that there is one comment for one cluster, whatever was killed meanwhile.
 func (t *Run) oneComment(pr int) error {
 	n := 0
 	for _, c := range t.GitHub.Comments(pr) {

@@ -1,7 +1,7 @@
-// Package trial puts a whole stack on trial. The crash matrix strikes clusters at every boundary of their lives and sees
-// them converge; the soak lets many lives go by with random faults.
+// Package chaos tests a whole stack under faults. The crash matrix injects a fault at every step of clusters' lives and checks that
+// they converge; the soak runs many lives with random faults.
 //
-// Everything real runs as it does in production: server, runners and installers are processes and are really killed. A
-// trial steers only the outside: it opens pull requests, sets labels, writes comments, cuts lines and kills. That nothing
-// is left it reads from the stand-ins' own books, never from the product.
+// Everything real runs as in production: server, runners and installers are processes and are really killed. The tests only act from
+// outside: they open pull requests, set labels, write comments, cut connections and kill. They check with the stand-ins' own state,
+// never with the product, that nothing is left.
 package chaos

@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// call is one request as a trial tells it from others: whose it is and what it does.
+// call identifies a request: whose it is and what it does.
 type call struct {
 	pr   int
 	what string
 }
 
-// hold keeps one call from going through: before the far side sees it, or after it answered and before the answer arrives.
+// hold blocks one call: before the server sees it, or after it responded and before the response arrives.
 type hold struct {
 	call
-	nth   int // which of these calls, counted from 1
+	nth   int // the nth of these calls, counted from 1
 	after bool
 
-	held    chan struct{} // closed when the call is kept
-	release chan struct{} // closed to let it go
+	held    chan struct{} // closed when the call is blocked
+	release chan struct{} // closed to release it
 }
 
-// gate is an HTTP line on which single calls can be held.
+// gate is an HTTP proxy on which single calls can be held.
 type gate struct {
 	addr   string
 	names  func(*http.Request, []byte) (call, bool)
@@ -43,7 +43,7 @@ type gate struct {
 	holds []*hold
 }
 
-// startGate leads to another address. names tells which calls matter; it gets the body of those that have a short one.
+// startGate starts a gate to another address. names identifies the relevant calls; it gets the body of calls with a short one.
 func startGate(to string, names func(*http.Request, []byte) (call, bool)) (*gate, error) {
 	target, err := url.Parse(to)
 	if err != nil {
@@ -58,7 +58,7 @@ func startGate(to string, names func(*http.Request, []byte) (call, bool)) (*gate
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, // signatures cover the host
 		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1,
-		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a broken line, not an answer
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // break the connection instead of responding
 	}
 	g.server = &http.Server{Handler: http.HandlerFunc(g.serve), ReadHeaderTimeout: time.Minute}
 	go func() { defer close(g.ended); _ = g.server.Serve(listener) }()
@@ -89,7 +89,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		answer := &kept{header: http.Header{}}
-		// The far side has the call and does it, whatever becomes of who asked.
+		// The server has the call and executes it, even if the caller disconnected.
 		g.proxy.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
 		if h.keep(r.Context()) == nil {
 			answer.tell(w)
@@ -97,7 +97,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keep holds a call until it is released or whoever made it is gone.
+// keep blocks a call until it is released or the caller disconnected.
 func (h *hold) keep(ctx context.Context) error {
 	close(h.held)
 	select {
@@ -108,7 +108,7 @@ func (h *hold) keep(ctx context.Context) error {
 	}
 }
 
-// match counts a call and takes the hold that waits for it.
+// match counts a call and returns the hold that waits for it.
 func (g *gate) match(r *http.Request, body []byte) *hold {
 	c, ok := g.names(r, body)
 	if !ok {
@@ -127,7 +127,7 @@ func (g *gate) match(r *http.Request, body []byte) *hold {
 	return h
 }
 
-// arm makes the gate hold a call that is still to come.
+// arm makes the gate hold a future call.
 func (g *gate) arm(c call, nth int, after bool) *hold {
 	h := &hold{call: c, nth: nth, after: after, held: make(chan struct{}), release: make(chan struct{})}
 	g.mu.Lock()
@@ -136,7 +136,7 @@ func (g *gate) arm(c call, nth int, after bool) *hold {
 	return h
 }
 
-// disarm forgets a hold that was not met and lets go one that was.
+// disarm removes a hold that matched no call, and releases one that did.
 func (g *gate) disarm(h *hold) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,7 +144,7 @@ func (g *gate) disarm(h *hold) {
 	close(h.release)
 }
 
-// of returns the calls of a pull request in their order.
+// of returns the calls of a pull request in order.
 func (g *gate) of(pr int) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -157,7 +157,7 @@ func (g *gate) of(pr int) []string {
 	return out
 }
 
-// kept is an answer that is not told yet.
+// kept is a response that was not sent yet.
 type kept struct {
 	header http.Header
 	status int
@@ -175,5 +175,5 @@ func (k *kept) tell(w http.ResponseWriter) {
 	if k.status != 0 {
 		w.WriteHeader(k.status)
 	}
-	_, _ = w.Write(k.body.Bytes()) // whoever asked may be gone
+	_, _ = w.Write(k.body.Bytes()) // the caller may have disconnected
 }

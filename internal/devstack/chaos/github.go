@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// limitLasts is how long GitHub's limit is used up in a trial: long enough for what is let go to meet it.
+	// limitLasts is how long GitHub's limit stays exhausted: long enough for released clusters to hit it.
 	limitLasts = 14 * time.Second
-	// decided is how soon an end must be set while GitHub gives no answer.
+	// decided is the time within which an end must be set while GitHub does not respond.
 	decided = 10 * time.Second
-	// wholeSecond is how much later something must happen to have a later time on GitHub.
+	// wholeSecond is the wait after which an event has a later time on GitHub.
 	wholeSecond = 1100 * time.Millisecond
 )
 
@@ -31,7 +31,7 @@ func spendGitHub(_ context.Context, t *Run) error {
 	return nil
 }
 
-// refillGitHub waits for the limit's reset and then counts as if there had been none: a trial lives with one hour's limit.
+// refillGitHub waits for the limit's reset and resets the counts: a test uses one hour's limit.
 func refillGitHub(ctx context.Context, t *Run) error {
 	for t.GitHub.Left() <= 0 {
 		if err := sleep(ctx, glance); err != nil {
@@ -42,8 +42,8 @@ func refillGitHub(ctx context.Context, t *Run) error {
 	return nil
 }
 
-// endUnanswered asks for the end of what is not wanted, by comments of a person whose permission GitHub reported before. Each
-// end must be set while GitHub gives no answer.
+// endUnanswered requests the end of unwanted clusters, with comments by a person whose permission GitHub reported before. Each end
+// must be set while GitHub does not respond.
 func endUnanswered(ctx context.Context, t *Run, cells []*cell) error {
 	if err := sleep(ctx, wholeSecond); err != nil {
 		return err

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Options bound a matrix.
+// Options are the options of a matrix.
 type Options struct {
-	Time  time.Duration // begin no further round after it; 0: until every cell was struck
-	Cells int           // at most so many; 0: all
-	Seed  uint64        // chooses the order, and who is wanted
-	Only  string        // names one cell; or the part before or after its slash
-	Width int           // clusters in flight at once; 0: 16
+	Time  time.Duration // start no new round after this time; 0: until every cell was struck
+	Cells int           // maximum number; 0: all
+	Seed  uint64        // determines the order, and which clusters stay wanted
+	Only  string        // name of one cell, or the part before or after its slash
+	Width int           // concurrent clusters; 0: 16
 }
 
-// Matrix strikes clusters at the boundaries of their lives, round after round, prints the table and returns an error
-// unless every cell was struck and converged. A round is one strike and many clusters, each held at a boundary of its own.
+// Matrix injects faults at the steps of clusters' lives, round after round, prints the table and returns an error unless every cell
+// was struck and converged. A round is one fault and many clusters, each held at a boundary of its own.
 func Matrix(ctx context.Context, t *Run, o Options) error {
 	began := time.Now()
 	if o.Width == 0 {
@@ -70,7 +70,7 @@ func Matrix(ctx context.Context, t *Run, o Options) error {
 	return t.report(o, done, time.Since(began))
 }
 
-// named adds a boundary that is asked for by name and that this survey did not see: lives differ by a write or two.
+// named adds a boundary that was requested by name but not seen in this survey: lives differ by a write or two.
 func (o Options) named(bounds []boundary) []boundary {
 	id, _, _ := strings.Cut(o.Only, "/")
 	command, n, ok := strings.Cut(id, "@")
@@ -82,7 +82,7 @@ func (o Options) named(bounds []boundary) []boundary {
 	return append(bounds, boundary{ID: id, Job: job, Group: phase, Words: "after write " + n, arm: heldTool(command, writes)})
 }
 
-// take cuts the next cells off a queue. Few of them are held at calls: those cannot wait long for the others.
+// take removes the next cells from a queue. Few of them are held at calls, because those cannot wait long for the others.
 func take(queue *[]*cell, n int) []*cell {
 	var out, rest []*cell
 	short := 0
@@ -99,7 +99,7 @@ func take(queue *[]*cell, n int) []*cell {
 	return out
 }
 
-// cells are all cells in the order of their turn, by strike: shuffled, and then every group once before any comes again.
+// cells returns all cells in their order, by fault: shuffled, and then each group once before any comes again.
 func (o Options) cells(bounds []boundary) [][]*cell {
 	rng := rand.New(rand.NewPCG(o.Seed, 0)) //nolint:gosec // an order, not a secret
 	var out [][]*cell
@@ -126,16 +126,16 @@ func (o Options) cells(bounds []boundary) [][]*cell {
 	return out
 }
 
-// round strikes its cells. Its error means that the trial itself cannot go on; what became of a cell is in it.
+// round runs its cells. An error means that the matrix cannot continue; the results are in the cells.
 func (t *Run) round(ctx context.Context, cells []*cell) error {
-	if cells[0].each != nil { // nobody else is hurt, so each goes its own way
+	if cells[0].each != nil { // others are not affected, so each cell runs on its own
 		t.eachOf(cells, func(c *cell) error { return c.alone(ctx, t) })
 		return nil
 	}
 	of := func(want func(*cell) bool) []*cell {
 		return slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return !want(c) })
 	}
-	// What is held at a call of the Status API or of S3 must not be held for long, so those come last.
+	// A call of the Status API or S3 must not be held for long, so these cells come last.
 	late := func(c *cell) bool { return c.short() && c.Job == creating }
 	place := func(c *cell) error { return c.place(ctx, t) }
 	hold := func(c *cell) error { return c.hold(ctx, t) }
@@ -150,7 +150,7 @@ func (t *Run) round(ctx context.Context, cells []*cell) error {
 	return nil
 }
 
-// alone is the life of a cell whose strike hurts nobody else.
+// alone runs a cell whose fault affects nobody else.
 func (c *cell) alone(ctx context.Context, t *Run) error {
 	if err := c.place(ctx, t); err != nil {
 		return errors.Join(err, letGo([]*cell{c}))
@@ -166,7 +166,8 @@ func (c *cell) alone(ctx context.Context, t *Run) error {
 	return c.converge(ctx, t)
 }
 
-// strikeAll strikes what stands at its boundary, lets it go, and ends the strike. What never came there is let go too.
+// strikeAll injects the fault for the cells at their boundaries, releases them, and ends the fault. Cells that never got there are
+// released too.
 func (t *Run) strikeAll(ctx context.Context, cells []*cell) error {
 	s := cells[0].strike
 	standing := map[*cell]bool{}
@@ -202,7 +203,7 @@ func letGo(cells []*cell) error {
 	return errors.Join(errs...)
 }
 
-// eachOf does something with every cell that is well so far, all at once.
+// eachOf runs a function for every cell without a failure so far, concurrently.
 func (t *Run) eachOf(cells []*cell, do func(*cell) error) {
 	var all sync.WaitGroup
 	for _, c := range cells {

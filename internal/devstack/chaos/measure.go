@@ -17,8 +17,8 @@ import (
 // clockTick is the kernel's unit of a process's time (USER_HZ, 100 on every Linux).
 const clockTick = 10 * time.Millisecond
 
-// processes adds up what the stack's processes use, kind by kind, and remembers the greatest resident set of a runner, as
-// the kernel counts it. It looks twice a second: of a process that ends in between, the last moments are not seen.
+// processes adds up the CPU time of the stack's processes by kind, and records the largest resident set of a runner, as the kernel
+// counts it. It samples twice a second, so it misses the last moments of processes that end in between.
 type processes struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -37,7 +37,7 @@ func (t *Run) watchProcesses(ctx context.Context) *processes {
 	}
 	p.look()
 	for pid := range p.spent {
-		p.spent[pid] = -p.spent[pid] // what was spent before does not count
+		p.spent[pid] = -p.spent[pid] // time used before does not count
 	}
 	before := p.spent
 	p.spent = map[string]time.Duration{}
@@ -53,7 +53,7 @@ func (t *Run) watchProcesses(ctx context.Context) *processes {
 	return p
 }
 
-// stop returns the time each kind of process used and the peak of a runner in bytes.
+// stop returns the CPU time of each kind of process and a runner's peak memory in bytes.
 func (p *processes) stop() (byKind map[string]time.Duration, peak uint64) {
 	p.cancel()
 	<-p.done
@@ -65,7 +65,7 @@ func (p *processes) stop() (byKind map[string]time.Duration, peak uint64) {
 }
 
 func (p *processes) look() {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well formed
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, dir := range dirs {
 		pid := filepath.Base(dir)
 		kind := p.kindOf(dir, pid)
@@ -82,7 +82,7 @@ func (p *processes) look() {
 	}
 }
 
-// kindOf names a process of this stack; "" is anybody else's.
+// kindOf returns the kind of a process of this stack; "" for any other.
 func (p *processes) kindOf(dir, pid string) string {
 	if pid == strconv.Itoa(os.Getpid()) {
 		return "stand-ins and trial"
@@ -103,7 +103,7 @@ func (p *processes) kindOf(dir, pid string) string {
 	return ""
 }
 
-// used is a process's own time, in user and in kernel.
+// used returns a process's own CPU time, user and kernel.
 func used(dir string) (time.Duration, bool) {
 	raw, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
@@ -119,7 +119,7 @@ func used(dir string) (time.Duration, bool) {
 	return time.Duration(user+kernel) * clockTick, err1 == nil && err2 == nil
 }
 
-// highest is the greatest resident set a process ever had; 0 when it is gone.
+// highest returns a process's largest resident set; 0 if it has ended.
 func highest(dir string) uint64 {
 	status, err := os.Open(filepath.Join(dir, "status"))
 	if err != nil {
@@ -138,10 +138,10 @@ func highest(dir string) uint64 {
 	return 0
 }
 
-// stored is how many bytes a stack holds.
+// stored is how many bytes a stack stores.
 type stored struct{ s3, pg int64 }
 
-// bytesStored counts the artifacts' sizes and the database's. VACUUM first: what is dead is not stored.
+// bytesStored adds up the artifacts' sizes and the database's, after a VACUUM, so that dead rows do not count.
 func (t *Run) bytesStored(ctx context.Context) (out stored, err error) {
 	if _, err := t.pool.Exec(ctx, "VACUUM"); err != nil {
 		return out, fmt.Errorf("measure the database: %w", err)

@@ -16,44 +16,44 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// The label every cluster of a trial is wished for with, and what its name is made of.
+// The label with which every cluster is requested, and the base of its name.
 const (
 	label  = "ocp/aws-minimal-test"
 	person = "maya"
 )
 
-// Config says where a trial's stack stands.
+// Config says where the stack's files are.
 type Config struct {
-	Dir string // state; made when missing, and must be the trial's own
+	Dir string // state; created if missing, and must not be used by anything else
 	Bin string // folder with the programs
 	Out io.Writer
 }
 
-// Run is a stack with everything a trial needs around it.
+// Run is a stack with everything that a chaos test needs.
 type Run struct {
 	*devstack.Stack
 	out    io.Writer
 	pool   *pgxpool.Pool
 	board  *board
 	trace  *trace
-	status *gate  // calls of runners to the Status API
-	s3     *gate  // calls of everybody to S3
-	refill func() // gives back what was spent of GitHub's limit
+	status *gate  // runners' calls to the Status API
+	s3     *gate  // all calls to S3
+	refill func() // gives back what was used of GitHub's limit
 	stop   context.CancelFunc
 }
 
-// The trial's clock. Attempts are repeated later than an outage lasts, so that one outage costs one try; everything else
-// is as fast as it can be, and the gap between two passes of a verification is none.
+// The time settings of the stack. Attempts are retried after more time than an outage lasts, so that one outage costs one try;
+// everything else is as fast as possible, without a gap between verification passes.
 const (
 	lease      = 12 * time.Second
 	leaseGrace = time.Second
 	retryBase  = 2 * time.Second
-	// githubHour is how long an hour of GitHub's limits lasts in a trial. A cluster that lives for a minute here lives for an hour
-	// and more elsewhere, so what an hour's limit is enough for there would last a trial for minutes.
+	// githubHour is the length of an hour of GitHub's limits in a test. Clusters live for a minute instead of hours, so an hour's limit
+	// would be used up within minutes.
 	githubHour = 5 * time.Minute
 )
 
-// Start brings up a stack whose time runs as fast as it can.
+// Start starts a stack whose time is as fast as possible.
 func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -91,7 +91,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	return t, nil
 }
 
-// openGates puts gates into both lines, behind what cuts them.
+// openGates puts gates into both connections, behind the Cuts.
 func (t *Run) openGates() (err error) {
 	if t.status, err = startGate(t.PrivateURL(), t.statusCall); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t *Run) Stop() error {
 
 func (t *Run) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
-// nameOf is what a pull request's first cluster is called.
+// nameOf returns the name of a pull request's first cluster.
 func nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }
 
 // sleep waits, or ends with the context.

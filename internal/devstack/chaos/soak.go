@@ -15,14 +15,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// SoakOptions bound a soak.
+// SoakOptions are the options of a soak.
 type SoakOptions struct {
-	Cycles int    // create and destroy
-	Width  int    // at once; 0: 6
-	Seed   uint64 // draws each cycle's fault and end
+	Cycles int    // number of creates and destroys
+	Width  int    // concurrent cycles; 0: 6
+	Seed   uint64 // determines each cycle's fault and end
 }
 
-// cycle is one life of a soak.
+// cycle is one cluster's life in a soak.
 type cycle struct {
 	number int
 	rng    *rand.Rand
@@ -33,8 +33,8 @@ type cycle struct {
 	took   time.Duration
 }
 
-// Soak lets clusters come and go through the product's own doors, a pull request each, many of them disturbed, and returns
-// an error unless every one was released without anybody's help and nothing is left.
+// Soak creates and destroys clusters through the product's own entry points, with a pull request each and faults in many of them, and
+// returns an error unless every one was released without help and nothing is left.
 func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if o.Width == 0 {
 		o.Width = 6
@@ -57,7 +57,7 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	return t.tellSoak(done, took, spent, peak, before, after)
 }
 
-// cycles lives them all, a bounded number at once.
+// cycles runs all cycles, a limited number at once.
 func (t *Run) cycles(ctx context.Context, o SoakOptions) []*cycle {
 	next, results := make(chan *cycle), make(chan *cycle, o.Cycles)
 	var workers sync.WaitGroup
@@ -100,7 +100,7 @@ func (t *Run) cycles(ctx context.Context, o SoakOptions) []*cycle {
 	return done
 }
 
-// mishaps are what may happen in a cycle; half of all cycles are left in peace.
+// mishaps are the possible faults of a cycle; half of all cycles have none.
 func mishaps() []string {
 	drawn := []string{
 		"install fails", "bootstrap fails", "installer dies", "ccoctl fails", "ccoctl dies", "destroy dies", "destroy leaves something",
@@ -109,7 +109,7 @@ func mishaps() []string {
 	return append(drawn, slices.Repeat([]string{"none"}, len(drawn))...)
 }
 
-// live is one cycle: a pull request, a label, perhaps a mishap, an end, and nothing.
+// live runs one cycle: a pull request, a label, perhaps a fault, an end, and the check that nothing is left.
 func (t *Run) live(ctx context.Context, c *cycle) error {
 	pr, err := t.GitHub.Open("One of many", person)
 	if err != nil {
@@ -128,7 +128,7 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 		return err
 	}
 	if c.fault != "ended mid-install" {
-		// Some failures are no use to try again, and then the cluster goes by itself.
+		// After some failures a retry is useless, and the cluster ends by itself.
 		err := t.await(ctx, pr, "READY, or given up", patience, func(now cluster) bool {
 			c.ready = isReady(now)
 			return c.ready || now.Wish == "absent"
@@ -146,7 +146,7 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 	return t.nothingLeft(ctx, pr)
 }
 
-// plan is what the stand-in programs do wrong in a cycle, each once.
+// plan returns the fault of the stand-in programs in a cycle, which happens once.
 func (c *cycle) plan(name string) (key string, fault installer.Fault) {
 	at := installer.Steps()[c.rng.IntN(len(installer.Steps()))]
 	kinds := []string{"elastic-ip", "vpc", "bucket", "hosted-zone"}
@@ -179,7 +179,7 @@ func (c *cycle) plan(name string) (key string, fault installer.Fault) {
 	return command + "/" + faultName(command, name), fault
 }
 
-// midway strikes the runner, or ends the wish, at a random moment of the create.
+// midway kills the runner, or ends the cluster, at a random moment of the create.
 func (t *Run) midway(ctx context.Context, c *cycle, pr int) error {
 	phases := []string{"preflight", "claiming", "rendering", "recording", "installing", "configuring"}
 	at := phases[c.rng.IntN(len(phases))]
@@ -195,7 +195,7 @@ func (t *Run) midway(ctx context.Context, c *cycle, pr int) error {
 	}
 	now, _ := t.board.of(pr)
 	if pid, err := t.runnerPID(now.Attempt); err == nil {
-		_ = syscall.Kill(pid, sig) // it may have ended meanwhile: a soak strikes where it strikes
+		_ = syscall.Kill(pid, sig) // it may have ended meanwhile, because the moment is random
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (t *Run) endBy(pr int, how string) error {
 	return t.destroy(pr)
 }
 
-// tellSoak prints the figures and says whether the soak holds what it is for.
+// tellSoak prints the figures and returns an error if the soak failed.
 func (t *Run) tellSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64, before, after stored) error {
 	var errs []error
 	disturbed := map[string]int{}

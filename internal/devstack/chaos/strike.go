@@ -20,8 +20,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
-// strike is one way to break things. Either each struck cluster is struck for itself, or everybody at once. Both return
-// an error unless what they broke was really broken.
+// strike is one kind of fault. It affects either each cluster separately, or everything at once. Both functions return an error
+// unless the fault really happened.
 type strike struct {
 	key, words string
 
@@ -29,9 +29,9 @@ type strike struct {
 
 	begin func(ctx context.Context, t *Run) error
 	end   func(ctx context.Context, t *Run) error
-	lasts time.Duration // between the two, with the clusters let go
+	lasts time.Duration // between the two, while the clusters are released
 
-	// meanwhile happens after the clusters were let go, and takes its time beside lasts; nil: nothing.
+	// meanwhile runs after the clusters were released, in parallel with lasts; nil: nothing.
 	meanwhile func(ctx context.Context, t *Run, cells []*cell) error
 }
 
@@ -52,8 +52,8 @@ func strikes() []strike {
 	}
 }
 
-// killRunner kills the runner alone, and what it started lives on until somebody sees that; or, for every second cell, all
-// of it at once, as the death of a pod does.
+// killRunner kills only the runner, so that what it started lives on until that is noticed; or, for every second cell, everything at
+// once, like the end of a pod.
 func killRunner(ctx context.Context, t *Run, c *cell) error {
 	kill := func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 	if c.whole {
@@ -66,12 +66,12 @@ func killRunner(ctx context.Context, t *Run, c *cell) error {
 	return t.endRunner(ctx, c.attempt, kill, 10*time.Second)
 }
 
-// terminateRunner is what a node that is drained does. A runner may take its time to stop an install and store its state.
+// terminateRunner does what draining a node does. A runner may take some time to stop an install and store its state.
 func terminateRunner(ctx context.Context, t *Run, c *cell) error {
 	return t.endRunner(ctx, c.attempt, func(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }, 2*time.Minute)
 }
 
-// endRunner ends an attempt's runner, which must be alive, and waits until it is seen dead.
+// endRunner ends an attempt's runner, which must be alive, and waits until it has ended.
 func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) error {
 	pid, err := t.runnerPID(attempt)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) e
 	return nil
 }
 
-// runnerPID is what the dispatcher wrote down of an attempt's runner.
+// runnerPID returns the process id that the dispatcher stored for an attempt's runner.
 func (t *Run) runnerPID(attempt string) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *Run) runnerPID(attempt string) (int, error) {
 	return process.PID, nil
 }
 
-// alive reports whether the process runs; one that nobody has collected yet is dead.
+// alive reports whether the process runs; a zombie counts as dead.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -157,7 +157,7 @@ func cutStatus(ctx context.Context, t *Run) error {
 
 func mendStatus(_ context.Context, t *Run) error { t.Status.On(); return nil }
 
-// refuses asks a cut line for an answer and is content to get none.
+// refuses checks that a cut connection gives no response.
 func refuses(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -173,7 +173,7 @@ func refuses(ctx context.Context, port int) error {
 	return nil
 }
 
-// expireKeys makes the cloud refuse every call as it does when a session's time is over.
+// expireKeys makes the cloud refuse every call as if the session had expired.
 func expireKeys(ctx context.Context, t *Run) error {
 	t.AWS.Refuse("*", -1, "ExpiredToken")
 	client := sts.New(sts.Options{

@@ -36,7 +36,7 @@ func (c *tally) String() string {
 	return fmt.Sprintf("%d/%d", c.converged, c.struck)
 }
 
-// order of the table's rows: as a life goes.
+// order is the order of the table's rows, as in a cluster's life.
 var order = []string{
 	"create preflight", "create claiming", "create rendering", "create recording", "create installing", "create configuring",
 	"destroy restoring", "destroy destroying", "destroy ccoctl", "destroy verifying",
@@ -50,7 +50,7 @@ func rank(row string) int {
 	return i
 }
 
-// report prints the table and every failure with what runs it again.
+// report prints the table and, for every failure, how to repeat it.
 func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 	fields := map[string]map[string]*tally{}
 	var bad, missed []*cell
@@ -108,7 +108,7 @@ func wish(wanted bool) string {
 	return "unwanted"
 }
 
-// table prints converged/struck for every phase and strike.
+// table prints converged/struck for every phase and fault.
 func (t *Run) table(fields map[string]map[string]*tally) {
 	rows := make([]string, 0, len(fields))
 	width := len("converged/struck")

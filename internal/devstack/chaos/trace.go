@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// event is one line of the stand-in programs' trace: what a command did after so many writes to the cloud.
+// event is one line of the stand-in programs' trace: what a command did, and after how many writes to the cloud.
 type event struct {
 	Cluster, Command, What string
 	Writes                 int
 }
 
-// trace follows the file the stand-in programs write.
+// trace reads the file that the stand-in programs write.
 type trace struct {
 	done chan struct{}
 
 	mu     sync.Mutex
-	keep   bool // the survey's: what everybody did
+	keep   bool // for the survey: keep all events
 	events []event
 	paused map[string]bool   // command/cluster
 	last   map[string]string // command/cluster → its newest write
@@ -44,7 +44,7 @@ func followTrace(ctx context.Context, path string) *trace {
 	return f
 }
 
-// read takes in the whole lines after an offset and returns where they ended.
+// read reads the complete lines after an offset and returns where they end.
 func (f *trace) read(path string, at int64) int64 {
 	file, err := os.Open(path)
 	if err != nil {
@@ -90,35 +90,35 @@ func (f *trace) take(e event) {
 	}
 }
 
-// lastWrite is what a command wrote to the cloud last.
+// lastWrite returns a command's last write to the cloud.
 func (f *trace) lastWrite(key string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last[key]
 }
 
-// pausedAt reports whether a command on a cluster is held.
+// pausedAt reports whether a command on a cluster is paused.
 func (f *trace) pausedAt(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.paused[key]
 }
 
-// forget ends the keeping of everything: what follows is only looked at for pauses.
+// forget stops keeping all events: later ones are only checked for pauses.
 func (f *trace) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keep, f.events = false, nil
 }
 
-// of returns everything that commands did for a cluster, in order.
+// of returns all events for a cluster, in order.
 func (f *trace) of(name string) []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(f.events), func(e event) bool { return faultName(e.Command, e.Cluster) != faultName(e.Command, name) })
 }
 
-// faultName is how the faults and the trace call a cluster: ccoctl knows it by the first nine characters of its name.
+// faultName is the name under which faults and trace know a cluster: for ccoctl, the first nine characters.
 func faultName(command, cluster string) string {
 	if !strings.HasPrefix(command, "ccoctl-") {
 		return cluster

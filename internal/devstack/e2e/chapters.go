@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// The story's pull requests.
+// The test's pull requests.
 const (
 	labelled = 41
 	timed    = 42
@@ -21,7 +21,7 @@ const (
 	label    = "ocp/aws-minimal-test"
 )
 
-// doors: what is not signed, not JSON or not ours gets in nowhere.
+// doors checks that requests that are unsigned, not JSON or not ours are refused by every entry point.
 func (t *teller) doors(ctx context.Context) error {
 	body := []byte(`{"zen":"hi"}`)
 	comment, err := github.Payload(github.Event{
@@ -80,7 +80,7 @@ func (t *teller) doors(ctx context.Context) error {
 	)
 }
 
-// label: a signed delivery in GitHub's shape, twice, is one cluster with one comment.
+// label checks that a signed delivery in GitHub's format, sent twice, gives one cluster with one comment.
 func (t *teller) label(ctx context.Context) error {
 	var pr struct {
 		Labels []struct{ Name string }
@@ -122,7 +122,7 @@ func (t *teller) label(ctx context.Context) error {
 	)
 }
 
-// words: commands in comments, from people who may, and only from them.
+// words checks commands in comments, from people who may give them and from others.
 func (t *teller) words(ctx context.Context) error {
 	said := func(n int, who, body string, words ...string) func() error {
 		return func() error {
@@ -165,7 +165,7 @@ func (t *teller) words(ctx context.Context) error {
 	)
 }
 
-// closing: the grace, its cancellation, the teardown, the proof.
+// closing checks the grace period, its cancellation, the teardown and the proof.
 func (t *teller) closing(ctx context.Context) error {
 	var before, c cluster
 	return all(
@@ -212,7 +212,7 @@ func (t *teller) closing(ctx context.Context) error {
 	)
 }
 
-// ttl: it runs while something else is told.
+// ttl starts a cluster whose TTL runs during the following steps.
 func (t *teller) ttl(ctx context.Context) error {
 	return all(
 		func() error {
@@ -224,7 +224,7 @@ func (t *teller) ttl(ctx context.Context) error {
 	)
 }
 
-// ttlEnds: no event of a pull request ends it.
+// ttlEnds checks that the TTL ends it, without an event of the pull request.
 func (t *teller) ttlEnds(ctx context.Context) error {
 	return all(
 		func() error {
@@ -234,7 +234,7 @@ func (t *teller) ttlEnds(ctx context.Context) error {
 	)
 }
 
-// midInstall: the install is stopped, then torn down, then counted.
+// midInstall checks that an install is stopped, then torn down, then counted.
 func (t *teller) midInstall(ctx context.Context) error {
 	return all(
 		func() error {

@@ -74,7 +74,7 @@ func (t *teller) says(ctx context.Context, n int, within time.Duration, words ..
 	}
 }
 
-// commentOf is the cluster's comment and how many there are.
+// commentOf returns the cluster's comment and how many there are.
 func (t *teller) commentOf(ctx context.Context, n int, id string) (body string, count int, err error) {
 	list, err := t.comments(ctx, n)
 	for _, c := range list {
@@ -100,7 +100,7 @@ func (t *teller) oneComment(ctx context.Context) func() error {
 	}
 }
 
-// checkSays looks at the conclusion of the newest check run on the pull request's head.
+// checkSays checks the conclusion of the newest check run on the pull request's head.
 func (t *teller) checkSays(ctx context.Context, n int, conclusion string) func() error {
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
@@ -132,7 +132,7 @@ func (t *teller) checkSays(ctx context.Context, n int, conclusion string) func()
 	}
 }
 
-// twice posts GitHub's own sample, patched to this world, two times under one delivery id.
+// twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.
 func (t *teller) twice(ctx context.Context) error {
 	before, err := t.newest(ctx, labelled)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *teller) twice(ctx context.Context) error {
 			return fmt.Errorf("answered %d instead of 202", status)
 		}
 	}
-	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear, were there one
+	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear if there were one
 	now, err := t.newest(ctx, labelled)
 	if err == nil && now.ClusterID != before.ClusterID {
 		err = fmt.Errorf("it made a second cluster, %s", now.Name)

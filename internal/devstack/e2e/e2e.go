@@ -1,8 +1,7 @@
-// Package story plays a pull request's whole life against a running stack, over HTTP and with the program ocpctl only, as
-// people, GitHub and pipelines would: it labels, comments, closes and looks, and stops at the first thing that is not as it
-// should be.
+// Package e2e runs a pull request's whole life against a running stack, only over HTTP and with the program ocpctl, as people, GitHub
+// and pipelines would: it labels, comments, closes and checks, and stops at the first unexpected result.
 //
-// It knows addresses, tokens and the stand-ins' documented doors; it never reaches into a process or the database.
+// It uses URLs, tokens and the stand-ins' documented interfaces; it never accesses a process or the database.
 package e2e
 
 import (
@@ -12,17 +11,17 @@ import (
 	"time"
 )
 
-// Places are where the stack listens, and how fast its time runs.
+// Places says where the stack listens, and how fast its time is.
 type Places struct {
 	Public, Private, GitHub, Slack, AWS string // base URLs
 	WebhookSecret, SlackSecret          string
 	Requester, Auditor                  string        // bearer tokens
 	Program                             string        // the built ocpctl
-	AWSKey, AWSSecret                   string        // of an IAM user who may ask for clusters
-	Hour, Grace                         time.Duration // how long a TTL hour and the grace last here
+	AWSKey, AWSSecret                   string        // of an IAM user who may request clusters
+	Hour, Grace                         time.Duration // length of a TTL hour and of the grace period
 }
 
-// Play tells the story and returns the first thing that was not as it should be.
+// Play runs the test and returns the first unexpected result.
 func Play(ctx context.Context, at Places, out io.Writer) error {
 	t := &teller{at: at, out: out, began: time.Now()}
 	if err := t.open(ctx); err != nil {
@@ -52,7 +51,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	return nil
 }
 
-// step runs one check, prints it with its time, and stops the story when it fails.
+// step runs one check, prints it with its duration, and stops the test if it fails.
 func (t *teller) step(what string, check func() error) error {
 	began := time.Now()
 	if err := check(); err != nil {
@@ -63,7 +62,7 @@ func (t *teller) step(what string, check func() error) error {
 	return nil
 }
 
-// until asks again until the check holds or the time is over; the last answer is the error.
+// until repeats a check until it succeeds or time is up; the error is the last result.
 func until(ctx context.Context, within time.Duration, check func() error) error {
 	deadline := time.Now().Add(within)
 	for {

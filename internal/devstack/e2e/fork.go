@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fork: nothing runs for a fork's code before somebody of the team agreed to that very commit.
+// fork checks that nothing runs for a fork's code before a team member approved exactly that commit.
 func (t *teller) fork(ctx context.Context) error {
 	return all(
 		func() error {
@@ -71,7 +71,7 @@ func (t *teller) fork(ctx context.Context) error {
 // asked is an approval of the fork's cluster.
 type asked struct{ State, Head string }
 
-// asked lists what was asked for the fork's cluster, newest first.
+// asked lists the approvals of the fork's cluster, newest first.
 func (t *teller) asked(ctx context.Context) ([]asked, error) {
 	c, err := t.newest(ctx, forked)
 	if err != nil {
@@ -88,7 +88,7 @@ func (t *teller) asked(ctx context.Context) ([]asked, error) {
 	return page.Items, json.Unmarshal(raw, &page)
 }
 
-// awaited is the commit whose approval the fork's cluster waits for.
+// awaited returns the commit whose approval the fork's cluster waits for.
 func (t *teller) awaited(ctx context.Context) (head string, err error) {
 	all, err := t.asked(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (t *teller) awaited(ctx context.Context) (head string, err error) {
 	return all[0].Head, nil
 }
 
-// approvals waits until the states of what was asked for the fork's cluster are these, newest first.
+// approvals waits until the approvals of the fork's cluster have these states, newest first.
 func (t *teller) approvals(ctx context.Context, want ...string) error {
 	return until(ctx, 10*time.Second, func() error {
 		all, err := t.asked(ctx)

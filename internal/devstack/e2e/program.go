@@ -15,13 +15,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
-// terminal is a program's: a home of its own, and an AWS identity to prove who it is with.
+// terminal is the environment of the program ocpctl: a home of its own, and an AWS identity.
 type terminal struct {
 	program, home string
 	env           []string
 }
 
-// newTerminal has a home that ends with the story.
+// newTerminal creates a terminal whose home is deleted at the end of the test.
 func (t *teller) newTerminal() (terminal, func(), error) {
 	home, err := os.MkdirTemp("", "ocpctl-story-")
 	if err != nil {
@@ -33,7 +33,7 @@ func (t *teller) newTerminal() (terminal, func(), error) {
 	}}, func() { os.RemoveAll(home) }, nil
 }
 
-// run expects ocpctl to end with a code and to say some words.
+// run runs ocpctl and expects an exit code and some texts in its output.
 func (s terminal) run(ctx context.Context, code int, args []string, words ...string) error {
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	cmd.Env = s.env
@@ -48,7 +48,7 @@ func (s terminal) run(ctx context.Context, code int, args []string, words ...str
 	return contains(string(raw), words...)
 }
 
-// atTheCommandLine: a program asks for what takes a person's word, gets it, and gives it back.
+// atTheCommandLine checks that a program requests something that needs an approval, gets it, and gives it back.
 func (t *teller) atTheCommandLine(ctx context.Context) error {
 	s, end, err := t.newTerminal()
 	if err != nil {
@@ -100,7 +100,7 @@ func ownersAlone(path string) error {
 	return err
 }
 
-// approves finds what waits for a person's word on the page of approvals and gives it there.
+// approves finds a pending approval on the page of approvals and gives it there.
 func (t *teller) approves(ctx context.Context, login, name string) error {
 	browser, err := newBrowser()
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *teller) approves(ctx context.Context, login, name string) error {
 	if err != nil {
 		return err
 	}
-	_, rest, shown := strings.Cut(body, name) // the newest comes first, and names what it is for
+	_, rest, shown := strings.Cut(body, name) // the newest comes first, with its name
 	_, rest, offered := strings.Cut(rest, `action="/approvals/`)
 	id, _, _ := strings.Cut(rest, "/")
 	if !shown || !offered {

@@ -14,13 +14,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
-// newBrowser keeps cookies of its own.
+// newBrowser returns a client with its own cookies.
 func newBrowser() (*http.Client, error) {
 	jar, err := cookiejar.New(nil)
 	return &http.Client{Jar: jar, Timeout: 20 * time.Second}, err
 }
 
-// closed sees that a page leads to the sign-in, and that a guess leads nowhere.
+// closed checks that a page redirects to the sign-in, and that a guessed password fails.
 func (t *teller) closed(ctx context.Context) error {
 	browser, err := newBrowser()
 	if err != nil {
@@ -64,7 +64,7 @@ func (t *teller) signedIn(ctx context.Context, login, name string) error {
 	return err
 }
 
-// page is where a browser ends up, and what it shows there.
+// page returns the URL at which a browser arrives, and the page there.
 func page(ctx context.Context, browser *http.Client, method, to string) (*url.URL, string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, to, nil)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
-// slackAsks asks the door Slack's first question, once signed as Slack signs and once not.
+// slackAsks sends Slack's first request to the entry point, once signed as Slack signs and once unsigned.
 // https://docs.slack.dev/authentication/verifying-requests-from-slack
 func (t *teller) slackAsks(ctx context.Context) error {
 	const body = `{"type":"url_verification","challenge":"a-challenge"}`
@@ -52,8 +52,8 @@ func (t *teller) slackAsks(ctx context.Context) error {
 	return nil
 }
 
-// aWordInSlack: what maya asks for on a pull request takes a platform admin's word. Rob, of another team, is told that there is
-// no such thing; ada, an auditor, that hers does not count; will says who he is and gives his.
+// aWordInSlack checks an approval in Slack: maya's request on a pull request needs a platform admin. Rob, of another team, is told
+// that it does not exist; ada, an auditor, that she may not approve; will links his account and approves.
 func (t *teller) aWordInSlack(ctx context.Context) error {
 	var c cluster
 	will, err := newBrowser()
@@ -111,7 +111,7 @@ var (
 	address = regexp.MustCompile(`href="([^"]*/links/[^"]+)"`)
 )
 
-// inSlack types a command as somebody and waits for the answer that holds the words, which it returns as HTML.
+// inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
 func (t *teller) inSlack(ctx context.Context, who, channel, text string, words ...string) (answer string, err error) {
 	before, err := t.answers(ctx, who)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *teller) inSlack(ctx context.Context, who, channel, text string, words .
 	})
 }
 
-// answers are those that came back to somebody, the newest first; what was told at once is none.
+// answers returns a person's answers, newest first, without the immediate responses.
 func (t *teller) answers(ctx context.Context, who string) (list []string, err error) {
 	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?as="+who, "")
 	for _, m := range message.FindAllStringSubmatch(string(raw), -1) {
@@ -144,7 +144,7 @@ func (t *teller) answers(ctx context.Context, who string) (list []string, err er
 	return list, err
 }
 
-// unlinked takes back what an earlier story left: will signs in, and his account in Slack is nobody's.
+// unlinked undoes an earlier run: will signs in, and his Slack account is unlinked.
 func (t *teller) unlinked(ctx context.Context, will *http.Client) error {
 	if err := saml.SignIn(ctx, will, t.at.Private, "will", "demo-will", "/me"); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (t *teller) unlinked(ctx context.Context, will *http.Client) error {
 	return nil
 }
 
-// links has will link his account in Slack: he asks for the link there, and says yes where it leads.
+// links makes will link his Slack account: he requests the link in Slack, and confirms on the page.
 func (t *teller) links(ctx context.Context, will *http.Client) error {
 	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
 	if err != nil {

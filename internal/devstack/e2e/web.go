@@ -14,15 +14,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// teller holds what the story remembers between its chapters.
+// teller holds the state that the test keeps between its chapters.
 type teller struct {
 	at    Places
 	out   io.Writer
 	began time.Time
-	web   *http.Client // a browser that acts as maya
+	web   *http.Client // a browser signed in as maya
 }
 
-// open has the browser act as maya on GitHub and makes the story's pull requests open and bare, whatever an earlier story left.
+// open makes the browser act as maya on GitHub, and opens the test's pull requests without labels, whatever an earlier run left.
 func (t *teller) open(ctx context.Context) error {
 	var err error
 	if t.web, err = newBrowser(); err != nil {
@@ -39,7 +39,7 @@ func (t *teller) open(ctx context.Context) error {
 	return nil
 }
 
-// bare takes a pull request back to open and without labels, and waits until no cluster of it is live.
+// bare opens a pull request again and removes its labels, and waits until it has no live cluster.
 func (t *teller) bare(ctx context.Context, n int) error {
 	var pr struct {
 		State  string
@@ -77,7 +77,7 @@ func (t *teller) bare(ctx context.Context, n int) error {
 	return nil
 }
 
-// as changes who the browser acts as.
+// as changes the person as whom the browser acts.
 func (t *teller) as(ctx context.Context, login string) error {
 	return t.post(ctx, t.at.GitHub+"/playground/as", url.Values{"login": {login}})
 }
@@ -95,7 +95,7 @@ func (t *teller) post(ctx context.Context, to string, form url.Values) error {
 	return submit(ctx, t.web, to, form)
 }
 
-// submit sends a form as a browser does, and goes where it leads.
+// submit sends a form as a browser does, and follows redirects.
 func submit(ctx context.Context, browser *http.Client, to string, form url.Values) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *teller) get(ctx context.Context, from string, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// fetch reads one address, with a bearer token when there is one.
+// fetch gets a URL, with a bearer token if there is one.
 func (t *teller) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -145,7 +145,7 @@ func (t *teller) fetch(ctx context.Context, from, token string) ([]byte, int, er
 	return raw, resp.StatusCode, err
 }
 
-// hook posts a webhook of our own, signed with the secret, and returns the status.
+// hook posts a webhook signed with the secret, and returns the status.
 func (t *teller) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body))
 	if err != nil {
@@ -166,7 +166,7 @@ func (t *teller) hook(ctx context.Context, event, delivery, secret string, body 
 	return resp.StatusCode, err
 }
 
-// cluster is what the story looks at in the API's answers.
+// cluster is the part of the API's responses that the test checks.
 type cluster struct {
 	ClusterID, Name, Status, Phase, Why, APIURL, ConsoleURL, EndReason string
 	DestroyAt                                                          time.Time
@@ -179,7 +179,7 @@ type cluster struct {
 	}
 }
 
-// clusters are a pull request's clusters, newest first; live: only those not released.
+// clusters returns a pull request's clusters, newest first; live: only those not released.
 func (t *teller) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
 	var page struct{ Items []cluster }
 	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
@@ -201,7 +201,7 @@ func (t *teller) clusters(ctx context.Context, n int, live bool) ([]cluster, err
 	return out, nil
 }
 
-// details is one cluster's full record.
+// details returns one cluster's full record.
 func (t *teller) details(ctx context.Context, id string) (c cluster, err error) {
 	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters/"+id, t.at.Requester)
 	if err == nil && status != http.StatusOK {
@@ -213,7 +213,7 @@ func (t *teller) details(ctx context.Context, id string) (c cluster, err error) 
 	return c, json.Unmarshal(raw, &c)
 }
 
-// comments is the conversation of a pull request, oldest first.
+// comments returns the conversation of a pull request, oldest first.
 func (t *teller) comments(ctx context.Context, n int) ([]string, error) {
 	var list []struct{ Body string }
 	err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/issues/%d/comments?per_page=100", t.at.GitHub, n), &list)
@@ -224,7 +224,7 @@ func (t *teller) comments(ctx context.Context, n int) ([]string, error) {
 	return out, err
 }
 
-// left is what the stand-in cloud itself still counts of a cluster.
+// left returns how many resources of a cluster the stand-in cloud still has.
 func (t *teller) left(ctx context.Context, name string) (int, error) {
 	var list []json.RawMessage
 	err := t.get(ctx, t.at.AWS+"/_standin/resources?match="+url.QueryEscape(name), &list)

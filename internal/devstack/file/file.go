@@ -1,5 +1,5 @@
-// Package file writes the stand-ins' files: secrets and state that must be there whole or not at all. It is for demos and
-// tests; it must never be imported by the product.
+// Package file writes the stand-ins' files: secrets and state that must be complete or absent. It is for demos and tests; the product
+// must never import it.
 package file
 
 import (
@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file that only its owner may read, in one step, and makes its directory where it is missing.
+// Replace writes a file atomically, readable only by its owner, and creates its directory if it is missing.
 func Replace(path string, raw []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)

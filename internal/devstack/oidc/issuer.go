@@ -1,7 +1,7 @@
-// Package oidc is the demo's own identity provider: discovery, keys and signed tokens, so that the production code that
-// verifies bearer tokens runs as it would against a real one.
+// Package oidc is the demo's own OIDC issuer: discovery, keys and signed tokens, so that the production code that verifies bearer
+// tokens runs as with a real one.
 //
-// It must never be trusted outside the demo: whoever can read its directory can be anybody.
+// It must never be trusted outside the demo: whoever can read its directory can impersonate anybody.
 package oidc
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// Audience is whom the tokens are for.
+// Audience is the audience of the tokens.
 const Audience = "ocpctl"
 
-// Config says where the issuer listens and keeps its key.
+// Config says where the issuer listens and stores its key.
 type Config struct {
 	Addr string           // empty: a free port on the loopback
 	Dir  string           // holds key.pem; empty: a new key each time
@@ -44,7 +44,7 @@ type Issuer struct {
 	stop func() error
 }
 
-// Start listens and serves discovery and keys until Stop or the end of ctx.
+// Start listens and serves discovery and keys until Stop is called or ctx ends.
 func Start(ctx context.Context, cfg Config) (*Issuer, error) {
 	key, err := loadKey(cfg.Dir)
 	if err != nil {
@@ -85,10 +85,10 @@ func (i *Issuer) serve(ctx context.Context, listener net.Listener) {
 	})
 }
 
-// Stop ends the server and waits for it. Tokens stay good: the key is kept.
+// Stop stops the server. Tokens stay valid, because the key is kept.
 func (i *Issuer) Stop() error { return i.stop() }
 
-// URL is the issuer, as it stands in the tokens.
+// URL is the issuer, as in the tokens.
 func (i *Issuer) URL() string { return i.url }
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
@@ -107,10 +107,10 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body) // the caller went away; nobody to tell
+	_ = json.NewEncoder(w).Encode(body) // the caller disconnected
 }
 
-// loadKey reads the issuer's key, or makes and keeps one.
+// loadKey reads the issuer's key, or creates and stores one.
 func loadKey(dir string) (*rsa.PrivateKey, error) {
 	path := filepath.Join(dir, "key.pem")
 	if dir != "" {

@@ -15,10 +15,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// Life is how long a token is good.
+// Life is how long a token is valid.
 const Life = 30 * 24 * time.Hour
 
-// Claims are what a token says. Empty times and the audience are filled in by Token.
+// Claims are a token's content. Token fills in empty times and the audience.
 type Claims struct {
 	Issuer   string           `json:"iss"`
 	Audience jwt.Audience     `json:"aud"`
@@ -28,11 +28,10 @@ type Claims struct {
 	Role     string           `json:"ocpctl_role,omitempty"`
 	IssuedAt *jwt.NumericDate `json:"iat"`
 	Expiry   *jwt.NumericDate `json:"exp"`
-	More     map[string]any   `json:"-"` // beside these, as a workflow's token has them
+	More     map[string]any   `json:"-"` // more claims, such as those of a workflow's token
 }
 
-// Requester, Admin and Auditor are the demo's principals by their roles; the others are tokens as GitHub Actions and
-// Kubernetes make them.
+// Requester, Admin and Auditor are the demo's principals by role; the others are tokens in the form of GitHub Actions and Kubernetes.
 var (
 	Requester = Claims{Subject: "maya", Name: "Maya", Groups: []string{"platform"}, Role: "requester"}
 	Admin     = Claims{Subject: "admin", Name: "Demo admin", Groups: []string{"platform"}, Role: "platform_admin"}
@@ -49,7 +48,7 @@ var (
 	}}}
 )
 
-// Token signs the claims. What is empty of issuer, audience and times becomes this issuer, Audience, now and Life.
+// Token signs the claims. Empty issuer, audience and times become this issuer, Audience, now and Life.
 func (i *Issuer) Token(c Claims) (string, error) {
 	now := i.now().UTC()
 	if c.Issuer == "" {
@@ -75,8 +74,8 @@ func (i *Issuer) Token(c Claims) (string, error) {
 	return raw, nil
 }
 
-// WriteTokens writes requester.jwt, admin.jwt, auditor.jwt, github-actions.jwt and kubernetes.jwt into dir, readable by
-// their owner only.
+// WriteTokens writes requester.jwt, admin.jwt, auditor.jwt, github-actions.jwt and kubernetes.jwt to dir, readable only by their
+// owner.
 func (i *Issuer) WriteTokens(dir string) error {
 	for name, claims := range map[string]Claims{
 		"requester": Requester, "admin": Admin, "auditor": Auditor, "github-actions": GitHubActions, "kubernetes": Kubernetes,

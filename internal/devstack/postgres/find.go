@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// oldest is the first major version whose SQL we use.
+// oldest is the first major version that supports the SQL that we use.
 const oldest = 14
 
-// find returns the directory with postgres and initdb: $PG_BIN, where PATH's postgres really lies, or the newest that
-// the usual places hold. A data directory that exists needs the major version that wrote it.
+// find returns the directory with postgres and initdb: $PG_BIN, the real location of PATH's postgres, or the newest in the usual
+// places. An existing data directory needs the major version that wrote it.
 func find(major string) (string, error) {
 	var seen []string
 	for _, dir := range candidates() {
@@ -68,7 +68,7 @@ func candidates() []string {
 		"/usr/local/opt/postgresql@*/bin",
 		"/Applications/Postgres.app/Contents/Versions/*/bin",
 	} {
-		found, _ := filepath.Glob(pattern) // the only error is a bad pattern
+		found, _ := filepath.Glob(pattern) // the only possible error is a bad pattern
 		usual = append(usual, found...)
 	}
 	slices.SortStableFunc(usual, func(a, b string) int { return cmp.Compare(number(b), number(a)) })
@@ -99,7 +99,7 @@ func majorOf(dir string) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// number is the version in a path like /usr/lib/postgresql/15/bin.
+// number returns the version from a path like /usr/lib/postgresql/15/bin.
 func number(path string) int {
 	n, _ := strconv.Atoi(digits.FindString(path)) // no digits: 0, the oldest
 	return n

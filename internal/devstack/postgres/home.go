@@ -14,7 +14,7 @@ type home struct {
 	dir, data, log string
 }
 
-// major is the version that wrote the data directory; empty when it is new.
+// major returns the version that wrote the data directory; empty if it is new.
 func (h home) major() string {
 	raw, err := os.ReadFile(filepath.Join(h.data, "PG_VERSION"))
 	if err != nil {
@@ -42,10 +42,10 @@ func (h home) initialise(ctx context.Context, bin string, who identity) error {
 	return nil
 }
 
-// stillInUse reports that the log complains about the shared memory of a server that is not wholly gone.
+// stillInUse reports that the log complains about the shared memory of a server that has not ended completely.
 func (h home) stillInUse() bool { return strings.Contains(h.tail(), "shared memory block") }
 
-// tail is the end of the server's log.
+// tail returns the end of the server's log.
 func (h home) tail() string {
 	raw, err := os.ReadFile(h.log)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h home) tail() string {
 	return strings.TrimSpace(string(raw))
 }
 
-// environment keeps PGPORT and its kin of the user's shell away from our server.
+// environment removes PGPORT and similar variables of the user's shell.
 func environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }

@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// identity is who the server runs as. PostgreSQL refuses to run as root.
+// identity is the user as which the server runs. PostgreSQL refuses to run as root.
 type identity struct {
-	namespace bool   // as user 1000 of a user namespace that is root outside: files stay root's
-	uid, gid  uint32 // as another user of the machine; 0: as we are
+	namespace bool   // as user 1000 of a user namespace whose user is root outside, so files belong to root
+	uid, gid  uint32 // as another user of the machine; 0: as the current user
 }
 
-// account chooses: ourselves; when that is root a user namespace, and where those are forbidden postgres or nobody.
-// A data directory that another user owns already decides for that user.
+// account chooses the user: the current one; if that is root, one in a user namespace, and if those are forbidden, postgres or
+// nobody. An existing data directory of another user decides for that user.
 func account(ctx context.Context, bin string, h home) (identity, error) {
 	if os.Geteuid() != 0 {
 		return identity{}, nil
@@ -52,7 +52,7 @@ func account(ctx context.Context, bin string, h home) (identity, error) {
 		"neither a user postgres nor nobody: run as another user, or set DATABASE_URL")
 }
 
-// own hands the directory to the user the server runs as.
+// own gives the directory to the user as which the server runs.
 func (who identity) own(h home) error {
 	if who.uid == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (who identity) own(h home) error {
 	return nil
 }
 
-// ownedBy tells who owns an initialised data directory, if that is not root.
+// ownedBy returns the owner of an initialised data directory, if that is not root.
 func ownedBy(h home) (identity, bool) {
 	info, err := os.Stat(filepath.Join(h.data, "PG_VERSION"))
 	if err != nil {

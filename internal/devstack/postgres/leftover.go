@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// stopLeftOver ends the server that a killed parent left running on this data directory. A process that merely has the
-// number from the lock file is left alone, and the stale lock file goes.
+// stopLeftOver stops the server that a killed parent left running on this data directory. A process that only has the same pid as the
+// lock file is left alone, and the stale lock file is deleted.
 func stopLeftOver(ctx context.Context, data string) error {
 	lock := filepath.Join(data, "postmaster.pid")
 	pid, ok := lockedBy(lock)

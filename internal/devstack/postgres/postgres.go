@@ -1,7 +1,7 @@
 // Package postgres runs a private PostgreSQL from the binaries on the machine, for the demo and for tests.
 //
-// It listens on 127.0.0.1 alone and trusts whoever reaches it, so it must never hold anything but a demo or a test.
-// It never touches a server it did not start itself, and ocpctl-server never imports it.
+// It listens only on 127.0.0.1 and trusts every client, so it must never contain anything but a demo or a test. It never touches a
+// server that it did not start, and ocpctl-server never imports it.
 package postgres
 
 import (
@@ -27,22 +27,22 @@ const (
 	lookAgain     = 20 * time.Millisecond
 )
 
-// Config says where the server keeps its data and where it listens.
+// Config says where the server stores its data and where it listens.
 type Config struct {
-	Dir  string // holds data/ and postgres.log; created when missing
+	Dir  string // contains data/ and postgres.log; created if missing
 	Port int    // on 127.0.0.1; 0: a free one
-	Fast bool   // do not wait for the disk: what is committed outlives the server, but not the machine; for tests only
+	Fast bool   // do not wait for the disk: committed data survives the server, but not the machine; only for tests
 }
 
 // Server is a running PostgreSQL.
 type Server struct {
 	port   int
 	pid    int
-	exited <-chan struct{} // closed when the process is gone
+	exited <-chan struct{} // closed when the process has ended
 }
 
-// Start initialises Dir if it is new and starts a server on it. A server that a killed parent left running there is
-// stopped first. The server dies with this process: it stops fast when its parent is gone.
+// Start initialises Dir if it is new and starts a server on it. It first stops a server that a killed parent left running there. The
+// server ends with this process, by a fast shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return h.run(ctx, bin, who, port, cfg.Fast)
 }
 
-// URL is the address of one of the server's databases; "postgres" always exists.
+// URL is the URL of one of the server's databases; "postgres" always exists.
 func (s *Server) URL(db string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, db)
 }
@@ -83,7 +83,7 @@ func (s *Server) URL(db string) string {
 // PID is the server's process id.
 func (s *Server) PID() int { return s.pid }
 
-// Stop ends the server fast: open transactions are rolled back, everything committed is safe.
+// Stop shuts the server down fast: open transactions are rolled back, everything committed is safe.
 func (s *Server) Stop() error {
 	select {
 	case <-s.exited:
@@ -105,7 +105,7 @@ func (s *Server) Stop() error {
 	return fmt.Errorf("PostgreSQL %d did not stop within %s and was ended at once", s.pid, stopPatience)
 }
 
-// Kill ends the server at once, as a crash does. Start on the same directory recovers what was committed.
+// Kill kills the server. Start on the same directory recovers what was committed.
 func (s *Server) Kill() error {
 	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("kill PostgreSQL: %w", err)
@@ -126,7 +126,7 @@ func (h home) run(ctx context.Context, bin string, who identity, port int, fast 
 		if err == nil {
 			return s, nil
 		}
-		// The processes of a server that was killed go one by one; until the last is gone its memory is in use.
+		// The processes of a killed server end one by one; its memory is in use until the last one has ended.
 		if h.stillInUse() && time.Now().Before(deadline) {
 			time.Sleep(10 * lookAgain)
 			continue
@@ -148,14 +148,14 @@ func (h home) launch(ctx context.Context, bin string, who identity, port int, fa
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, "postgres"), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = h.data, log, log, environment()
 	cmd.SysProcAttr = who.attributes()
-	exited, err := child.Start(cmd, syscall.SIGINT) // a fast stop
+	exited, err := child.Start(cmd, syscall.SIGINT) // a fast shutdown
 	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
 	return &Server{port: port, exited: exited, pid: cmd.Process.Pid}, nil
 }
 
-// answers waits until a real connection succeeds; "the database system is starting up" is normal before that.
+// answers waits until a connection succeeds; before that, "the database system is starting up" is normal.
 func (s *Server) answers(ctx context.Context, deadline time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// serves reports that the process is alive and a PostgreSQL on this data directory: a server's working directory is its data.
+// serves reports that the process is alive and a PostgreSQL on this data directory, which is its working directory.
 func serves(pid int, data string) bool {
 	proc := fmt.Sprintf("/proc/%d", pid)
 	cwd, err := os.Readlink(filepath.Join(proc, "cwd"))
-	if err != nil { // gone, or a zombie, which has none
+	if err != nil { // ended, or a zombie, which has none
 		return false
 	}
 	name, err := os.ReadFile(filepath.Join(proc, "comm"))
@@ -22,7 +22,7 @@ func serves(pid int, data string) bool {
 	return err == nil && cwd == real && string(name) == "postgres\n"
 }
 
-// attributes says as whom the process runs.
+// attributes sets the user as which the process runs.
 func (who identity) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	switch {

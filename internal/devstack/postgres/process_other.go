@@ -15,7 +15,7 @@ func serves(pid int, data string) bool {
 	return err == nil && strings.Contains(string(out), "postgres") && strings.Contains(string(out), " "+data+" ")
 }
 
-// attributes says as whom the process runs. The next Start stops what a killed parent left running.
+// attributes sets the user as which the process runs. The next Start stops what a killed parent left running.
 func (who identity) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if who.uid != 0 {

@@ -1,6 +1,6 @@
-// Package rendered tells tests what GitHub would make of a comment: every link, mention and reference that a reader would see
-// and click on, or be called by. It renders Markdown as GitHub does (CommonMark with GFM's autolinks and tables), and then looks
-// for mentions, issues and commits in the text, which GitHub does after rendering too. It errs on the side of finding more.
+// Package rendered shows tests what GitHub makes of a comment: every link, mention and reference that a reader could click, or that
+// notifies people. It renders Markdown as GitHub does (CommonMark with GFM's autolinks and tables), and then looks for mentions,
+// issues and commits in the text, which GitHub also does after rendering. In doubt it finds more.
 package rendered
 
 import (
@@ -16,22 +16,22 @@ import (
 	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
 )
 
-// Own is what the bot may place in a comment by itself.
+// Own is what the bot itself may put into a comment.
 type Own struct {
-	Links    []string // addresses, or how they begin
+	Links    []string // URLs, or their prefixes
 	Mentions []string // logins
 }
 
-// markdown lets raw HTML through, so that Calls sees it.
+// markdown keeps raw HTML, so that Calls sees it.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
 
-// tags are those that Markdown is rendered to, and the bot's own.
+// tags are the elements that Markdown is rendered to, and the bot's own.
 var tags = []string{
 	"a", "p", "br", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "strong", "em", "del", "code", "pre", "blockquote", "hr",
 	"table", "thead", "tbody", "tr", "th", "td", "input", "details", "summary",
 }
 
-// What GitHub finds in text that is neither code nor a link. https://docs.github.com/get-started/writing-on-github
+// calls are the patterns that GitHub finds in text outside code and links. https://docs.github.com/get-started/writing-on-github
 var calls = map[string]*regexp.Regexp{
 	"a mention":   regexp.MustCompile(`(?:^|[^\w])@([A-Za-z0-9][-\w/]*)`),
 	"an issue":    regexp.MustCompile(`(?i)(?:[\w.-]+/[\w.-]+|[\w.-]+|^|[^\w&])#\d+|\bGH-\d+`),
@@ -40,12 +40,12 @@ var calls = map[string]*regexp.Regexp{
 	"an advisory": regexp.MustCompile(`(?i)\bGHSA(?:-\w{4}){3}|\bCVE-\d{4}-\d{4,}`),
 }
 
-// token is a tag or the text between two.
+// token is a tag or the text between two tags.
 var token = regexp.MustCompile(`(?s)<!--.*?-->|<(/?)([A-Za-z][\w-]*)((?:\s[^>]*)?)>|[^<]+|<`)
 
 var href = regexp.MustCompile(`href="([^"]*)"`)
 
-// Calls lists what a comment holds of links, mentions, references and HTML that is not the bot's own, each once.
+// Calls lists the links, mentions, references and HTML of a comment that are not the bot's own, without duplicates.
 func Calls(body string, own Own) []string {
 	var out bytes.Buffer
 	if err := markdown.Convert([]byte(body), &out); err != nil {
@@ -62,7 +62,7 @@ func Calls(body string, own Own) []string {
 
 type reading struct {
 	own   Own
-	code  int // depth of elements in which nothing is looked for
+	code  int // depth of elements whose content is not checked
 	link  int
 	text  strings.Builder
 	found []string
@@ -89,26 +89,26 @@ func (r *reading) read(raw string, ends bool, tag, attributes string) {
 	switch tag {
 	case "code", "pre":
 		r.code += step
-		r.text.WriteString("\x00") // code stands between words and joins none
+		r.text.WriteString("\x00") // code separates words
 	case "a":
 		r.link += step
 		if at := href.FindStringSubmatch(attributes); at != nil {
 			r.leads(html.UnescapeString(at[1]))
 		}
-	case "strong", "em", "del": // words go on
+	case "strong", "em", "del": // words continue
 	default:
 		r.said()
 	}
 }
 
-// leads checks where a link goes.
+// leads checks the target of a link.
 func (r *reading) leads(to string) {
 	if !slices.ContainsFunc(r.own.Links, func(own string) bool { return own != "" && strings.HasPrefix(to, own) }) {
 		r.found = append(r.found, "a link: "+to)
 	}
 }
 
-// said checks the words of one block.
+// said checks the text of one block.
 func (r *reading) said() {
 	text := r.text.String()
 	r.text.Reset()

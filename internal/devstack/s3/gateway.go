@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// gatewayModule is where the gateway's module stands in the repository.
+// gatewayModule is the path of the gateway's module in the repository.
 const gatewayModule = "tools/s3gateway"
 
 var built struct {
@@ -19,7 +19,7 @@ var built struct {
 	path string
 }
 
-// Gateway returns the path of the program s3gateway: the one beside the running program, as make build puts it, else one that
+// Gateway returns the path of the program s3gateway: the one beside the running program, as make build puts it, otherwise one that
 // the go command builds from this repository and keeps in its build cache.
 func Gateway(ctx context.Context) (string, error) {
 	built.Lock()
@@ -51,7 +51,7 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// goCommand returns what the go command prints.
+// goCommand returns the output of the go command.
 func goCommand(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", args...).Output()
 	var failed *exec.ExitError

@@ -1,6 +1,6 @@
-// Package s3 starts the S3 of the demo and of the tests: the program s3gateway, which is a real S3 server in a module of its own
-// (tools/s3gateway). It ends when its standard input closes, so it never outlives the process that started it, however that
-// one ends. ocpctl-server never imports this package.
+// Package s3 starts the S3 server of the demo and the tests: the program s3gateway, a real S3 server in a module of its own
+// (tools/s3gateway). It ends when its standard input closes, so it never outlives the process that started it. ocpctl-server never
+// imports this package.
 package s3
 
 import (
@@ -32,30 +32,31 @@ const (
 	portTries    = 5
 )
 
-// Config says where the server lives. Dir, AccessKey and SecretKey are needed.
+// Config configures the server. Dir, AccessKey and SecretKey are required.
 type Config struct {
-	Program   string    // the s3gateway; empty: found as Gateway finds it
-	Dir       string    // holds the buckets; made when it is missing
+	Program   string    // path of s3gateway; empty: found by Gateway
+	Dir       string    // contains the buckets; created if missing
 	Port      int       // on 127.0.0.1; 0: a free one
 	AccessKey string    // may do everything
-	SecretKey string    // also the key of the stand-in STS, whose sessions are known here
-	Accounts  []Account // who else has a key
-	Buckets   []string  // made when they are missing
-	Remove    bool      // the directory goes with the server
+	SecretKey string    // also the key of the stand-in STS, whose sessions this server accepts
+	Accounts  []Account // other keys
+	Buckets   []string  // created if missing
+	Remove    bool      // delete the directory with the server
 }
 
-// Account is a key that lasts, with what it may.
+// Account is a permanent key with its permissions.
 type Account struct {
 	AccessKey, SecretKey string
 	ARN                  string
 	Policy               string // JSON
 }
 
-// Order is the line that the gateway reads from its standard input. It is no argument and no variable, because it holds keys.
+// Order is the line that the gateway reads from its standard input. It is neither an argument nor an environment variable, because it
+// contains keys.
 type Order struct {
 	Config
 	Addr   string // host:port to listen on
-	Health string // the path that only this child answers
+	Health string // the path to which only this child responds
 }
 
 // Server is a running S3 server.
@@ -65,7 +66,7 @@ type Server struct {
 	child  *exec.Cmd
 	stdin  io.WriteCloser
 	output *tail
-	ended  chan struct{} // closed when the child is gone
+	ended  chan struct{} // closed when the child has ended
 	once   sync.Once
 }
 
@@ -80,7 +81,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	cfg.Dir = dir
 	if cfg.Program == "" {
-		if cfg.Program, err = Gateway(ctx); err != nil { // before the clock starts: it may have to be built
+		if cfg.Program, err = Gateway(ctx); err != nil { // before the time limit starts, because it may have to be built
 			return nil, fmt.Errorf("start s3: %w", err)
 		}
 	}
@@ -122,15 +123,15 @@ func launch(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	go func() {
-		_ = s.child.Wait() // how it ended is in its output
+		_ = s.child.Wait() // its output says how it ended
 		close(s.ended)
 	}()
-	if _, err := s.stdin.Write(append(raw, '\n')); err != nil { // the order holds keys
+	if _, err := s.stdin.Write(append(raw, '\n')); err != nil { // the order contains keys
 		_ = s.Stop()
 		return nil, fmt.Errorf("%w: %s", err, s.output)
 	}
 	if err := s.ready(ctx, order.Health); err != nil {
-		_ = s.Stop() // the reason it did not start is the error to tell
+		_ = s.Stop() // the reason why it did not start is the more useful error
 		return nil, fmt.Errorf("%w: %s", err, s.output)
 	}
 	return s, nil
@@ -145,7 +146,7 @@ func freePort(ctx context.Context) (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// ready waits for our own child, known by a path that only it answers, then for a real call, and makes the buckets.
+// ready waits for our own child, recognised by a path to which only it responds, then for a real call, and creates the buckets.
 func (s *Server) ready(ctx context.Context, health string) error {
 	for {
 		select {
@@ -171,7 +172,7 @@ func (s *Server) ready(ctx context.Context, health string) error {
 }
 
 func (s *Server) answers(ctx context.Context, path string) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout) // somebody else's port may never answer
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout) // another process on that port may never respond
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	if err != nil {
@@ -185,16 +186,16 @@ func (s *Server) answers(ctx context.Context, path string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// URL is what AWS_ENDPOINT_URL_S3 must hold.
+// URL is the value for AWS_ENDPOINT_URL_S3.
 func (s *Server) URL() string { return s.url }
 
-// Client is the official client with the server's own keys.
+// Client returns the official client with the server's own keys.
 func (s *Server) Client() *s3.Client {
 	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: sdk.String(s.url), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(s.cfg.AccessKey, s.cfg.SecretKey, "")})
 }
 
-// KeepVersions makes a bucket keep every version of its objects, as the bucket of an installation should.
+// KeepVersions enables versioning for a bucket, as an installation's bucket should have it.
 func (s *Server) KeepVersions(ctx context.Context, name string) error {
 	_, err := s.Client().PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{
 		Bucket: &name, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
@@ -205,7 +206,7 @@ func (s *Server) KeepVersions(ctx context.Context, name string) error {
 	return nil
 }
 
-// CreateBucket makes a bucket unless we have it.
+// CreateBucket creates a bucket unless it exists.
 func (s *Server) CreateBucket(ctx context.Context, name string) error {
 	_, err := s.Client().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
 	var ours *types.BucketAlreadyOwnedByYou
@@ -216,7 +217,7 @@ func (s *Server) CreateBucket(ctx context.Context, name string) error {
 	return nil
 }
 
-// Stop ends the server, politely for some seconds. What it stored stays in its directory.
+// Stop stops the server, gracefully for some seconds. The stored data stays in its directory.
 func (s *Server) Stop() error {
 	s.once.Do(func() {
 		_ = s.stdin.Close()
@@ -230,7 +231,7 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// tail keeps the last kilobytes of what the child prints.
+// tail keeps the last kilobytes of the child's output.
 type tail struct {
 	mu   sync.Mutex
 	last []byte

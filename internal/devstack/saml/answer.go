@@ -9,9 +9,8 @@ import (
 	crewjam "github.com/crewjam/saml"
 )
 
-// Answer signs what the provider's page would post to the pages for a request of theirs, about one of the demo's people. change
-// bends the assertion before it is signed; nil: nothing. With it one sees what the pages make of an answer that is signed as it
-// should be and says what it should not.
+// Answer signs what the provider would post to the pages for a request, about one of the demo's people. change modifies the assertion
+// before it is signed; nil: nothing. So tests can see what the pages do with a correctly signed assertion with wrong content.
 func (p *Provider) Answer(ctx context.Context, request *url.URL, login string, change func(*crewjam.IdpAuthnRequest)) (form url.Values, err error) {
 	who, ok := byPassword(login, "demo-"+login)
 	if !ok {

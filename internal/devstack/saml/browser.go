@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// SignIn signs a person in over HTTP as a browser would: it follows the link of the pages' sign-in, gives the password to
-// the provider, and submits what the provider's page would submit by itself. The client must keep cookies and follow
-// redirects; afterwards it is on the page next.
+// SignIn signs a person in over HTTP like a browser: it follows the sign-in link, enters the password at the provider, and submits
+// the form that the provider's page submits automatically. The client must keep cookies and follow redirects; at the end it is on the
+// page next.
 func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) error {
 	page, _, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func SignIn(ctx context.Context, browser *http.Client, home, login, password, ne
 	return nil
 }
 
-// visit gets an address, or posts a form to it, and answers the page and where it is.
+// visit gets a URL, or posts a form to it, and returns the page and its URL.
 func visit(ctx context.Context, browser *http.Client, to string, form url.Values) (page, at string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
 	if form != nil {
@@ -50,7 +50,7 @@ func visit(ctx context.Context, browser *http.Client, to string, form url.Values
 	}
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser tells of a form on another site's page
+		r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser marks a form on another site's page
 		r.Header.Set("Origin", "https://idp.example")
 	}
 	answer, err := browser.Do(r)
@@ -74,7 +74,7 @@ var (
 	alert      = regexp.MustCompile(`role="alert">([^<]*)<`)
 )
 
-// formOf is the first form of a page with its hidden fields.
+// formOf returns the first form of a page with its hidden fields.
 func formOf(page string) (form url.Values, to string) {
 	form = url.Values{}
 	if m := formAction.FindStringSubmatch(page); m != nil {
@@ -86,7 +86,7 @@ func formOf(page string) (form url.Values, to string) {
 	return form, to
 }
 
-// plain is what a page complains of.
+// plain returns the error message of a page.
 func plain(page string) string {
 	if m := alert.FindStringSubmatch(page); m != nil {
 		return html.UnescapeString(m[1])

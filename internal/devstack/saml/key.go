@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// loadPair reads the provider's key and certificate, or makes and keeps them.
+// loadPair reads the provider's key and certificate, or creates and stores them.
 func loadPair(dir string) (*rsa.PrivateKey, *x509.Certificate, error) {
 	path := filepath.Join(dir, "key.pem")
 	if dir != "" {

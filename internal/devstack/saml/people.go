@@ -13,10 +13,10 @@ import (
 // Person is one of the demo's people.
 type Person struct {
 	Login, Name string
-	Groups      []string // as Identity Center would tell them
+	Groups      []string // as Identity Center sends them
 }
 
-// People are who can sign in. The groups' names are those that the built-in identities know.
+// People are those who can sign in. The built-in identities use the groups' names.
 var People = []Person{
 	{"maya", "Maya", []string{"ocpctl-team-platform"}},
 	{"rob", "Rob", []string{"ocpctl-team-payments"}},
@@ -24,16 +24,16 @@ var People = []Person{
 	{"ada", "Ada", []string{"ocpctl-auditors"}},
 }
 
-// Password is a person's, printed at the demo's start. Like all of the demo's secrets it begins with demo-.
+// Password returns a person's password, which the demo prints at its start. Like all of the demo's secrets it begins with demo-.
 func (p Person) Password() string { return "demo-" + p.Login }
 
-// Email is a person's, which is also how the assertions call them.
+// Email returns a person's email address, which is also their name in assertions.
 func (p Person) Email() string { return p.Login + "@acme.example" }
 
 const sessionLife = time.Hour
 
-// GetSession implements crewjam.SessionProvider: it asks for a name and a password every time, so that in the demo one can
-// be somebody else at once.
+// GetSession implements crewjam.SessionProvider: it asks for name and password every time, so that a demo's user can switch to
+// another person.
 func (p *Provider) GetSession(w http.ResponseWriter, r *http.Request, req *crewjam.IdpAuthnRequest) *crewjam.Session {
 	if r.Method != http.MethodPost || !r.PostForm.Has("user") {
 		p.ask(w, req, "")
@@ -96,7 +96,7 @@ func (p *Provider) ask(w http.ResponseWriter, req *crewjam.IdpAuthnRequest, said
 		w.WriteHeader(http.StatusUnauthorized)
 	}
 	sso := p.at("/sso")
-	_ = page.Execute(w, map[string]any{ // a browser that went away will come again
+	_ = page.Execute(w, map[string]any{ // the browser disconnected and will retry
 		"Said": said, "To": sso.String(), "People": People, "Relay": req.RelayState,
 		"Request": base64.StdEncoding.EncodeToString(req.RequestBuffer),
 	})

@@ -1,8 +1,7 @@
-// Package saml is the demo's own identity provider: the SAML that AWS IAM Identity Center speaks, with four people and
-// printed passwords, so that the production code that signs people in runs as it would against a real one.
+// Package saml is the demo's own SAML identity provider, in the form of AWS IAM Identity Center, with four people and public
+// passwords, so that the production code for the sign-in runs as with a real one.
 //
-// It must never be trusted outside the demo: everybody knows the passwords, and whoever can read its directory can be
-// anybody.
+// It must never be trusted outside the demo: the passwords are public, and whoever can read its directory can impersonate anybody.
 package saml
 
 import (
@@ -23,14 +22,14 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// Name is what the demo's pages call it.
+// Name is the provider's name on the demo's pages.
 const Name = "the demo's identity provider"
 
-// Config says where the provider listens and for whom it signs people in.
+// Config says where the provider listens and for which pages it signs people in.
 type Config struct {
 	Addr string       // empty: a free port on the loopback
 	Dir  string       // holds key.pem; empty: a new key each time
-	Home string       // the address of the pages people sign in to
+	Home string       // URL of the pages
 	Log  *slog.Logger // nil: silent
 }
 
@@ -42,7 +41,7 @@ type Provider struct {
 	stop func() error
 }
 
-// Start listens and serves metadata and sign-in until Stop or the end of ctx. The pages need not be there yet.
+// Start listens and serves metadata and sign-in until Stop is called or ctx ends. The pages need not be running yet.
 func Start(ctx context.Context, cfg Config) (*Provider, error) {
 	key, cert, err := loadPair(cfg.Dir)
 	if err != nil {
@@ -87,21 +86,21 @@ func (p *Provider) serve(ctx context.Context, listener net.Listener) {
 	})
 }
 
-// Stop ends the server and waits for it. Sessions that were signed stay good: they are the pages'.
+// Stop stops the server. Existing sessions stay valid, because the pages issued them.
 func (p *Provider) Stop() error { return p.stop() }
 
-// Metadata is the address at which the pages read whom to trust.
+// Metadata is the URL of the provider's metadata.
 func (p *Provider) Metadata() string { return p.url + "/metadata" }
 
 func (p *Provider) at(path string) url.URL {
 	u, err := url.Parse(p.url + path)
 	if err != nil {
-		panic(err) // it was put together from a listener's address
+		panic(err) // it was built from a listener's address
 	}
 	return *u
 }
 
-// GetServiceProvider reads what the pages say of themselves; it signs people in to nobody else.
+// GetServiceProvider reads the pages' metadata; it signs people in to nothing else.
 func (p *Provider) GetServiceProvider(r *http.Request, id string) (*crewjam.EntityDescriptor, error) {
 	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, p.home+"/saml/metadata", nil)
 	if err != nil {
@@ -122,7 +121,7 @@ func (p *Provider) GetServiceProvider(r *http.Request, id string) (*crewjam.Enti
 	return &found, nil
 }
 
-// assertions say of a person what Identity Center says with the attribute mappings of docs/identity.md.
+// assertions contain what Identity Center sends about a person with the attribute mappings of docs/identity.md.
 type assertions struct{}
 
 // MakeAssertion implements crewjam.AssertionMaker.

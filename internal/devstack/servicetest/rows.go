@@ -12,22 +12,22 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Rows are all rows of a database as they stood at a moment. Many things are tried on one database with them: what an act
-// changed is seen, and taken back.
+// Rows are all rows of a database at one moment. A test that tries many things on one database uses them to see what an act changed,
+// and to restore it.
 type Rows struct {
 	t       testing.TB
 	store   *store.Store
 	tables  []table
-	changed string            // asks which tables differ
-	counts  map[string]*int64 // where each sequence stood; nil: it was never asked
+	changed string            // query for the tables that differ
+	counts  map[string]*int64 // the value of each sequence; nil: never used
 }
 
 type table struct {
 	Name    string
-	Columns string // that can be written
+	Columns string // those that can be written
 }
 
-// Keep remembers the rows as they stand, in a schema of their own.
+// Keep copies the current rows into a schema of their own.
 func Keep(t testing.TB, s *store.Store) *Rows {
 	t.Helper()
 	r := &Rows{t: t, store: s, counts: map[string]*int64{}}
@@ -58,7 +58,7 @@ func Keep(t testing.TB, s *store.Store) *Rows {
 	return r
 }
 
-// Changed lists the tables that hold other rows than they did.
+// Changed lists the tables whose rows differ.
 func (r *Rows) Changed() []string {
 	r.t.Helper()
 	rows, err := r.store.Pool().Query(r.t.Context(), r.changed)
@@ -69,8 +69,7 @@ func (r *Rows) Changed() []string {
 	return names
 }
 
-// Restore takes back what was changed in these tables. No trigger and no key stands in its way: the audit trail grows backwards
-// for nobody but a test.
+// Restore restores these tables. It bypasses triggers and keys; only a test may remove lines from the audit trail.
 func (r *Rows) Restore(changed []string) {
 	r.t.Helper()
 	if len(changed) == 0 {

@@ -1,5 +1,5 @@
-// Package servicetest gives tests what a service stands on: a store on a real database, a catalogue, a bucket, and a way to see
-// what an act changed and to take it back. The service itself, and the door before it, are the test's own.
+// Package servicetest gives tests what an application service needs: a store on a real database, a catalogue, a bucket, and a way to
+// see what an act changed and to restore it. The service and its entry point belong to the test.
 package servicetest
 
 import (
@@ -32,7 +32,7 @@ func Limits() lifecycle.Limits {
 	}
 }
 
-// Store is one on a database; pgtest.New makes one for the test.
+// Store returns a store on a database; pgtest.New creates one for the test.
 func Store(t testing.TB, url string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), url, store.Options{Limits: Limits(), Lease: time.Minute, Installation: "test"})
@@ -41,7 +41,7 @@ func Store(t testing.TB, url string) *store.Store {
 	return s
 }
 
-// Issuer gives out tokens until the test ends.
+// Issuer returns a token issuer that runs until the test ends.
 func Issuer(t testing.TB) *oidc.Issuer {
 	t.Helper()
 	issuer, err := oidc.Start(t.Context(), oidc.Config{})
@@ -50,7 +50,7 @@ func Issuer(t testing.TB) *oidc.Issuer {
 	return issuer
 }
 
-// Catalogue is the program's own with more files, or other ones, by their paths.
+// Catalogue returns the program's own catalogue with files added or replaced, by path.
 func Catalogue(t testing.TB, more map[string]string) catalogue.Catalogue {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -70,10 +70,10 @@ func Catalogue(t testing.TB, more map[string]string) catalogue.Catalogue {
 	return terms
 }
 
-// Shelf is a bucket of one test: what lies under each reference.
+// Shelf is the bucket of one test: the content for each reference.
 type Shelf map[string]string
 
-// Read returns what lies there.
+// Read returns the content for a reference.
 func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
 	if body, ok := s[ref]; ok {
 		return []byte(body), nil
@@ -81,7 +81,7 @@ func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
 	return nil, errors.New("no such object")
 }
 
-// Stream hands over what lies under the snapshot's key.
+// Stream passes the content for the snapshot's key to use.
 func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Reader) error) error {
 	body, ok := s[one.Key]
 	if !ok {
@@ -96,7 +96,7 @@ func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Rea
 	return nil
 }
 
-// StoreLogBundle stores one of the installer's archives of logs as a runner does that reports it.
+// StoreLogBundle stores one of the installer's log archives in the way that a runner reports it.
 func StoreLogBundle(t testing.TB, s *store.Store, shelf Shelf, cluster, attempt string, number int, at time.Time, file, content string) {
 	t.Helper()
 	key, sum := artifacts.LogBundleKey(cluster, number, at, file), sha256.Sum256([]byte(content))
@@ -107,28 +107,28 @@ func StoreLogBundle(t testing.TB, s *store.Store, shelf Shelf, cluster, attempt 
 	require.NoError(t, err)
 }
 
-// The secrets of every cluster that Ready made one: its admin's key, and the password of kubeadmin.
+// The secrets of every cluster that Ready prepared: its admin's key, and kubeadmin's password.
 const (
 	ClientKey = "Y2xpZW50LWtleS1vZi1hLXRlc3Q="
 	Password  = "AbCdE-12345-fGhIj-67890"
 )
 
-// StoredAt is when the credentials of every cluster that Ready made one were stored.
+// StoredAt is when the credentials of every cluster that Ready prepared were stored.
 var StoredAt = time.Date(2025, 3, 1, 11, 0, 0, 0, time.UTC)
 
-// CredentialRef is where one of a cluster's credentials lies, stored by its first attempt: artifacts.Kubeconfig or
+// CredentialRef is the reference to one of a cluster's credentials, stored by its first attempt: artifacts.Kubeconfig or
 // artifacts.Kubeadmin.
 func CredentialRef(cluster, name string) string {
 	return artifacts.CredentialRef("artifacts", cluster, 1, StoredAt, name)
 }
 
-// Kubeconfig is one as openshift-install writes it, for an API at this address.
+// Kubeconfig returns a kubeconfig as openshift-install writes it, for an API with this URL.
 func Kubeconfig(apiURL string) string {
 	return "apiVersion: v1\nkind: Config\nclusters:\n- name: shop\n  cluster: {server: '" + apiURL + "'}\n" +
 		"users:\n- name: admin\n  user: {client-key-data: " + ClientKey + "}\n"
 }
 
-// Ready makes a cluster one that can be used, as no use case of a service does: its install, and what it left, are pretended.
+// Ready makes a cluster usable without an install: it simulates the install and its results.
 func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
 	t.Helper()
 	kubeconfig, password := CredentialRef(row.ID, artifacts.Kubeconfig), CredentialRef(row.ID, artifacts.Kubeadmin)

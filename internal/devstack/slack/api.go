@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Scopes are what the app was allowed at its installation.
+// Scopes are the permissions that the app got at its installation.
 var Scopes = []string{"commands", "chat:write", "im:write"}
 
-// mostText is the longest message Slack takes, in characters.
+// mostText is the longest message that Slack accepts, in characters.
 const mostText = 40_000
 
-// reply is an answer of the Web API: always 200, with ok.
+// reply is a response of the Web API: always 200, with ok.
 type reply map[string]any
 
 func no(code string) reply { return reply{"ok": false, "error": code} }
 
-// method is one of the Web API's, with the scope it takes.
+// method is a method of the Web API, with the scope that it needs.
 type method struct {
 	scope string
 	do    func(*Server, *http.Request) reply
@@ -60,13 +60,13 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		answer = m.do(s, r)
 	}
 	if broken && fault.LoseAnswer {
-		panic(http.ErrAbortHandler) // the line breaks behind the effect
+		panic(http.ErrAbortHandler) // the connection breaks after the effect
 	}
 	w.Header().Set("X-OAuth-Scopes", strings.Join(Scopes, ","))
 	write(w, answer)
 }
 
-// token is the caller's: a header, or a field of the form.
+// token returns the caller's token from the header or the form.
 func token(r *http.Request) string {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return bearer
@@ -76,7 +76,7 @@ func token(r *http.Request) string {
 
 func write(w http.ResponseWriter, answer reply) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(answer) // the caller went away
+	_ = json.NewEncoder(w).Encode(answer) // the caller disconnected
 }
 
 func (s *Server) authTest(*http.Request) reply {
@@ -105,7 +105,7 @@ func (s *Server) postMessage(r *http.Request) reply {
 	}
 	kind, to := "direct", "U"+strings.TrimPrefix(channel, "D")
 	if !strings.HasPrefix(channel, "D") {
-		kind, to = "channel", "" // for all to see
+		kind, to = "channel", "" // visible to all
 	}
 	m, err := s.say(Message{Kind: kind, Channel: channel, To: to, Text: text})
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Server) postMessage(r *http.Request) reply {
 	return reply{"ok": true, "channel": channel, "ts": m.TS, "message": reply{"type": "message", "user": botUser, "text": text, "ts": m.TS}}
 }
 
-// speaks says what keeps the bot from posting there; empty: nothing.
+// speaks says why the bot cannot post there; empty: it can.
 func (s *Server) speaks(channel, text string) (code string) {
 	s.mu.Lock()
 	opened := s.opened[channel]

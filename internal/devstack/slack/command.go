@@ -19,22 +19,21 @@ import (
 	"github.com/slack-go/slack/slackutilsx"
 )
 
-// answerWithin is how long Slack waits for the answer to a command.
+// answerWithin is how long Slack waits for the response to a command.
 // https://docs.slack.dev/interactivity/implementing-slash-commands
 const answerWithin = 3 * time.Second
 
-// legacyToken is in every command, as Slack still sends it; whoever checks signatures has no use for it.
+// legacyToken is in every command, as Slack still sends it; code that checks signatures does not need it.
 const legacyToken = "demo-legacy-verification-token"
 
-// Sign is the value of X-Slack-Signature for a body sent at a time.
-// https://docs.slack.dev/authentication/verifying-requests-from-slack
+// Sign returns X-Slack-Signature for a body sent at a time. https://docs.slack.dev/authentication/verifying-requests-from-slack
 func Sign(secret, stamp, body string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("v0:" + stamp + ":" + body))
 	return "v0=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Form is a slash command's form, as Slack sends it.
+// Form returns a slash command's form as Slack sends it.
 func (s *Server) Form(p Person, channel, text string) url.Values {
 	return url.Values{
 		"token": {legacyToken}, "team_id": {Workspace}, "team_domain": {"acme"}, "channel_id": {channel}, "channel_name": {channelName(channel)},
@@ -44,7 +43,7 @@ func (s *Server) Form(p Person, channel, text string) url.Values {
 	}
 }
 
-// Command types /ocp and the text as a person in a channel, and returns what they are told at once.
+// Command types /ocp and the text as a person in a channel, and returns the immediate response.
 func (s *Server) Command(ctx context.Context, who, channel, text string) (told string, err error) {
 	p, ok := By(who)
 	if !ok {
@@ -58,7 +57,7 @@ func (s *Server) Command(ctx context.Context, who, channel, text string) (told s
 	return told, err
 }
 
-// send posts a command's form and reads what Slack would show: the answer's text, or why there is none.
+// send posts a command's form and returns what Slack would show: the response's text, or why there is none.
 func (s *Server) send(ctx context.Context, body string) string {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -107,7 +106,7 @@ func channelName(id string) string {
 func random(n int) string {
 	raw := make([]byte, (n+1)/2)
 	if _, err := rand.Read(raw); err != nil {
-		panic(err) // never, on any system there is
+		panic(err) // never happens on any supported system
 	}
 	return hex.EncodeToString(raw)[:n]
 }

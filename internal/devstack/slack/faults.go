@@ -2,22 +2,22 @@ package slack
 
 import "slices"
 
-// Fault is how calls of one method go wrong.
+// Fault is how calls of one method fail.
 type Fault struct {
-	RetryAfter int    // seconds, above zero: answered 429
-	Code       string // Slack's error, instead of doing it
-	LoseAnswer bool   // it is done, and the line breaks before the answer
-	Times      int    // so often; zero: once
+	RetryAfter int    // seconds, above zero: respond 429
+	Code       string // Slack's error, instead of executing the call
+	LoseAnswer bool   // the call is executed, and the connection breaks before the response
+	Times      int    // number of calls; zero: one
 }
 
-// Break has the next calls of a method go wrong, after those it was broken for before.
+// Break makes the next calls of a method fail, after those that earlier faults affect.
 func (s *Server) Break(method string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[method] = append(s.faults[method], slices.Repeat([]Fault{f}, max(f.Times, 1))...)
 }
 
-// fault takes the method's next one.
+// fault takes the method's next fault.
 func (s *Server) fault(method string) (f Fault, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

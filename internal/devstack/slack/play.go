@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// pages are the page's template, its style and its one script.
+// pages are the page's template, its style sheet and its only script.
 //
 //go:embed pages
 var pages embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"mrkdwn": mrkdwn}).ParseFS(pages, "pages/*.html"))
 
-// hints are lines for the box; the bot answers everything else with what it understands.
+// hints are example inputs; the bot answers everything else with what it understands.
 var hints = []string{"approvals", "approve NAME", "refuse NAME too big", "status", "link", "help"}
 
 func (s *Server) handler() http.Handler {
@@ -37,12 +37,12 @@ func (s *Server) handler() http.Handler {
 	return mux
 }
 
-// place is a channel as the page shows it.
+// place is a channel on the page.
 type place struct{ ID, Name string }
 
 var places = []place{{Clusters, "#clusters"}, {Random, "#random, where the bot is not"}}
 
-// at is who looks, and where they type.
+// at returns who is using the page, and in which channel.
 func at(r *http.Request) (Person, string) {
 	p, ok := By(r.FormValue("as"))
 	if !ok {
@@ -55,7 +55,7 @@ func at(r *http.Request) (Person, string) {
 	return p, channel
 }
 
-// typed sends a command and goes back to the page.
+// typed sends a command and returns to the page.
 func (s *Server) typed(w http.ResponseWriter, r *http.Request) {
 	p, channel := at(r)
 	text := strings.TrimSpace(r.FormValue("text"))
@@ -69,7 +69,7 @@ func (s *Server) typed(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/playground?"+url.Values{"as": {p.Login}, "channel": {channel}}.Encode(), http.StatusSeeOther)
 }
 
-// line is a message as somebody sees it.
+// line is a message as one person sees it.
 type line struct {
 	Message
 	From, Where string
@@ -108,12 +108,12 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string) {
 	w.Header().Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(out.Bytes()) // the reader went away; nobody to tell
+	_, _ = w.Write(out.Bytes()) // the reader disconnected
 }
 
 var markup = regexp.MustCompile("`([^`\n]+)`" + `|<(https?://[^|>\s]+)(?:\|([^>]*))?>|\*([^*\n]+)\*`)
 
-// mrkdwn shows a message as Slack's programs do: bold, code and links are markup, entities are text, all else is as it is.
+// mrkdwn renders a message as Slack's clients do: bold, code and links are markup, entities are decoded, all else is unchanged.
 func mrkdwn(text string) template.HTML {
 	plain := func(s string) string { return template.HTMLEscapeString(html.UnescapeString(s)) }
 	var b strings.Builder

@@ -1,10 +1,9 @@
-// Package slack is a stand-in for Slack: one workspace, two channels, four people and the app that ocpctl is. It sends slash
-// commands as Slack does, signed, answers the Web API's methods that ocpctl calls, and shows a page on which one types as
-// somebody and sees what came back to them.
+// Package slack is a stand-in for Slack: one workspace, two channels, four people and the app of ocpctl. It sends signed slash
+// commands as Slack does, implements the Web API methods that ocpctl calls, and shows a page on which one can type as each person and
+// see the responses.
 //
-// It must never be lenient where the real one is strict: every call needs the bot's token and what the bot may, answers and
-// error codes are Slack's, a command that is not answered within three seconds failed. And it never pretends: its page says
-// what it is.
+// It must never be more lenient than Slack: every call needs the bot's token and the right scope, responses and error codes are
+// Slack's, and a command without a response within three seconds fails. Its page says that it is a stand-in.
 package slack
 
 import (
@@ -23,19 +22,19 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// Workspace is the one workspace's id.
+// Workspace is the workspace's id.
 const Workspace = "T0DEMOACME"
 
-// The channels' ids. The bot is in the first alone.
+// The channels' ids. The bot is only in the first one.
 const (
 	Clusters = "C0DEMOCLUS"
 	Random   = "C0DEMORAND"
 )
 
-// Person is one of the workspace's people.
+// Person is a member of the workspace.
 type Person struct{ ID, Login, Name string }
 
-// People are those of the demo's identity provider, under their ids here.
+// People are those of the demo's identity provider, with their Slack ids.
 var People = []Person{
 	{"U0DEMOMAYA", "maya", "Maya"}, {"U0DEMOROBB", "rob", "Rob"}, {"U0DEMOWILL", "will", "Will"}, {"U0DEMOADAA", "ada", "Ada"},
 }
@@ -51,23 +50,23 @@ func By(who string) (Person, bool) {
 	return People[i], true
 }
 
-// Config says where the stand-in listens, where its commands go, and what both sides know.
+// Config says where the stand-in listens, where it sends commands, and the shared secrets.
 type Config struct {
 	Addr          string           // empty: a free port on the loopback
-	CommandURL    string           // where slash commands go
-	SigningSecret string           // signs them
+	CommandURL    string           // URL for slash commands
+	SigningSecret string           // signs the commands
 	Token         string           // the bot's
-	StatePath     string           // JSON file; empty: nothing is kept
+	StatePath     string           // JSON file; empty: no state is stored
 	Now           func() time.Time // nil: time.Now
 }
 
-// Message is something that was said, and who sees it.
+// Message is a message, and who sees it.
 type Message struct {
 	ID      int64
-	TS      string // as Slack counts, e.g. 1710000000.000100
-	Kind    string // command, ack (the answer to a command's request), ephemeral, direct
+	TS      string // in Slack's form, e.g. 1710000000.000100
+	Kind    string // command, ack (the response to a command's request), ephemeral, direct
 	Channel string // id
-	To      string // id of the one who sees it
+	To      string // id of the person who sees it
 	Text    string // in Slack's markup
 	At      time.Time
 }
@@ -85,7 +84,7 @@ type Server struct {
 	faults map[string][]Fault
 }
 
-// Start listens and serves until Stop. What StatePath holds is continued.
+// Start listens and serves until Stop. It continues with the state in StatePath.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -115,23 +114,23 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server and waits for it.
+// Stop stops the server.
 func (s *Server) Stop() error { return s.stop() }
 
-// URL is where the page is, without a final slash.
+// URL is the page's URL, without a final slash.
 func (s *Server) URL() string { return s.base }
 
-// API is the base of the Web API's methods.
+// API is the base URL of the Web API's methods.
 func (s *Server) API() string { return s.base + "/api/" }
 
-// Messages are everything that was said, oldest first.
+// Messages returns all messages, oldest first.
 func (s *Server) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.said)
 }
 
-// Seen are the texts that came back to a person, oldest first: acknowledgements and answers.
+// Seen returns the texts that a person got, oldest first: acknowledgements and answers.
 func (s *Server) Seen(who string) (texts []string) {
 	p, _ := By(who)
 	for _, m := range s.Messages() {
@@ -142,10 +141,10 @@ func (s *Server) Seen(who string) (texts []string) {
 	return texts
 }
 
-// mostSaid is how much is kept; the oldest goes first.
+// mostSaid is how many messages are kept; the oldest are dropped first.
 const mostSaid = 500
 
-// say keeps a message and gives it its timestamp, which is unique.
+// say stores a message and gives it a unique timestamp.
 func (s *Server) say(m Message) (Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +156,7 @@ func (s *Server) say(m Message) (Message, error) {
 	return m, s.save()
 }
 
-// save and load keep what was said over a restart.
+// save and load keep the messages across a restart.
 func (s *Server) save() error {
 	if s.cfg.StatePath == "" {
 		return nil

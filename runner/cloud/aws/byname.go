@@ -13,10 +13,10 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// providersCalled looks for the identity providers whose host is ccoctl's bucket of this name, in whatever region: names
-// of buckets are global, so it can be nobody else's.
+// providersCalled looks for identity providers whose host is ccoctl's bucket of this name, in any region: bucket names are global, so
+// it cannot belong to anybody else.
 func (c *Client) providersCalled(ctx context.Context, ccoName string) (arns []string, err error) {
-	all, err := c.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{}) // has no pages
+	all, err := c.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{}) // this call has no pages
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (c *Client) providersCalled(ctx context.Context, ccoName string) (arns []st
 	return arns, nil
 }
 
-// bucketHome is the region of a bucket, empty where no bucket has that name. Whichever region is asked tells another.
+// bucketHome returns the region of a bucket; empty if no bucket has that name. Any region can be asked and names the right one.
 func (c *Client) bucketHome(ctx context.Context, name string) (string, error) {
 	head, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
 	if err == nil {
@@ -38,7 +38,7 @@ func (c *Client) bucketHome(ctx context.Context, name string) (string, error) {
 	if !errors.As(err, &refused) {
 		return "", err
 	}
-	switch refused.HTTPStatusCode() { // HEAD has no body to tell more
+	switch refused.HTTPStatusCode() { // a HEAD response has no body, so only the status tells
 	case http.StatusNotFound:
 		return "", nil
 	case http.StatusMovedPermanently:

@@ -24,33 +24,32 @@ import (
 )
 
 const (
-	// globalRegion is where the tagging API answers for global services.
+	// globalRegion is where the tagging API covers global services.
 	globalRegion = "us-east-1"
-	// callTimeout bounds one look-up with all its pages and retries.
+	// callTimeout limits one query with all its pages and retries.
 	callTimeout = time.Minute
-	// sweepTimeout bounds everything one sweep deletes; what it did not come to is counted, and swept by the next one.
+	// sweepTimeout limits one sweep; what it did not reach is counted, and deleted by the next one.
 	sweepTimeout = 10 * time.Minute
-	// attempts of one request and the longest wait between two: an account whose other users exhaust its request rate
-	// answers within seconds, while one that is not there at all must not cost every question its whole timeout.
+	// attempts of one request and the longest wait between two: in an account whose request rate others exhaust, a response comes
+	// within seconds, while an unreachable service must not cost every query its whole timeout.
 	attempts   = 6
 	maxBackoff = 4 * time.Second
 )
 
-// Client asks one region and the global services. It is safe for concurrent use.
+// Client queries one region and the global services. It is safe for concurrent use.
 type Client struct {
 	cfg   awssdk.Config
 	sts   *sts.Client
 	iam   *iam.Client
 	r53   *route53.Client
-	s3    *s3.Client    // in globalRegion, where every bucket name can be asked for
-	count *count.Client // for Verify alone: nothing else here may ask it
+	s3    *s3.Client    // in globalRegion, where every bucket name can be queried
+	count *count.Client // only for Verify: nothing else here may use it
 }
 
-// New takes credentials and addresses from the SDK's default chain, where options say nothing else. It asks the cloud
-// nothing yet.
+// New takes credentials and endpoints from the SDK's default chain, unless options say otherwise. It makes no call yet.
 func New(ctx context.Context, region string, options ...func(*config.LoadOptions) error) (*Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region), config.WithRetryer(retryer),
-		config.WithLogger(logging.Nop{}))...) // its warnings of cut connections tell nobody anything
+		config.WithLogger(logging.Nop{}))...) // its warnings about cut connections help nobody
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
@@ -68,20 +67,20 @@ func newClient(cfg awssdk.Config, counter *count.Client) *Client {
 	}
 }
 
-// Verify counts what is left of a cluster, in one pass. It never fails: what could not be asked is a finding in the pass.
-// The caller numbers the pass and decides how many clean ones it wants.
+// Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
+// caller numbers the pass and decides how many clean ones it needs.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	return c.count.Verify(ctx, t)
 }
 
-// retryer repeats what was throttled more often than the SDK's three times: in a busy account a sweep would come to
-// nothing, and a preflight warn of everything.
+// retryer repeats throttled calls more often than the SDK's three times: otherwise, in a busy account, a sweep would achieve nothing
+// and a preflight warn about everything.
 func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// Account returns the account id our credentials belong to. Credentials that AWS does not accept are a
-// cloud.ErrCredentials, those whose time is over a cloud.ErrCredentialsExpired.
+// Account returns the id of the account that our credentials belong to. Credentials that AWS does not accept give
+// cloud.ErrCredentials, expired ones cloud.ErrCredentialsExpired.
 func (c *Client) Account(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -114,8 +113,8 @@ func (c *Client) taggingIn(region string) *resourcegroupstaggingapi.Client {
 	return resourcegroupstaggingapi.NewFromConfig(c.cfg, func(o *resourcegroupstaggingapi.Options) { o.Region = region })
 }
 
-// s3In always uses path style: AWS takes it too, and addresses without DNS need it. A bucket store that is away is
-// asked no oftener than the SDK does by itself: S3 does not throttle questions as few as ours.
+// s3In always uses path style: AWS accepts it too, and endpoints without DNS need it. It keeps the SDK's own number of retries: S3
+// does not throttle as few calls as ours.
 func s3In(cfg awssdk.Config, region string) *s3.Client {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle, o.Region, o.Retryer = true, region, retry.NewStandard()

@@ -19,13 +19,12 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// iamLookups bounds how many roles and users are read at once: IAM answers a few requests a second for a whole account.
+// iamLookups limits how many roles and users are read at once: IAM answers a few requests a second for a whole account.
 const iamLookups = 4
 
-// Contested lists what the destroyers of this cluster would find and delete although it carries another cluster's mark.
-// It searches as they do: by each mark alone in the tagging API of every recorded region and of us-east-1, and through
-// all roles and users of the account, which the tagging API does not list reliably. An error means that the search was
-// not complete, so nothing is known.
+// Contested lists what the destroyers of this cluster would find and delete although it has another cluster's mark. It searches as
+// they do: by each mark alone in the tagging API of every recorded region and of us-east-1, and through all roles and users of the
+// account, which the tagging API does not list reliably. An error means that the search was incomplete, so nothing is known.
 func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
@@ -55,7 +54,7 @@ func (c *Client) Contested(ctx context.Context, t cloud.Target) ([]cloud.Contest
 
 type mark struct{ key, value string }
 
-// searches are the marks, and the installer's clusterID, which its destroyer takes for a mark as well.
+// searches returns the marks, and the installer's clusterID, which its destroyer also searches by.
 func (o owner) searches() []mark {
 	var all []mark
 	for key, value := range o.marks() {
@@ -67,8 +66,8 @@ func (o owner) searches() []mark {
 	return all
 }
 
-// contest adds a resource that carries one of the owner's marks and another cluster's. A VPC or an instance carries our
-// own tag from the moment it exists, so one that carries the infraID and not that tag was made for somebody else.
+// contest adds a resource that has one of the owner's marks and another cluster's. VPCs and instances get our own tag when they are
+// created, so one with the infraID but without that tag was created for somebody else.
 func (o owner) contest(found map[string]string, id string, tags map[string]string) {
 	if mark := o.foreignMark(tags); mark != "" {
 		found[id] = mark
@@ -80,8 +79,8 @@ func (o owner) contest(found map[string]string, id string, tags map[string]strin
 	}
 }
 
-// contestedIAM reads every role and user for its tags. One that may not be read is passed over: the destroyer, which has
-// the same credentials, cannot find it either.
+// contestedIAM reads every role and user for its tags. It skips those that it may not read: the destroyer, which has the same
+// credentials, cannot find them either.
 func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]string) error {
 	roles, err := collect(ctx, iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) []iamtypes.Role { return page.Roles })
 	if err != nil {
@@ -132,7 +131,7 @@ func (c *Client) contestedIAM(ctx context.Context, o owner, found map[string]str
 	return group.Wait()
 }
 
-// taggedWith asks the tagging API what carries, or once carried, a tag.
+// taggedWith asks the tagging API for everything that has, or once had, a tag.
 func (c *Client) taggedWith(ctx context.Context, region, key, value string) ([]taggingtypes.ResourceTagMapping, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 )
 
-// zone is a hosted zone of a name that was asked for.
+// zone is a hosted zone with a requested name.
 type zone struct {
-	id, reference string // the reference its maker gave it
+	id, reference string // the caller reference set by its creator
 	private       bool
 }
 
-// zonesCalled looks for the zones of exactly this name, private and public.
+// zonesCalled looks for zones with exactly this name, private and public.
 func (c *Client) zonesCalled(ctx context.Context, name string) ([]zone, error) {
 	var found []zone
 	in := &route53.ListHostedZonesByNameInput{DNSName: awssdk.String(name + ".")}
@@ -27,7 +27,7 @@ func (c *Client) zonesCalled(ctx context.Context, name string) ([]zone, error) {
 			return nil, fmt.Errorf("look for the zones called %s: %w", name, err)
 		}
 		for _, z := range page.HostedZones {
-			if undotted(z.Name) != name { // they come in order, from the name asked for on
+			if undotted(z.Name) != name { // the list is ordered, beginning with the requested name
 				return found, nil
 			}
 			found = append(found, zone{
@@ -42,7 +42,7 @@ func (c *Client) zonesCalled(ctx context.Context, name string) ([]zone, error) {
 	}
 }
 
-// publicZonesCalled leaves the private ones out. Several zones may have one name.
+// publicZonesCalled leaves out private zones. Several zones may have the same name.
 func (c *Client) publicZonesCalled(ctx context.Context, name string) ([]zone, error) {
 	zones, err := c.zonesCalled(ctx, name)
 	return slices.DeleteFunc(zones, func(z zone) bool { return z.private }), err
@@ -60,5 +60,5 @@ func (c *Client) recordsIn(ctx context.Context, zoneID string) ([]types.Resource
 	return records, nil
 }
 
-// undotted is a DNS name without its final dot.
+// undotted returns a DNS name without its final dot.
 func undotted(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }

@@ -10,7 +10,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// absent reports that AWS answered and what was asked for is not there.
+// absent reports that AWS answered and the requested object does not exist.
 func absent(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -19,12 +19,12 @@ func absent(err error) bool {
 	switch code := api.ErrorCode(); code {
 	case "NoSuchEntity", "NoSuchBucket", "NoSuchTagSet", "NoSuchHostedZone", "NotFound", "LoadBalancerNotFound":
 		return true
-	default: // EC2's: InvalidSnapshot.NotFound, InvalidAMIID.NotFound …
+	default: // for EC2: InvalidSnapshot.NotFound, InvalidAMIID.NotFound …
 		return strings.HasSuffix(code, ".NotFound")
 	}
 }
 
-// httpStatus is the status of a refused call, zero when there was no answer.
+// httpStatus returns the status of a refused call, zero if there was no response.
 func httpStatus(err error) int {
 	var response *smithyhttp.ResponseError
 	if !errors.As(err, &response) {
@@ -33,26 +33,26 @@ func httpStatus(err error) int {
 	return response.HTTPStatusCode()
 }
 
-// refusedCredentials reports that AWS does not know whoever asked. Only for GetCallerIdentity, which needs no permission.
+// refusedCredentials reports that AWS does not know the caller. Only for GetCallerIdentity, which needs no permission.
 func refusedCredentials(err error) bool {
 	status := httpStatus(err)
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// expiredCredentials tells the codes with which AWS's services refuse temporary credentials whose time is over.
+// expiredCredentials recognises the codes with which AWS's services refuse expired temporary credentials.
 // https://docs.aws.amazonaws.com/STS/latest/APIReference/CommonErrors.html
 func expiredCredentials(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, api.ErrorCode())
 }
 
-// forbidden reports that the call was refused for want of permission.
+// forbidden reports that the call was refused because a permission is missing.
 func forbidden(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && accessDenied(api.ErrorCode())
 }
 
-// accessDenied tells the codes with which AWS's services refuse a call for want of permission.
+// accessDenied recognises the codes with which AWS's services refuse a call because a permission is missing.
 func accessDenied(code string) bool {
 	switch code {
 	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError":

@@ -11,9 +11,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// limitOf asks Service Quotas for the limit that holds in this account and region. A limit nobody ever had raised has
-// no value of the account's own; only then AWS's default holds. After any other refusal the default proves nothing: the
-// account's own limit may be far above it.
+// limitOf asks Service Quotas for the limit in this account and region. A limit that was never raised has no value for the account;
+// only then AWS's default applies. After any other refusal the default proves nothing: the account's limit may be far above it.
 func (c *Client) limitOf(ctx context.Context, region, service, code string) (int, error) {
 	api := c.quotasIn(region)
 	own, err := api.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &service, QuotaCode: &code})
@@ -38,7 +37,7 @@ func limitIn(q *types.ServiceQuota) (int, error) {
 	return int(awssdk.ToFloat64(q.Value)), nil
 }
 
-// allowing adds to a refusal what has to be permitted; any other error stays as it is.
+// allowing adds to a refusal which permission is missing; any other error is returned unchanged.
 func allowing(err error, action string) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {

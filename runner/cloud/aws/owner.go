@@ -9,17 +9,17 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// nodeKinds are those the installer makes a role and an instance profile for.
+// nodeKinds are the node kinds for which the installer creates a role and an instance profile.
 var nodeKinds = []string{"master", "worker", "bootstrap"}
 
 func nodeRole(infraID, kind string) string    { return infraID + "-" + kind + "-role" }
 func nodeProfile(infraID, kind string) string { return infraID + "-" + kind + "-profile" }
 func bootstrapBucket(infraID string) string   { return "openshift-bootstrap-data-" + infraID }
 
-// issuerBucket is the public bucket ccoctl puts the cluster's issuer documents into; its provider is called like it.
+// issuerBucket is the public bucket with the cluster's issuer documents from ccoctl; the identity provider is named after it.
 func issuerBucket(ccoName string) string { return ccoName + "-oidc" }
 
-// claim is what the tags of a resource say about whose it is.
+// claim is what a resource's tags say about its owner.
 type claim int
 
 const (
@@ -28,10 +28,10 @@ const (
 	anothers
 )
 
-// owner is a cluster as its resources name it.
+// owner identifies a cluster by the names on its resources.
 type owner struct {
-	cluster                   string // our id
-	installation              string // of the control plane
+	cluster                   string // the cluster's id
+	installation              string // of this installation of ocpctl
 	infraIDs, uuids, ccoNames []string
 }
 
@@ -43,7 +43,7 @@ func ownerOf(t cloud.Target) owner {
 	return o
 }
 
-// regionsOf are the target's region and every recorded one.
+// regionsOf returns the target's region and every recorded one.
 func regionsOf(t cloud.Target) []string {
 	regions := []string{t.Region}
 	for _, id := range t.Identities {
@@ -52,7 +52,7 @@ func regionsOf(t cloud.Target) []string {
 	return regions
 }
 
-// with adds a value that is neither empty nor there.
+// with adds a value unless it is empty or already contained.
 func with(values []string, value string) []string {
 	if value == "" || slices.Contains(values, value) {
 		return values
@@ -60,7 +60,7 @@ func with(values []string, value string) []string {
 	return append(values, value)
 }
 
-// marks are the tags that the destroyers of this cluster search by: the installer's and ccoctl's.
+// marks are the tags by which the destroyers of this cluster search: the installer's and ccoctl's.
 func (o owner) marks() map[string]string {
 	marks := map[string]string{}
 	for _, id := range o.infraIDs {
@@ -72,7 +72,7 @@ func (o owner) marks() map[string]string {
 	return marks
 }
 
-// carries reports whether tags hold one of the marks that a destroyer of this cluster searches by.
+// carries reports whether the tags contain a mark by which a destroyer of this cluster searches.
 func (o owner) carries(tags map[string]string) bool {
 	if slices.Contains(o.uuids, tags[tagkey.OpenShiftClusterID]) {
 		return true
@@ -85,8 +85,8 @@ func (o owner) carries(tags map[string]string) bool {
 	return false
 }
 
-// foreignMark is a tag, as key=value, by which another cluster, or another control plane, owns the resource; empty where
-// there is none.
+// foreignMark returns a tag, as key=value, by which another cluster or another installation owns the resource; empty if there is
+// none.
 func (o owner) foreignMark(tags map[string]string) string {
 	own := o.marks()
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -110,8 +110,8 @@ func (o owner) foreignMark(tags map[string]string) string {
 	return ""
 }
 
-// claim reads tags. A resource that carries another cluster's tag is another's, whatever else it carries: deleting it
-// would take it from somebody who has a claim to it too.
+// claim reads the tags. A resource with another cluster's tag belongs to that cluster, whatever other tags it has: deleting it would
+// take it from somebody with a claim to it.
 func (o owner) claim(tags map[string]string) claim {
 	if o.foreignMark(tags) != "" {
 		return anothers
@@ -127,7 +127,7 @@ func (o owner) claim(tags map[string]string) claim {
 	return unclaimed
 }
 
-// begins reports that a name is one of the infraIDs and then rest and more.
+// begins reports that a name starts with one of the infraIDs, then rest, and is longer.
 func (o owner) begins(name, rest string) bool {
 	return slices.ContainsFunc(o.infraIDs, func(infraID string) bool { return strings.HasPrefix(name, infraID+rest) })
 }

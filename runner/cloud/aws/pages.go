@@ -2,13 +2,13 @@ package aws
 
 import "context"
 
-// pager is what every paginator of the SDK offers.
+// pager is the interface of all paginators of the SDK.
 type pager[Page, Options any] interface {
 	HasMorePages() bool
 	NextPage(context.Context, ...func(*Options)) (*Page, error)
 }
 
-// collect reads every page. A page that was refused makes the whole answer an error.
+// collect reads every page. A refused page makes the whole result an error.
 func collect[Page, Options, T any](ctx context.Context, p pager[Page, Options], take func(*Page) []T) ([]T, error) {
 	var all []T
 	for p.HasMorePages() {
@@ -21,7 +21,7 @@ func collect[Page, Options, T any](ctx context.Context, p pager[Page, Options], 
 	return all, nil
 }
 
-// each turns a slice of the SDK's into ours.
+// each converts a slice of the SDK's type to ours.
 func each[T, Ours any](items []T, oursOf func(T) Ours) []Ours {
 	out := make([]Ours, 0, len(items))
 	for _, item := range items {

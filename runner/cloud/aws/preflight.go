@@ -15,16 +15,16 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// serviceRole is made by AWS with an account's first load balancer, if who makes that one may create it. The installer's
-// first network load balancer fails where neither is so (Hive's class AWSAccessDeniedSLR).
+// serviceRole is created by AWS with an account's first load balancer, if the caller may create it. The installer's first network
+// load balancer fails if the role neither exists nor may be created (Hive's class AWSAccessDeniedSLR).
 const serviceRole = "AWSServiceRoleForElasticLoadBalancing"
 
-// Preflight reports what stands in the way of an install, before anything is recorded: the account, the base domain's
-// zone, the name, the zones and instance types, the account's role for load balancers. Only a proven shortfall blocks; a
-// question the cloud did not answer is a warning. The error is for a context that ended.
+// Preflight reports what would prevent an install, before anything is recorded: the account, the base domain's zone, the name, the
+// zones and instance types, the account's role for load balancers. Only a proven shortfall blocks; a query that the cloud did not
+// answer is a warning. The error is for a context that ended.
 //
-// Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, NameInUse, ZoneNotOffered, InstanceTypeNotOffered.
-// Codes that warn: NotAnswered, ServiceRoleMissing.
+// Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes that
+// warn: NotAnswered, ServiceRoleMissing.
 func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
 	var problems []cloud.Problem
 	for _, check := range []func(context.Context) ([]cloud.Problem, error){
@@ -51,7 +51,7 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 	return problems, nil
 }
 
-// notAnswered is a warning: of a permission that is missing, or of trouble of the cloud's own.
+// notAnswered is a warning, because of a missing permission or a problem in the cloud.
 func notAnswered(err error) cloud.Problem {
 	p := cloud.Problem{
 		Code: "NotAnswered", Whose: contract.WhoseCloud, Words: "the cloud did not answer: " + err.Error(),
@@ -83,7 +83,7 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 	return nil, nil
 }
 
-// checkServiceRole warns of a new account. It never blocks: the installer may be allowed to have the role made.
+// checkServiceRole warns about a new account. It never blocks: the installer may be allowed to have the role created.
 func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) {
 	_, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: awssdk.String(serviceRole)})
 	if err == nil || !absent(err) {
@@ -95,7 +95,7 @@ func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) 
 	}}, nil
 }
 
-// checkDomain looks for the public zone, and for anything under the cluster's own name in it.
+// checkDomain looks for the public zone, and for anything below the cluster's own name in it.
 func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
 	public, err := c.publicZonesCalled(ctx, t.BaseDomain)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 	return nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these"), err
 }
 
-// inDNS are the names in use at and below a domain: zones of the name, and records in the public zones above it.
+// inDNS returns the names in use at and below a domain: zones with the name, and records in the public zones above it.
 func (c *Client) inDNS(ctx context.Context, public []zone, domain string) ([]string, error) {
 	own, err := c.zonesCalled(ctx, domain)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Client) inDNS(ctx context.Context, public []zone, domain string) ([]str
 	return taken, nil
 }
 
-// checkCCONames looks for what ccoctl would make under the names recorded for this attempt: it would go on with a bucket
-// or a provider of the name as if they were its own.
+// checkCCONames looks for what ccoctl would create under the names recorded for this attempt: it would use an existing bucket or
+// provider of the name as if it were its own.
 func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Problem, error) {
 	var problems []cloud.Problem
 	for _, name := range ownerOf(t).ccoNames {
@@ -154,7 +154,7 @@ func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Pro
 	return problems, nil
 }
 
-// nameInUse makes one problem of everything that is taken, and none of nothing.
+// nameInUse combines everything that is taken into one problem; none if nothing is taken.
 func nameInUse(taken []string, words, next string) []cloud.Problem {
 	if len(taken) == 0 {
 		return nil

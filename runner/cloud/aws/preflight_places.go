@@ -39,7 +39,7 @@ func (c *Client) checkZones(ctx context.Context, region string, zones []string) 
 	return problems, nil
 }
 
-// checkTypes asks whether every instance type is offered in every zone.
+// checkTypes checks that every instance type is offered in every zone.
 func (c *Client) checkTypes(ctx context.Context, region string, zones, instanceTypes []string) ([]cloud.Problem, error) {
 	var problems []cloud.Problem
 	var failed []error

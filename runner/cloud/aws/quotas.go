@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// quotasAtOnce keeps a preflight from taking the account's request rate away from its other users.
+	// quotasAtOnce keeps a preflight from using up the account's request rate.
 	quotasAtOnce = 3
-	// securityGroups an install makes at most: the installer checks two, OpenShift's documentation counts ten.
+	// securityGroups is the most that an install creates: the installer checks two, OpenShift's documentation counts ten.
 	securityGroups = 10
-	// networkBalancers are the API's two and one for the ingress, which a profile may make a classic one instead.
+	// networkBalancers are two for the API and one for the ingress, which a profile may make a classic one instead.
 	networkBalancers = 3
 )
 
-// demand is one limit an install of a plan touches.
+// demand is one limit that an install of a plan touches.
 type demand struct {
 	service, code, name string
-	scopes              []string // the zones of a limit per zone; empty: one for the region
+	scopes              []string // the zones of a limit per zone; empty: one limit for the region
 	need, lasting       int      // in each scope
 	usage               func(context.Context, string) ([]holding, error)
 }
 
-// Quotas measures every limit an install of the plan touches: limit, everybody's live usage with the share of each
-// cluster of ours by its ClusterId tag, and the need. What could not be looked up is Unknown and says why. The error is
-// for a context that ended.
+// Quotas measures every limit that an install of the plan touches: the limit, everybody's current usage with the share of each of our
+// clusters by its ClusterId tag, and the need. What could not be queried is Unknown and says why. The error is for a context that
+// ended.
 //
-// Codes and names are those of Service Quotas (aws service-quotas list-service-quotas --service-code vpc|ec2|
-// elasticloadbalancing); needs are those the installer checks (openshift/installer pkg/asset/quota/aws/aws.go), with an
-// address and a NAT gateway for each zone.
+// Codes and names are those of Service Quotas (aws service-quotas list-service-quotas --service-code vpc|ec2| elasticloadbalancing);
+// needs are those that the installer checks (openshift/installer pkg/asset/quota/aws/aws.go), with an address and a NAT gateway for
+// each zone.
 func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
 	cpus, cpuErr := c.machineDemand(ctx, t.Region, plan)
 	demands := append(c.networkDemands(plan), cpus)
@@ -61,8 +61,8 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	return out, nil
 }
 
-// networkDemands are those every install has. Defaults of AWS: 5 VPCs, 5 internet gateways, 5 addresses, 5 NAT gateways
-// per zone, 20 gateway endpoints, 2500 security groups, 50 network load balancers.
+// networkDemands are the demands of every install. AWS's defaults: 5 VPCs, 5 internet gateways, 5 addresses, 5 NAT gateways per zone,
+// 20 gateway endpoints, 2500 security groups, 50 network load balancers.
 func (c *Client) networkDemands(plan cloud.Plan) []demand {
 	zones := len(plan.Zones)
 	return []demand{
@@ -98,7 +98,7 @@ func (c *Client) machineDemand(ctx context.Context, region string, plan cloud.Pl
 	return d, nil
 }
 
-// measure makes the quotas of one demand, one for each scope; none where nothing is needed.
+// measure returns the quotas of one demand, one for each scope; none if nothing is needed.
 func (c *Client) measure(ctx context.Context, region string, d demand) []contract.Quota {
 	if d.need == 0 {
 		return nil

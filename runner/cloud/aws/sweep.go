@@ -16,15 +16,15 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// Sweep deletes what the installer's destroy leaves behind when its create was cut short, and ccoctl's resources, which it
-// never touches: the private zone that was never tagged, public records without a private twin, the bootstrap bucket,
-// the copied AMI with its snapshot, instance profiles and roles, ccoctl's identity provider, roles and bucket. Everything
-// by exact name and only for recorded identities; call it after destroy exited.
+// Sweep deletes what the installer's destroy leaves behind after an interrupted create, and ccoctl's resources, which it never
+// touches: the private zone that was never tagged, public records without a private twin, the bootstrap bucket, the copied AMI with
+// its snapshot, instance profiles and roles, ccoctl's identity provider, roles and bucket. It deletes only by exact name and only for
+// recorded identities; call it after destroy exited.
 //
-// What bears the name and another's tags, or needs a tag and has none, is left alone and told in the error; what merely
-// looks alike is left to Verify. The answer names what was deleted, also when something else failed.
+// A resource with the right name but another cluster's tags, or without a tag that it needs, is left alone and reported in the error;
+// what merely looks similar is left to Verify. The result lists what was deleted, even if something else failed.
 func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // an answer that never comes must not keep the attempt for ever
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout) // a response that never comes must not block the attempt for ever
 	defer cancel()
 	account, err := c.Account(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 		}
 	}
 	s := &sweep{Client: c, owner: ownerOf(t)}
-	if len(s.owner.infraIDs) > 0 { // before that nothing was in DNS
+	if len(s.owner.infraIDs) > 0 { // before an infraID existed, nothing was in DNS
 		s.zones(ctx, t.Domain())
 		s.publicRecords(ctx, t)
 	}
@@ -49,8 +49,8 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	return s.deleted, errors.Join(s.errs...)
 }
 
-// nodesGone reports that no instance of the cluster is left. What nodes and operators work with must outlive them: they
-// still delete what they made, and a cluster that lives after all must not be broken.
+// nodesGone reports that no instance of the cluster is left. What nodes and operators use must be deleted after them: they still
+// delete what they created, and a cluster that is alive after all must not be broken.
 func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 	var left []string
 	for _, infraID := range s.owner.infraIDs {
@@ -69,7 +69,7 @@ func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 	return len(left) == 0
 }
 
-// instances are those of one infraID that are not terminated.
+// instances lists the instances of one infraID that are not terminated.
 func (s *sweep) instances(ctx context.Context, region, infraID string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -85,7 +85,7 @@ func (s *sweep) instances(ctx context.Context, region, infraID string) ([]string
 	})
 }
 
-// afterNodes deletes what may go only when no instance is left.
+// afterNodes deletes what may be deleted only when no instance is left.
 func (s *sweep) afterNodes(ctx context.Context, t cloud.Target) {
 	if len(s.owner.infraIDs) > 0 {
 		s.registryBuckets(ctx)
@@ -110,19 +110,19 @@ type sweep struct {
 	errs    []error
 }
 
-// fail remembers an error. What is not there any more is none.
+// fail records an error, unless it says that the object no longer exists.
 func (s *sweep) fail(doing string, err error) {
 	if err != nil && !absent(err) {
 		s.errs = append(s.errs, fmt.Errorf("%s: %w", doing, err))
 	}
 }
 
-// refuse tells what was left alone and why.
+// refuse records what was left alone and why.
 func (s *sweep) refuse(format string, args ...any) {
 	s.errs = append(s.errs, fmt.Errorf(format+": it is left alone", args...))
 }
 
-// did remembers a deletion, or why it failed.
+// did records a deletion, or why it failed.
 func (s *sweep) did(what string, err error) {
 	s.fail("delete "+what, err)
 	if err == nil {

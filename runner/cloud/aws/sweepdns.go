@@ -13,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// ownRecords are the only DNS names the installer and the cluster write, as Route 53 spells them.
+// ownRecords are the only DNS names that the installer and the cluster create, as Route 53 spells them.
 var ownRecords = []string{"api", "api-int", `\052.apps`}
 
-// zones deletes the untagged private zone of the cluster's name. Its caller reference proves that our installer made it.
-// One with the cluster's tags is the installer's to delete.
+// zones deletes the untagged private zone with the cluster's name. Its caller reference proves that our installer created it. A zone
+// with the cluster's tags is left to the installer.
 func (s *sweep) zones(ctx context.Context, domain string) {
 	zones, err := s.zonesCalled(ctx, domain)
 	s.fail("sweep the zone", err)
@@ -54,8 +54,8 @@ func (s *sweep) zoneTags(ctx context.Context, id string) (map[string]string, err
 	return tags, nil
 }
 
-// publicRecords deletes our records from the base domain's zones, but not those that still have a twin in a private zone:
-// the installer's destroy pairs them.
+// publicRecords deletes our records from the base domain's zones, except those that still have a twin in a private zone: the
+// installer's destroy handles these pairs.
 func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 	public, err := s.publicZonesCalled(ctx, t.BaseDomain)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *sweep) publicRecords(ctx context.Context, t cloud.Target) {
 	}
 }
 
-// ownRecordsOf deletes the records of our exact names from a zone, except those named in keep.
+// ownRecordsOf deletes the records with our exact names from a zone, except those listed in keep.
 func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []string) {
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
@@ -105,8 +105,8 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	}
 }
 
-// another is the load balancer an api record of our name leads to when it bears none of our infraIDs. A name can be in use
-// by a cluster this control plane knows nothing of, and an install that failed for it must not take that one's records.
+// another returns the load balancer that an api record of our name points to if it has none of our infraIDs. A cluster unknown to
+// this installation may use the same name, and an install that failed because of that must not delete its records.
 func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
 	for _, r := range records {
 		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, undotted(r.Name)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
-// nodeIdentities deletes the nodes' instance profiles and roles by their exact names. A profile may have lost its tags
-// and its name is proof enough; the installer makes a role with its tags in one call, so one without is not its own.
+// nodeIdentities deletes the nodes' instance profiles and roles by their exact names. A profile may have lost its tags, so its name
+// is proof enough; the installer creates a role with its tags in one call, so a role without them is not the installer's.
 func (s *sweep) nodeIdentities(ctx context.Context, infraID string) {
 	for _, kind := range nodeKinds {
 		s.instanceProfile(ctx, nodeProfile(infraID, kind))
@@ -25,7 +25,7 @@ func (s *sweep) nodeIdentities(ctx context.Context, infraID string) {
 	}
 }
 
-// role is a role with its tags, which lists do not tell.
+// role is a role with its tags, which lists do not contain.
 type role struct {
 	name string
 	tags map[string]string
@@ -66,8 +66,8 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 	s.did("instance profile "+name, err)
 }
 
-// ownRole deletes a role with its policies when its tags say that it is this cluster's and nobody else uses it. The own
-// profiles are gone by then, but IAM may list them for a while yet; AWS itself refuses if they are not.
+// ownRole deletes a role with its policies if its tags say that it is this cluster's and nobody else uses it. The role's own profiles
+// are deleted by then, but IAM may still list them for a while; AWS itself refuses if they exist.
 func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 	switch s.owner.claim(role.tags) {
 	case anothers:
@@ -94,7 +94,7 @@ func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 	s.did("role "+role.name, err)
 }
 
-// policiesOf takes the policies off a role; the managed ones among them stay in the account.
+// policiesOf removes a role's policies; managed policies remain in the account.
 func (s *sweep) policiesOf(ctx context.Context, role string) {
 	inline, err := collect(ctx, iam.NewListRolePoliciesPaginator(s.iam, &iam.ListRolePoliciesInput{RoleName: &role}),
 		func(page *iam.ListRolePoliciesOutput) []string { return page.PolicyNames })
@@ -112,8 +112,8 @@ func (s *sweep) policiesOf(ctx context.Context, role string) {
 	}
 }
 
-// providers deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so one without tags is
-// deleted too; one with another's tag is not.
+// providers deletes ccoctl's identity provider by its exact host. ccoctl tags it in a second call, so an untagged one is deleted too;
+// one with another cluster's tag is not.
 func (s *sweep) providers(ctx context.Context, ccoName string) {
 	arns, err := s.providersCalled(ctx, ccoName)
 	s.fail("look for the identity provider of "+ccoName, err)
@@ -132,8 +132,8 @@ func (s *sweep) providers(ctx context.Context, ccoName string) {
 	}
 }
 
-// ccoRoles deletes the roles that are called <name>-… and carry ccoctl's tag of exactly that name. The name alone proves
-// nothing: x-2 makes roles that begin with x- too.
+// ccoRoles deletes the roles named <name>-… that have ccoctl's tag with exactly that name. The name alone proves nothing: x-2 makes
+// roles that begin with x- too.
 func (s *sweep) ccoRoles(ctx context.Context, ccoName string) {
 	named, err := collect(ctx, iam.NewListRolesPaginator(s.iam, &iam.ListRolesInput{}), func(page *iam.ListRolesOutput) (names []string) {
 		for _, r := range page.Roles {

@@ -10,9 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
-// images deletes the AMI the installer copies into a region without a published one, by its exact name, and its snapshots.
-// A snapshot outlives its image and bears no name, so it gets the cluster's tag before the image goes: whoever is killed
-// in between leaves something that is found, and that the installer's destroy deletes.
+// images deletes, by exact name, the AMI that the installer copies into a region without a published one, and its snapshots. A
+// snapshot outlives its image and has no name, so it gets the cluster's tag before the image is deleted: if the runner is killed in
+// between, what is left can be found, and the installer's destroy deletes it.
 func (s *sweep) images(ctx context.Context, region, infraID string) {
 	api, name := s.ec2In(region), infraID+"-master"
 	p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{
@@ -42,8 +42,8 @@ func (s *sweep) images(ctx context.Context, region, infraID string) {
 	}
 }
 
-// keepFindable tags an image's snapshots, but those another cluster marked. ok is false when that failed: then the image
-// must stay, for it is all that leads to them.
+// keepFindable tags an image's snapshots, except those with another cluster's mark. ok is false if that failed: then the image must
+// stay, because only it leads to them.
 func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID string, image types.Image) (ids []string, ok bool) {
 	var all []string
 	for _, device := range image.BlockDeviceMappings {
@@ -55,7 +55,7 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 		return nil, true
 	}
 	p := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
-		OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}}, // as ids, one that is gone would refuse all
+		OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}}, // a filter instead of ids, because one missing id makes the whole call fail
 	})
 	snapshots, err := collect(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
 	s.fail("look at the snapshots of image "+awssdk.ToString(image.ImageId), err)

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// bucket empties a bucket, versions included, and deletes it. It is called by its exact name. CAPA and ccoctl tag theirs
-// in a second call, so an untagged one is deleted too; one that carries tags, but none of this cluster's, is not.
+// bucket empties a bucket with a given exact name, including all versions, and deletes it. CAPA and ccoctl tag theirs in a second
+// call, so an untagged one is deleted too; one with tags, but none of this cluster's, is not.
 func (s *sweep) bucket(ctx context.Context, name string) {
 	region, err := s.bucketHome(ctx, name)
 	if err != nil || region == "" {
@@ -28,8 +28,8 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 	}
 }
 
-// registryBuckets deletes the image registry's buckets. Their names end in letters nobody recorded, and a beginning is no
-// exact name, so the cluster's tag must be on them; one the registry had no time to tag is left to people.
+// registryBuckets deletes the image registry's buckets. Their names end in random letters that nobody recorded, and a prefix is no
+// exact name, so they must have the cluster's tag; one that the registry had no time to tag is left to people.
 func (s *sweep) registryBuckets(ctx context.Context) {
 	p := s3.NewListBucketsPaginator(s.s3, &s3.ListBucketsInput{})
 	named, err := collect(ctx, p, func(page *s3.ListBucketsOutput) (names []string) {
@@ -74,7 +74,7 @@ func (s *sweep) bucketTags(ctx context.Context, region, name string) (map[string
 	return tags, nil
 }
 
-// emptied deletes a bucket with all that is in it. A page that could not be deleted whole leaves the bucket.
+// emptied deletes a bucket with its content. If a page could not be deleted completely, the bucket stays.
 func (s *sweep) emptied(ctx context.Context, region, name string) {
 	api := s3In(s.cfg, region)
 	p := s3.NewListObjectVersionsPaginator(api, &s3.ListObjectVersionsInput{Bucket: &name})
@@ -95,7 +95,7 @@ func (s *sweep) emptied(ctx context.Context, region, name string) {
 	s.did("bucket "+name, err)
 }
 
-// version names one version of an object; "null" is how S3 calls the one written before there were versions.
+// version identifies one version of an object; S3 calls a version from before versioning "null".
 func version(key, id *string) types.ObjectIdentifier {
 	if strings.TrimPrefix(awssdk.ToString(id), "null") == "" {
 		id = nil

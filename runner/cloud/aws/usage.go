@@ -13,10 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
-// holding is something that counts against a limit.
+// holding is a resource that counts against a limit.
 type holding struct {
-	cluster string // by our tag; empty: somebody else's
-	scope   string // the zone, where the limit is per zone
+	cluster string // from our tag; empty: somebody else's
+	scope   string // the zone, if the limit is per zone
 	amount  int
 }
 
@@ -39,7 +39,7 @@ func (c *Client) gatewaysHeld(ctx context.Context, region string) ([]holding, er
 }
 
 func (c *Client) addressesHeld(ctx context.Context, region string) ([]holding, error) {
-	out, err := c.ec2In(region).DescribeAddresses(ctx, &ec2.DescribeAddressesInput{}) // has no pages
+	out, err := c.ec2In(region).DescribeAddresses(ctx, &ec2.DescribeAddressesInput{}) // this call has no pages
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *Client) endpointsHeld(ctx context.Context, region string) ([]holding, e
 	})
 }
 
-// natGatewaysHeld counts pending, available and deleting ones by the zone of their subnet.
+// natGatewaysHeld counts pending, available and deleting gateways by the zone of their subnet.
 func (c *Client) natGatewaysHeld(ctx context.Context, region string) ([]holding, error) {
 	zones := map[string]string{} // by subnet
 	_, err := collect(ctx, ec2.NewDescribeSubnetsPaginator(c.ec2In(region), &ec2.DescribeSubnetsInput{}), func(page *ec2.DescribeSubnetsOutput) []holding {
@@ -106,8 +106,8 @@ func (c *Client) balancersHeld(ctx context.Context, region string) ([]holding, e
 	return each(arns, func(arn string) holding { return holding{cluster: clusters[arn], amount: 1} }), nil
 }
 
-// clustersOf reads our tag off load balancers, twenty in a call, the most there may be. One that went meanwhile makes AWS
-// refuse all twenty, so then each is asked about alone, and what is gone has no cluster.
+// clustersOf reads our tag from load balancers, twenty in a call, the maximum. If one was deleted meanwhile, AWS refuses all twenty;
+// then each is queried alone, and a deleted one has no cluster.
 func (c *Client) clustersOf(ctx context.Context, region string, arns []string) (map[string]string, error) {
 	clusters := map[string]string{}
 	read := func(some ...string) error {

@@ -11,9 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// standardFamilies are the letters before the generation in the names of the types that L-1216C47A counts ("Running
-// On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"). im4gn and is4gen are of family I; inf, dl, hpc and mac have
-// limits of their own.
+// standardFamilies are the letters before the generation in the names of the types that L-1216C47A counts ("Running On-Demand
+// Standard (A, C, D, H, I, M, R, T, Z) instances"). im4gn and is4gen are of family I; inf, dl, hpc and mac have limits of their own.
 var standardFamilies = []string{"a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z"}
 
 func standardFamily(instanceType string) bool {
@@ -21,8 +20,8 @@ func standardFamily(instanceType string) bool {
 	return generation > 0 && slices.Contains(standardFamilies, instanceType[:generation])
 }
 
-// vcpusHeld counts the vCPUs of pending and running on-demand instances of the standard families. Spot instances and
-// those on dedicated hosts have other limits; a type counts with its default vCPUs whatever the CPU options say.
+// vcpusHeld counts the vCPUs of pending and running on-demand instances of the standard families. Spot instances and instances on
+// dedicated hosts have other limits; a type counts with its default vCPUs whatever its CPU options are.
 func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error) {
 	running, err := collect(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{
 		Filters: []types.Filter{{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running"}}},
@@ -50,7 +49,7 @@ func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error
 	}), nil
 }
 
-// vcpusOf looks up the default vCPUs of instance types, at most a hundred in a call, as DescribeInstanceTypes wants it.
+// vcpusOf queries the default vCPUs of instance types, at most a hundred in a call, the limit of DescribeInstanceTypes.
 func (c *Client) vcpusOf(ctx context.Context, region string, names []string) (map[string]int, error) {
 	names = slices.Clone(names)
 	slices.Sort(names)

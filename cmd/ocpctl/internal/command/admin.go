@@ -99,7 +99,7 @@ func (a *app) deliveryShow() *cobra.Command {
 				var indented bytes.Buffer
 				if json.Indent(&indented, []byte(answer.Value.Body), "", "  ") != nil {
 					indented.Reset()
-					indented.WriteString(answer.Value.Body) // a form, as Slack sends them
+					indented.WriteString(answer.Value.Body) // a form, as Slack sends it
 				}
 				s.Linef("%s", indented.String())
 			})

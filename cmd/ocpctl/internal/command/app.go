@@ -1,5 +1,5 @@
-// Package command is ocpctl's commands: each reads its flags, asks the server, and shows the answer. The server decides
-// everything; what is refused here is only what it could not read. No command runs an installer or talks to a cloud.
+// Package command implements ocpctl's commands: each reads its flags, calls the server, and shows the answer. The server decides
+// everything; the commands refuse only what the server could not parse. No command runs an installer or calls a cloud.
 package command
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// World is everything outside: where words go, what time it is, what a person's machine can do.
+// World is everything outside: output streams, the time, what the person's machine can do.
 type World struct {
 	In                     io.Reader
 	Out, Err               io.Writer
 	InTTY, OutTTY, ErrTTY  bool
-	OutLogged              bool       // what is written to Out is kept where others read it: the log of a pipeline
+	OutLogged              bool       // Out is kept where others can read it: the log of a pipeline
 	Width                  func() int // of the terminal
 	Env                    func(string) string
-	Environ                []string // for the programs that are started
+	Environ                []string // for programs that are started
 	Now                    func() time.Time
 	Sleep                  func(ctx context.Context, d time.Duration) error
-	Browse                 func(ctx context.Context, address string) error // opens an address where a person sees it
+	Browse                 func(ctx context.Context, address string) error // opens a URL in the person's browser
 	Run                    func(cmd *exec.Cmd) error                       // starts a program and waits for it
 	UUID                   func() string
 	Version, Commit, Built string
@@ -46,10 +46,10 @@ type app struct {
 	want    connect.Wanted
 	format  string
 	verbose bool
-	started bool // a command began: what is wrong from then on is no matter of usage
+	started bool // a command began, so errors from now on are not usage errors
 }
 
-// Run does what the arguments say and returns what to end with. It has written everything there is to say.
+// Run executes the arguments and returns the exit code. It has printed everything.
 func Run(ctx context.Context, w World, args []string) exit.Code {
 	a := &app{World: w}
 	root := a.root()
@@ -73,7 +73,7 @@ func Run(ctx context.Context, w World, args []string) exit.Code {
 	return exit.CodeOf(err)
 }
 
-// paint colours a word on the terminal that errors go to.
+// paint colours a word for the terminal that shows errors.
 func (a *app) paint(text string, p table.Paint) string {
 	s := table.Screen{Color: a.ErrTTY && a.colours()}
 	return s.Painted(text, p)
@@ -87,7 +87,7 @@ func (a *app) screen() *table.Screen {
 
 func (a *app) form() table.Format { return table.Format(a.format) }
 
-// print shows an answer in the form that was asked for: as it came for programs, the names alone, or to people.
+// print shows an answer in the requested form: unchanged for programs, only the names, or formatted for people.
 func (a *app) print(raw []byte, names []string, people func(s *table.Screen)) error {
 	switch a.form() {
 	case table.JSON, table.YAML:
@@ -102,7 +102,7 @@ func (a *app) print(raw []byte, names []string, people func(s *table.Screen)) er
 	return nil
 }
 
-// printOne is print for one of many that come one after another: JSON is a line each, YAML a document each.
+// printOne is print for one of many answers in a row: JSON is one line each, YAML one document each.
 func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen)) error {
 	switch a.form() {
 	case table.JSON:
@@ -118,7 +118,7 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 	return a.print(raw, names, people)
 }
 
-// say tells a person something beside the answer; what stands in it is cleaned.
+// say tells a person something besides the answer; control characters are removed.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.Err, words.Clean(fmt.Sprintf(format, args...)))
 }
@@ -148,10 +148,10 @@ func (a *app) follower(api *connect.API, view follow.View) *follow.Follower {
 	return &follow.Follower{API: api, Every: pollEvery, Sleep: a.Sleep, Lost: func(err error) { view.Note(follow.Unreachable(err)) }}
 }
 
-// pollEvery is how often the server is asked where its stream does not come through.
+// pollEvery is the polling interval if the server's stream does not get through.
 const pollEvery = 5 * time.Second
 
-// view is where a wait is shown: beside the answer, so that a pipe gets the answer alone.
+// view returns where a wait is shown: separate from the answer, so that a pipe gets only the answer.
 func (a *app) view() follow.View {
 	if a.ErrTTY && a.Env("TERM") != "dumb" {
 		return &progress.Bar{Out: a.Err, Now: a.Now, Width: a.Width, Since: a.Now()}
@@ -159,7 +159,7 @@ func (a *app) view() follow.View {
 	return &progress.Lines{Out: a.Err, Now: a.Now}
 }
 
-// run makes a cobra function of one of ours.
+// run converts one of our functions for cobra.
 func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started = true

@@ -90,7 +90,7 @@ func approvalState(one client.Approval) table.Cell {
 	return table.Cell{Text: string(one.State), Paint: paint}
 }
 
-// approval shows one approval as a call answered it.
+// approval shows one approval from a response.
 func (a *app) approval(res *http.Response, err error) error {
 	answer, err := connect.Read[client.Approval](res, err)
 	if err != nil {
@@ -170,7 +170,7 @@ func (a *app) refuse() *cobra.Command {
 	return c
 }
 
-// newest finds the approval that is shown: its id as it is, or a cluster's newest, whatever became of it.
+// newest finds the approval to show: by its id, or a cluster's newest one in any state.
 func (a *app) newest(ctx context.Context, api *connect.API, name string) (string, error) {
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil
@@ -185,7 +185,7 @@ func (a *app) newest(ctx context.Context, api *connect.API, name string) (string
 	return answer.Value.Items[0].ApprovalID, nil
 }
 
-// pending finds the approval that is meant: its id as it is, or the one that a cluster waits for.
+// pending finds the approval to decide: by its id, or the one that a cluster waits for.
 func (a *app) pending(ctx context.Context, api *connect.API, name string) (string, error) {
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// onCluster makes a command about one cluster: its first argument, or --cluster-id. What stands behind it must be between
-// least and most arguments.
+// onCluster makes a command about one cluster: its first argument, or --cluster-id. After it there must be between least and most
+// arguments.
 func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
@@ -44,7 +44,7 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	return c
 }
 
-// usage is how a command is written.
+// usage returns a command's usage line.
 func usage(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
 func counted(cmd *cobra.Command, args []string, least, most int) error {
@@ -57,12 +57,12 @@ func counted(cmd *cobra.Command, args []string, least, most int) error {
 	return nil
 }
 
-// between is counted as cobra wants it.
+// between returns a range of argument counts for cobra.
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error { return counted(cmd, args, least, most) }
 }
 
-// fileFlag is -f, --output: in the commands that have it a file, and not the form of the answer.
+// fileFlag is -f, --output: in commands that have it, it names a file instead of the output format.
 func fileFlag(c *cobra.Command, into *string, what string) {
 	c.Flags().VarP((*file)(into), "output", "f", what)
 }
@@ -86,7 +86,7 @@ func reasonFlag(c *cobra.Command, into *string, what string) {
 	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
 }
 
-// needReason refuses a command that somebody will ask about later.
+// needReason refuses a command without a reason, which others will look for later.
 func needReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return exit.With(exit.Usage, &exit.Problem{Title: "This is written to the audit trail with its reason.", Fields: []exit.Field{
@@ -96,7 +96,7 @@ func needReason(reason string) error {
 	return nil
 }
 
-// span is how long, or until when: a duration as an argument, or --until.
+// span is a duration as an argument, or an end as --until.
 type span struct {
 	Hours int
 	Until time.Time
@@ -120,7 +120,7 @@ func readSpan(rest []string, until string) (s span, err error) {
 	return s, nil
 }
 
-// confirm asks a person at a terminal; elsewhere there is nobody to ask, and who wrote the script meant it.
+// confirm asks a person at a terminal; without a terminal it does not ask, and the script's author meant it.
 func (a *app) confirm(question string, yes bool) error {
 	if yes || !a.InTTY || !a.ErrTTY {
 		return nil
@@ -137,7 +137,7 @@ func (a *app) confirm(question string, yes bool) error {
 	return errors.New("nothing was done")
 }
 
-// waiting are the flags of a command that can wait for what it asked for.
+// waiting are the flags of commands that can wait for the result.
 type waiting struct {
 	wait    bool
 	timeout time.Duration
@@ -154,7 +154,7 @@ func (w *waiting) limit(c *cobra.Command, most time.Duration) {
 	c.Flags().Lookup("timeout").DefValue = words.Long(most)
 }
 
-// timeout is a duration as a flag: Go's own form, and days.
+// timeout is a duration flag: Go's form, and days.
 type timeout time.Duration
 
 func (t *timeout) String() string { return time.Duration(*t).String() }

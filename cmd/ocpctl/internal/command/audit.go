@@ -110,7 +110,7 @@ func (a *app) auditExport() *cobra.Command {
 	return c
 }
 
-// shown writes a stream to the standard output; to a terminal line by line, without what would play with it.
+// shown writes a stream to the standard output; to a terminal line by line, without control characters.
 func (a *app) shown(from io.Reader) error {
 	if !a.OutTTY {
 		_, err := io.Copy(a.Out, from)
@@ -126,7 +126,7 @@ func (a *app) shown(from io.Reader) error {
 	return lines.Err()
 }
 
-// export writes a stream to a file that is there only when all of it came.
+// export writes a stream to a file that appears only when it is complete.
 func export(path string, from io.Reader) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *app) verifyFile(path, head string, part bool) error {
 	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Words(), broken)
 }
 
-// proven shows what a verification found; a broken chain ends with 1.
+// proven shows the result of a verification; a broken chain exits with 1.
 func (a *app) proven(raw []byte, whole bool, lines int64, head, said, broken string) error {
 	err := a.print(raw, []string{head}, func(s *table.Screen) {
 		text, paint := "whole", table.Good

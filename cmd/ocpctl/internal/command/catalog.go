@@ -26,7 +26,7 @@ func (a *app) catalog() *cobra.Command {
 	return c
 }
 
-// simple makes a command without arguments that asks one thing.
+// simple makes a command without arguments that makes one call.
 func (a *app) simple(use, short string, do func(ctx context.Context, api *connect.API) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
@@ -65,7 +65,7 @@ func (a *app) teams() *cobra.Command {
 	})
 }
 
-// spentOf warns where a budget is nearly used up.
+// spentOf warns if a budget is nearly used up.
 func spentOf(team client.Team) table.Cell {
 	cell := table.Cell{Text: words.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
@@ -111,7 +111,7 @@ func used(u client.Used) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.4g of %d", u.Used, u.Most)}
 }
 
-// catalogState makes a command that shows the state of the catalogue as a call answers it.
+// catalogState makes a command that shows the state of the catalogue from a call.
 func (a *app) catalogState(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
 	return a.simple(use, short, func(ctx context.Context, api *connect.API) error {
 		answer, err := connect.Read[client.CatalogueState](get(ctx, api))
@@ -132,7 +132,7 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 	})
 }
 
-// sources are where a catalogue comes from, in words.
+// sources describe where a catalogue comes from.
 var sources = map[string]string{"embedded": "the program itself", "directory": "the folder of the server's catalogue.dir"}
 
 func (a *app) validate() *cobra.Command {
@@ -175,8 +175,8 @@ Every problem is a line of file, line and what would be accepted; then it ends w
 	}
 }
 
-// catalogFiles reads the YAML files of a catalogue's folders. Those of another name go along: the server says that it would
-// not read them, which is found out too late elsewhere.
+// catalogFiles reads the YAML files of a catalogue's folders. It includes misplaced ones, so that the server can say that it would
+// not read them.
 func catalogFiles(dir string) (map[string]string, error) {
 	folders, err := os.ReadDir(dir)
 	if err != nil {
@@ -184,7 +184,7 @@ func catalogFiles(dir string) (map[string]string, error) {
 	}
 	files := map[string]string{}
 	for _, folder := range folders {
-		at, err := os.Stat(filepath.Join(dir, folder.Name())) // a link to a folder is one too
+		at, err := os.Stat(filepath.Join(dir, folder.Name())) // it may be a link to a folder
 		if err != nil || !at.IsDir() || strings.HasPrefix(folder.Name(), ".") {
 			continue
 		}

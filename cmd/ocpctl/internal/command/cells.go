@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-// statusCell is where a cluster stands, in words and colour.
+// statusCell shows a cluster's status with a colour.
 func statusCell(c client.Cluster) table.Cell {
 	text := progress.Status(c)
 	moving := c.Status == client.CREATING || c.Status == client.DESTROYING
@@ -39,7 +39,7 @@ func paintOf(c client.Cluster) table.Paint {
 	return table.Busy
 }
 
-// handle is what a cluster can be called: its name while it lives, then its id, since another may have the name by then.
+// handle returns how to refer to a cluster: by its name while it lives, then by its id, because another cluster may have the name.
 func handle(c client.Cluster) string {
 	if isGone(c) {
 		return c.ClusterID
@@ -47,12 +47,12 @@ func handle(c client.Cluster) string {
 	return c.Name
 }
 
-// isGone says that nothing is left of a cluster.
+// isGone reports that nothing is left of a cluster.
 func isGone(c client.Cluster) bool {
 	return c.Status == client.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
-// endOf is when a cluster goes, or went.
+// endOf says when a cluster ends or ended.
 func endOf(c client.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
@@ -65,10 +65,11 @@ func endOf(c client.Cluster, now time.Time) string {
 	return words.Away(c.DestroyAt, now)
 }
 
-// spent is what a cluster cost so far, or in all, by list prices. Its meter stands still while it waits and when it is gone.
+// spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
+// more.
 func spent(c client.Cluster, now time.Time) string { return words.Dollars(meter(c).Spent(now)) }
 
-// total is what it comes to if it runs until its end.
+// total formats what it will cost if it runs until its end.
 func total(c client.Cluster, now time.Time) string {
 	return words.Dollars(meter(c).Total(now, c.DestroyAt))
 }
@@ -77,7 +78,7 @@ func meter(c client.Cluster) price.Meter {
 	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
 }
 
-// costs says what a cluster costs, in a line.
+// costs describes a cluster's cost in one line.
 func costs(c client.Cluster, now time.Time) string {
 	line := fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, now))
 	if c.Wish == client.Present {
@@ -105,7 +106,7 @@ func workers(c client.Cluster) string {
 	return fmt.Sprint(*c.Workers)
 }
 
-// end is when it goes and why then.
+// end says when it ends and why.
 func end(c client.Cluster, now time.Time) string {
 	if c.Wish == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
 		return ""
@@ -117,7 +118,7 @@ func end(c client.Cluster, now time.Time) string {
 	return text
 }
 
-// clusterFacts is one cluster for people; brief leaves out what does not change.
+// clusterFacts shows one cluster for people; brief leaves out what does not change.
 func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()

@@ -12,13 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// completeTime is how long somebody who pressed a key waits.
+// completeTime limits how long a person waits for completions.
 const completeTime = 2 * time.Second
 
-// completer is what cobra asks for completions.
+// completer is cobra's type of completion function.
 type completer = cobra.CompletionFunc
 
-// first completes the first argument alone.
+// first completes only the first argument.
 func first(c completer) completer {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -28,7 +28,7 @@ func first(c completer) completer {
 	}
 }
 
-// asking completes what the server knows. Whatever goes wrong, nothing is completed and nothing is said.
+// asking completes with data from the server. On any error there are no completions and no messages.
 func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Context, api *connect.API) []string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 	defer cancel()
@@ -48,7 +48,7 @@ func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Cont
 // hint is a completion with its description.
 func hint(value, about string) string { return words.Line(value) + "\t" + words.Line(about) }
 
-// completeClusters completes names, and ids once one has begun to type an id.
+// completeClusters completes names, and ids once the person has begun to type an id.
 func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		byID := strings.HasPrefix(start, "clu_")
@@ -71,7 +71,7 @@ func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]
 	})
 }
 
-// catalogue asks for the profiles; with a name for that one alone.
+// catalogue gets the profiles; with a name only that one.
 func catalogue(ctx context.Context, api *connect.API, name string) []client.Profile {
 	answer, err := connect.Read[client.Profiles](api.ListProfiles(ctx))
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) completeProfiles(cmd *cobra.Command, _ []string, start string) ([]
 	})
 }
 
-// ofProfile completes something that the profile on the command line has, or any of them.
+// ofProfile completes a value of the profile on the command line, or of any profile.
 func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func(client.Profile) []string) ([]string, cobra.ShellCompDirective) {
 	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		name, seen := "", map[string]bool{}

@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// How long a wait lasts at most when nobody says: well above what an install and a teardown take.
+// The default time limits of a wait: well above the duration of an install or a teardown.
 const (
 	createTime  = 2 * time.Hour
 	destroyTime = 90 * time.Minute
@@ -93,7 +93,7 @@ func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRe
 	})
 }
 
-// unanswered says how to ask again where nobody knows whether the server heard it.
+// unanswered says how to repeat a request if it is unknown whether the server got it.
 func unanswered(err error, key string) error {
 	var said *exit.Error
 	switch {
@@ -206,7 +206,7 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 		said := ": " + c.Words
 		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) })
 		if repeated {
-			said = "" // its parts say it, each by itself
+			said = "" // the sub-checks say it
 		}
 		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(said))
 		if c.Result != client.CheckResultPass && !repeated {

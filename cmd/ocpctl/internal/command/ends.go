@@ -12,10 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// ask is one call of the API for one cluster.
+// ask is one API call about one cluster.
 type ask func(ctx context.Context, api *connect.API, id string) (*http.Response, error)
 
-// change makes a command that changes a cluster at once and shows what changed, in the server's words.
+// change makes a command that changes a cluster at once and shows the server's text about the change.
 func (a *app) change(ctx context.Context, id string, do ask) error {
 	api, err := a.api()
 	if err != nil {

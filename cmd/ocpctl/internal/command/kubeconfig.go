@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// keeping is what to do with a kubeconfig.
+// keeping says what to do with a kubeconfig.
 type keeping struct {
 	file                     string
 	merge, keep, print, link bool
@@ -64,7 +64,7 @@ unless --print says so. ocpctl shell needs no file at all.`,
 
 func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k keeping) error {
 	name := id
-	if k.merge { // the context has the cluster's name, also when it was named by its id
+	if k.merge { // the context gets the cluster's name, even if it was given by id
 		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err

@@ -16,10 +16,10 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// labelsTime is enough for a dozen labels at a write a second, beside what else the server has to say there.
+// labelsTime is enough for a dozen labels at one write per second, besides the server's other writes there.
 const labelsTime = 3 * time.Minute
 
-// labelsEvery is how often the server is asked how the labels stand.
+// labelsEvery is how often the server is asked for the result.
 const labelsEvery = time.Second
 
 func (a *app) labels() *cobra.Command {
@@ -57,7 +57,7 @@ whenever it is not clear what became of it: what is right already is left as it 
 	return c
 }
 
-// awaitLabels asks how it stands until it is over, and prints that.
+// awaitLabels polls until it is done, and prints the result.
 func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.Answer[client.Labels], most time.Duration) (err error) {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -78,7 +78,7 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 	return nil
 }
 
-// unawaited says how to go on where nobody waited to the end.
+// unawaited says how to continue if the wait was interrupted.
 func unawaited(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -116,7 +116,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 	})
 }
 
-// secretOf is what follows /links/ in a link, which is asked of the server that made it alone.
+// secretOf returns the part after /links/ in a link, which is sent only to the server that made it.
 func secretOf(link, server string) (string, error) {
 	_, secret, found := strings.Cut(link, "/links/")
 	if !found {
@@ -131,7 +131,7 @@ func secretOf(link, server string) (string, error) {
 	return secret, nil
 }
 
-// redeemed keeps a kubeconfig. The link is used up by now, so it is never thrown away: without a file it is shown.
+// redeemed writes a kubeconfig. The link is used up by now, so the kubeconfig is never discarded: without a file it is printed.
 func (a *app) redeemed(raw []byte, file string) error {
 	if file == "" {
 		_, err := a.Out.Write(raw)

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// pageSize is the largest page there is.
+// pageSize is the largest possible page.
 const pageSize = 500
 
 func (a *app) list() *cobra.Command {
@@ -88,7 +88,7 @@ func (a *app) listClusters(ctx context.Context, params client.ListClustersParams
 	})
 }
 
-// pages reads page after page, as many items as are wanted. Several pages become one document with all their items.
+// pages reads page after page until it has the requested number of items. Several pages become one document with all items.
 func pages[P, I any](most int, get func(limit int, cursor string) (connect.Answer[P], error), of func(P) ([]I, string)) (raw []byte, items []I, err error) {
 	var all []json.RawMessage
 	for cursor := ""; ; {
@@ -129,20 +129,20 @@ func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
 		pullRequest(c), words.Dollars(int64(c.HourlyCents)), spent(c, s.Now), c.ClusterID)
 }
 
-// watchClusters writes a row for each change. What the server cannot filter in a stream is filtered here; one that was
-// shown is shown once more when it goes.
+// watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was
+// shown is shown once more when it is destroyed.
 func (a *app) watchClusters(ctx context.Context, params client.ListClustersParams) error {
 	api, err := a.api()
 	if err != nil {
 		return err
 	}
 	t, headed, shown := clusterColumns(a.screen()), false, map[string]string{}
-	t.Room(21, 28, 16, 7, 9, 12, 12, 10) // for what comes later: the longest name, a status with its phase and percentage
+	t.Room(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
 	f := a.follower(api, &progress.Lines{Out: a.Err, Now: a.Now})
 	return f.Many(ctx, func(state follow.State) {
 		last, before := shown[state.ClusterID]
 		if last == string(state.Raw) || !before && !wanted(state.Cluster, params) {
-			return // a reconnect begins with the present state
+			return // after a reconnect the current state comes again
 		}
 		shown[state.ClusterID] = string(state.Raw)
 		if !wanted(state.Cluster, params) {

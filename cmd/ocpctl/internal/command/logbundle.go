@@ -36,7 +36,7 @@ func (b *bundling) flags(c *cobra.Command) {
 	}
 }
 
-// check says what of the flags does not go together.
+// check says which flags cannot be combined.
 func (b *bundling) check(c *cobra.Command) error {
 	for _, name := range []string{"file", "attempt"} {
 		if c.Flags().Changed(name) && !b.on {
@@ -49,7 +49,7 @@ func (b *bundling) check(c *cobra.Command) error {
 	return nil
 }
 
-// downloadBundle writes the log bundle into a file that appears when it is whole and that only its owner can read.
+// downloadBundle writes the log bundle to a file that appears only when it is complete and that only its owner can read.
 func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b bundling) error {
 	res, err := api.GetLogBundle(ctx, id, &client.GetLogBundleParams{Attempt: b.attempt})
 	body, err := connect.Stream(res, err)
@@ -75,7 +75,7 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 	return nil
 }
 
-// nameGiven is the name of the file as the server gives it. It is a file of this folder, whatever the server says.
+// nameGiven returns the file name from the server, reduced to a file in the current folder.
 func nameGiven(h http.Header) (string, error) {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	name := params["filename"]
@@ -85,13 +85,13 @@ func nameGiven(h http.Header) (string, error) {
 	return name, nil
 }
 
-// saveWhole writes a file of any size, which appears only when all of it has come.
+// saveWhole writes a file of any size, which appears only when it is complete.
 func saveWhole(path string, from io.Reader) (int64, error) {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is made 0600
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(draft.Name()) // gone already when all went well
+	defer os.Remove(draft.Name()) // already renamed if all went well
 	size, err := io.Copy(draft, from)
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return 0, err

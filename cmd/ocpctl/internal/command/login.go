@@ -56,7 +56,7 @@ In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub 
 	return cmd
 }
 
-// likely is the way to sign in that fits the flags and the machine.
+// likely returns the sign-in method that fits the flags and the machine.
 func (a *app) likely(c connect.Context) connect.Method {
 	switch {
 	case c.TokenFile != "":
@@ -107,7 +107,7 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 	return a.me(api, me)
 }
 
-// settled is a context that holds wherever a command is run.
+// settled returns a context that is valid wherever a command is run, with absolute paths.
 func settled(c connect.Context) (connect.Context, error) {
 	if err := c.Check(); err != nil {
 		return c, err

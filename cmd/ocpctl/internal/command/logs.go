@@ -22,7 +22,7 @@ import (
 const (
 	mostLines   = 5000
 	firstLines  = 200
-	logPatience = 45 * time.Second // the server's comments come every 15 s
+	logPatience = 45 * time.Second // the server sends a comment every 15 s
 )
 
 func (a *app) logs() *cobra.Command {
@@ -75,7 +75,7 @@ deleted, 30 to 90 days after the cluster is destroyed.`,
 	})
 }
 
-// logLine writes a line; on a terminal without what would play with it.
+// logLine writes a line; to a terminal without control characters.
 func (a *app) logLine(line string) {
 	if a.OutTTY {
 		line = words.Clean(line)
@@ -83,18 +83,18 @@ func (a *app) logLine(line string) {
 	fmt.Fprintln(a.Out, line)
 }
 
-// errLogEnds is the job's end.
+// errLogEnds says that the job has ended.
 var errLogEnds = errors.New("the job has ended")
 
-// followLog follows one job's log to its end, through lost connections. Each time it begins with enough lines to find the
-// last ones that were shown, and goes on behind them.
+// followLog follows one job's log to its end, across lost connections. Each time it starts with enough lines to find the last ones
+// that were shown, and continues after them.
 func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, lines int) error {
 	found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
 	if err != nil {
 		return err
 	}
 	if job == "" {
-		job = found.Value.Cluster.JobID // a job that begins later is another log
+		job = found.Value.Cluster.JobID // a later job has another log
 	}
 	at := &place{}
 	for {
@@ -129,7 +129,7 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 	}
 }
 
-// textOf is a line as an event carries it: a JSON string, which can hold whatever a line can.
+// textOf returns the line in an event: a JSON string, which can contain anything.
 func textOf(data string) string {
 	var text string
 	if json.Unmarshal([]byte(data), &text) != nil {
@@ -138,7 +138,7 @@ func textOf(data string) string {
 	return text
 }
 
-// jobEnded says beside the log how its job ended.
+// jobEnded says, separate from the log, how its job ended.
 func (a *app) jobEnded(data string) {
 	var j client.Job
 	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
@@ -146,20 +146,20 @@ func (a *app) jobEnded(data string) {
 	}
 }
 
-// place knows where in a log somebody is: the last lines that were shown.
+// place remembers a position in a log: the last lines that were shown.
 type place struct {
 	tail []string
-	held []string // after a break: lines of which it is not known whether they were shown
+	held []string // after a reconnect: lines that may have been shown already
 	seek bool
 }
 
-// tailLines are enough to know a place again: lines carry times.
+// tailLines is enough to recognise a position, because lines contain times.
 const tailLines = 20
 
-// lost says that the log begins anew somewhere before the place.
+// lost says that the log now starts again somewhere before the position.
 func (p *place) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
 
-// next takes a line and shows it unless it was shown before the break.
+// next processes a line and shows it unless it was shown before the reconnect.
 func (p *place) next(line string, show func(string)) {
 	if !p.seek {
 		p.show(line, show)
@@ -173,7 +173,7 @@ func (p *place) next(line string, show func(string)) {
 	}
 }
 
-// flush shows what was held: the place is not in it, so all of it is new.
+// flush shows the held lines: the position is not among them, so they are all new.
 func (p *place) flush(show func(string)) {
 	held := p.held
 	p.held, p.seek = nil, false

@@ -34,7 +34,7 @@ func (a *app) openPage() *cobra.Command {
 		if !page && found.Value.ConsoleURL != "" && found.Value.ReleasedAt.IsZero() {
 			address = found.Value.ConsoleURL
 		}
-		// A browser is started with it, and other things than pages have addresses too.
+		// A browser is started with it, and URLs can have schemes that start other programs.
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 			return exit.With(exit.Other, fmt.Errorf("the server gives %q as an address, which is not opened", words.Line(address)))
 		}

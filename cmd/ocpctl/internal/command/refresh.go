@@ -40,7 +40,7 @@ put right, and an add-on that failed is tried again. The cluster stays READY.`,
 	})
 }
 
-// addons are a cluster's, and whether they are being brought anew.
+// addons lists a cluster's add-ons, and whether they are being applied again.
 func addons(c client.Cluster) string {
 	switch {
 	case len(c.Addons) == 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// period is from when to when, as flags.
+// period is the flags for a time range.
 type period struct{ from, to string }
 
 func (p *period) flags(c *cobra.Command) {

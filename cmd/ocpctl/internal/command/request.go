@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// wish is what the command line of create asks for.
+// wish is what the command line of create requests.
 type wish struct {
 	file, ttl, sshKey string
 	tags              []string
@@ -50,7 +50,7 @@ func (a *app) wishFlags(c *cobra.Command, w *wish) {
 	}
 }
 
-// request is the whole wish: the file's, and over it what the flags say. All that is wrong with it is told at once.
+// request returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
 func (a *app) request(w wish, args []string) (client.CreateRequest, error) {
 	r, wrong := a.fromFile(w.file)
 	readable := len(wrong) == 0
@@ -119,8 +119,8 @@ func ownTags(tags []string, r *client.CreateRequest) (wrong []exit.Field) {
 	return wrong
 }
 
-// fileRequest is the request as a file has it. The hours are a pointer, so that 0 is seen and refused; and the tags are
-// the client's, by its names of JSON.
+// fileRequest is the request in a file. The hours are a pointer, so that 0 is noticed and refused; the tags use the client's type and
+// its JSON names.
 type fileRequest struct {
 	Name          string            `yaml:"name"`
 	Platform      string            `yaml:"platform"`
@@ -138,7 +138,7 @@ type fileRequest struct {
 	OffhoursOptIn bool              `yaml:"offhoursOptIn"`
 }
 
-// mostFile is the most the server reads.
+// mostFile is the server's limit.
 const mostFile = 64 << 10
 
 func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field) {
@@ -168,7 +168,7 @@ func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field)
 	return r, wrong
 }
 
-// misread tells every line that could not be read.
+// misread returns every line that could not be parsed.
 func misread(err error) (wrong []exit.Field) {
 	var lines *yaml.TypeError
 	if !errors.As(err, &lines) {

@@ -27,9 +27,9 @@ Sign in once with ocpctl login; no secret is kept. A cluster is named by its nam
 cluster with that name, or else the newest one that is gone.
 Every command takes -o json or -o yaml for programs, -o name for other commands, and -o wide for more columns.`
 
-// root is the whole command table; docs/cli.md is written from it.
+// root is the whole command table; docs/cli.md is generated from it.
 func (a *app) root() *cobra.Command {
-	cobra.EnableCommandSorting = false // the order below is that of a cluster's life
+	cobra.EnableCommandSorting = false // the order below follows a cluster's life
 	root := &cobra.Command{
 		Use: "ocpctl", Short: "OpenShift clusters that end by themselves", Long: long,
 		SilenceUsage: true, SilenceErrors: true, Version: a.Version,
@@ -47,7 +47,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if said := noSuchCommand(cmd, cmd.Flags().Args()); said != nil && cmd.HasSubCommands() {
-			return said // what is no command has no flags either
+			return said // an unknown command has no flags either
 		}
 		return exit.Misused("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
@@ -85,14 +85,14 @@ func (a *app) add(root *cobra.Command, group string, commands ...*cobra.Command)
 	}
 }
 
-// must is for what only a mistake in this package can make fail.
+// must is for errors that only a mistake in this package can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// noSuchCommand refuses what is no command, with what was probably meant.
+// noSuchCommand refuses an unknown command, with the one that was probably meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return exit.Misused("%s\nSee: %s --help", text, cmd.CommandPath())
 }
 
-// group is a command that only holds others.
+// group makes a command that only contains others.
 func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: noSuchCommand,

@@ -54,8 +54,8 @@ func (a *app) scale() *cobra.Command {
 	})
 }
 
-// endedWell says whether the job did what was asked for, and if not, what that means: one that was given up leaves a cluster
-// that is asked for nothing either.
+// endedWell reports whether the job reached its goal, and if not, what that means: after a job that was given up nothing is requested
+// of the cluster any more.
 func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise string) error {
 	answer, err := connect.Read[client.JobDetail](api.GetJob(ctx, job, &client.GetJobParams{Lines: 1}))
 	if err != nil {
@@ -141,7 +141,7 @@ func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
 	})
 }
 
-// explicit puts a parameter into a query that the generated client leaves out when it is zero.
+// explicit adds a parameter to a query that the generated client omits when it is zero.
 func explicit(name, value string) client.RequestEditorFn {
 	return func(_ context.Context, r *http.Request) error {
 		q := r.URL.Query()

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-// contextsJSON is the contexts for programs.
+// contextsJSON returns the contexts for programs.
 func contextsJSON(c connect.Config) ([]byte, error) {
 	type one struct {
 		Name    string         `json:"name"`

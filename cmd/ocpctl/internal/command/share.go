@@ -15,12 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// missing is the error of a flag that has to be given.
+// missing returns the error for a required flag.
 func missing(flag string, accepted ...string) error {
 	return exit.With(exit.Usage, &exit.Problem{Title: "Something is missing.", Fields: []exit.Field{{Name: flag, Detail: "It is missing.", Accepted: accepted}}})
 }
 
-// guest is whom a cluster is shown to.
+// guest is who a cluster is shared with.
 type guest struct{ team, principal string }
 
 func (a *app) guestFlags(c *cobra.Command, g *guest) {
@@ -30,7 +30,7 @@ func (a *app) guestFlags(c *cobra.Command, g *guest) {
 	must(c.RegisterFlagCompletionFunc("principal", cobra.NoFileCompletions))
 }
 
-// who gives the kind and the name.
+// who returns the kind and the name.
 func (g guest) who() (kind, with string, err error) {
 	switch {
 	case (g.team == "") == (g.principal == ""):
@@ -92,7 +92,7 @@ func (a *app) shares() *cobra.Command {
 	})
 }
 
-// sharesAfter shows the shares as they stand after a call.
+// sharesAfter shows the shares after a call.
 func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
 	api, err := a.api()
 	if err != nil {

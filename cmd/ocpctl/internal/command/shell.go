@@ -47,10 +47,10 @@ A command's exit code becomes ocpctl's.`,
 	})
 }
 
-// notACommand is what shells end with where there is no such program.
+// notACommand is the exit code of shells if there is no such program.
 const notACommand exit.Code = 127
 
-// inside runs a command, or a shell, with the kubeconfig of the folder.
+// inside runs a command, or a shell, with the kubeconfig in the folder.
 func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	interactive := len(command) == 0
 	env := append(a.Environ[:len(a.Environ):len(a.Environ)], "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "OCPCTL_CLUSTER="+c.Name)
@@ -67,7 +67,7 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	var ended *exec.ExitError
 	switch {
 	case errors.As(err, &ended) && interactive:
-		return nil // how the last command in a shell ended is nobody's matter
+		return nil // the exit code of the last command in a shell does not matter
 	case errors.As(err, &ended):
 		return exit.Silent(exit.Code(max(ended.ExitCode(), 1)))
 	case errors.Is(err, exec.ErrNotFound):
@@ -78,8 +78,7 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	return nil
 }
 
-// prompting is a shell whose prompt says which cluster it talks to, where the shell is one whose ways are known. Its own
-// settings are read first.
+// prompting returns a shell whose prompt contains the cluster's name, if the shell is a known one. Its own settings are read first.
 func prompting(shell, folder, name string, env []string) ([]string, []string, error) {
 	mark := "(ocp:" + strings.Map(plainRune, name) + ") "
 	switch filepath.Base(shell) {
@@ -102,7 +101,7 @@ func prompting(shell, folder, name string, env []string) ([]string, []string, er
 	return []string{shell, "-i"}, env, nil
 }
 
-// plainRune keeps what can stand in quotes in every shell.
+// plainRune keeps characters that may be inside quotes in every shell.
 func plainRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 		return r

@@ -79,7 +79,7 @@ func (a *app) attempts(s *table.Screen, all []client.Attempt) {
 	t.Write("")
 }
 
-// proof shows what DESTROYED rests on: our own counts.
+// proof shows what DESTROYED is based on: ocpctl's own counts.
 func (a *app) proof(s *table.Screen, passes []client.Pass) {
 	if len(passes) == 0 {
 		return
@@ -129,7 +129,7 @@ func (a *app) events(s *table.Screen, all []client.Event) {
 	}
 }
 
-// moved is where a cluster came to, PENDING/queued or READY/ready, in words.
+// moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.
 func moved(to string) string {
 	status, phase, _ := strings.Cut(to, "/")
 	if strings.EqualFold(status, phase) || phase == "" {

@@ -47,7 +47,7 @@ blocked and somebody has to free something.`,
 		if err := a.confirm(words.Line(question), yes); err != nil {
 			return err
 		}
-		// By its id: a name may be another cluster's by the time somebody has answered.
+		// By its id, because the name may be another cluster's by the time the person has answered.
 		answer, err := connect.Read[client.Accepted](api.DestroyCluster(ctx, target.ClusterID, nil, client.MaybeReason{Reason: reason}))
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ blocked and somebody has to free something.`,
 	})
 }
 
-// job shows a job that was asked for, and waits for it where that is wanted.
+// job shows a requested job, and waits for it if asked to.
 func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[client.Accepted], c client.Cluster, goal follow.Goal, waits waiting) error {
 	told := answer.Value
 	people := func(s *table.Screen) {
@@ -86,7 +86,8 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
 }
 
-// waitFor is what to call a cluster while one waits: the name of one that goes may be another cluster's before the waiting ends.
+// waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
+// is over.
 func waitFor(c client.Cluster, goal follow.Goal) string {
 	if goal == follow.Destroyed {
 		return c.ClusterID
@@ -141,7 +142,7 @@ On a terminal it asks first; --yes answers.`,
 	})
 }
 
-// stands shows a cluster as it stands after a call.
+// stands shows a cluster's state after a call.
 func (a *app) stands(ctx context.Context, id string, do ask) error {
 	api, err := a.api()
 	if err != nil {

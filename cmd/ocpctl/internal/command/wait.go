@@ -44,15 +44,15 @@ with 124 when the time ran out, with 7 when it ran out while the cluster waited 
 		if err != nil {
 			return err
 		}
-		// By its id from here on: a name is somebody else's once the cluster is gone.
+		// By its id from here on: another cluster may get the name once this one is destroyed.
 		return a.awaitAndPrint(ctx, api, targetOf(found.Value.Cluster), follow.Goal(goal), waits.timeout, nil)
 	})
 }
 
 func targetOf(c client.Cluster) follow.Target { return follow.Target{ID: c.ClusterID, Name: c.Name} }
 
-// awaitAndPrint waits, then prints the cluster as it stands, whether it got there or not. more adds what the server does
-// not know to the answer for programs.
+// awaitAndPrint waits, then prints the cluster's state, whether the goal was reached or not. more adds to the answer for programs
+// what the server does not know.
 func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration, more func([]byte) ([]byte, error)) error {
 	err := a.await(ctx, api, of, goal, most)
 	if ctx.Err() != nil || follow.Final(err) {
@@ -74,7 +74,7 @@ func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Tar
 	return err
 }
 
-// await waits and says how to go on when a person breaks it off.
+// await waits and says how to continue if a person interrupts it.
 func (a *app) await(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

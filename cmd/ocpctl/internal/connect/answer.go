@@ -14,17 +14,17 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// mostAnswer bounds what is read of an answer that is no stream.
+// mostAnswer limits the size of a response that is not a stream.
 const mostAnswer = 64 << 20
 
-// Answer is what the server said: read, and as it came.
+// Answer is the server's response: parsed, and as it came.
 type Answer[T any] struct {
 	Value  T
 	Raw    []byte
 	Header http.Header
 }
 
-// Read reads an answer of the generated client. An error answer becomes an error with its code and all its fields.
+// Read reads a response of the generated client. An error response becomes an error with its exit code and all its fields.
 func Read[T any](res *http.Response, err error) (Answer[T], error) {
 	var a Answer[T]
 	if a.Raw, err = Body(res, err); err != nil {
@@ -37,7 +37,7 @@ func Read[T any](res *http.Response, err error) (Answer[T], error) {
 	return a, nil
 }
 
-// Body is the whole body of an answer of the generated client that is no error.
+// Body returns the whole body of a successful response of the generated client.
 func Body(res *http.Response, err error) ([]byte, error) {
 	body, err := Stream(res, err)
 	if err != nil {
@@ -54,7 +54,7 @@ func Body(res *http.Response, err error) ([]byte, error) {
 	return raw, nil
 }
 
-// Stream is the open body of an answer of the generated client that is no error. The caller closes it.
+// Stream returns the open body of a successful response of the generated client. The caller closes it.
 func Stream(res *http.Response, err error) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Stream(res *http.Response, err error) (io.ReadCloser, error) {
 	return nil, problem(res)
 }
 
-// codes maps a status to what the program ends with; what is not listed is Other.
+// code maps an HTTP status to an exit code; Other if there is none.
 func code(status int) exit.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
@@ -83,7 +83,7 @@ func code(status int) exit.Code {
 	return exit.Other
 }
 
-// Status is an error answer of the server.
+// Status is an error response of the server.
 type Status struct {
 	Code int // HTTP's
 	said *exit.Problem
@@ -91,13 +91,13 @@ type Status struct {
 
 func (s *Status) Error() string { return s.said.Error() }
 
-// Is tells whether an error is an answer with this HTTP status.
+// Is reports whether an error is a response with this HTTP status.
 func Is(err error, status int) bool {
 	var s *Status
 	return errors.As(err, &s) && s.Code == status
 }
 
-// problem reads an error answer. One that is no problem document comes from something in between.
+// problem reads an error response. If it is not a problem document, it comes from something between us and the server.
 func problem(res *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	var p client.Problem

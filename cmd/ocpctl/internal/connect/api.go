@@ -16,23 +16,23 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// Options are what a connection needs to know beside its context.
+// Options is what a connection needs besides its context.
 type Options struct {
 	Env     func(string) string
 	Now     func() time.Time
-	Stderr  io.Writer                                        // where a token command complains
-	Trace   func(format string, args ...any)                 // nil: nobody wants to know of each request
+	Stderr  io.Writer                                        // for the error output of a token command
+	Trace   func(format string, args ...any)                 // called for each request; nil: not called
 	Sleep   func(ctx context.Context, d time.Duration) error // nil: the real one
 	Version string                                           // for the User-Agent
 }
 
-// API is a server that knows who we are.
+// API is a server with our authentication.
 type API struct {
 	*client.Client
 	Context Context
 }
 
-// Open makes a connection; nothing is sent yet.
+// Open prepares a connection; nothing is sent yet.
 func Open(c Context, o Options) (*API, error) {
 	wire, err := transport(c.CAFile)
 	if err != nil {
@@ -70,8 +70,8 @@ func Open(c Context, o Options) (*API, error) {
 	return &API{Client: known, Context: c}, nil
 }
 
-// tidy leaves out of a query what nobody gave: the generated client writes every parameter, and limit=0 or a time of the
-// year 1 is something else than none. Whoever means a zero adds it behind this.
+// tidy removes parameters that were not given from a query: the generated client writes every parameter, and limit=0 or a time in the
+// year 1 is different from none. Callers that mean a zero add it after this.
 func tidy(_ context.Context, r *http.Request) error {
 	query := r.URL.Query()
 	for name, values := range query {
@@ -83,10 +83,11 @@ func tidy(_ context.Context, r *http.Request) error {
 	return nil
 }
 
-// audience is whom a proof of AWS is for. The server is not asked: who answers for it could pass the proof on to whom it names.
+// audience returns whom an AWS proof is for. The server is not asked, because an impostor could pass the proof on to the server that
+// it names.
 func (c Context) audience() string { return first(c.Audience, c.Server) }
 
-// transport is HTTP's own with patience that ends: a server that takes a connection and says nothing.
+// transport is HTTP's own with time limits, for a server that accepts a connection and never responds.
 func transport(caFile string) (*http.Transport, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// discoveryPath is where a server says for whom the tokens have to be that it accepts.
+// discoveryPath is where a server publishes which tokens it accepts.
 const discoveryPath = "/.well-known/ocpctl"
 
-// discovery is what it says there.
+// discovery is the document at that path.
 type discovery struct {
 	Issuers []struct {
 		Issuer    string   `json:"issuer"`
@@ -21,19 +21,19 @@ type discovery struct {
 	} `json:"issuers"`
 }
 
-// githubIssuer is where the tokens of GitHub's own runners come from, of an enterprise with its name behind it. That of a GitHub
-// Enterprise Server ends with githubServerPath. See https://docs.github.com/en/actions/concepts/security/openid-connect
+// githubIssuer is the issuer of tokens for GitHub's own runners; an enterprise's name follows it. A GitHub Enterprise Server's issuer
+// ends with githubServerPath. See https://docs.github.com/en/actions/concepts/security/openid-connect
 const (
 	githubIssuer     = "https://token.actions.githubusercontent.com"
 	githubServerPath = "/_services/token"
 )
 
-// ourOwn are names that audiences of ocpctl have. A token for anybody else opens something else, so no server gets one because it
-// asked for it.
+// ourOwn matches audiences of ocpctl. A token for any other audience is meant for something else, so no server gets one because it
+// asks for it.
 var ourOwn = regexp.MustCompile(`^ocpctl([-._:/][A-Za-z0-9-._:/]*)?$`)
 
-// githubAudience is for whom a token of GitHub Actions has to be: what the context says, else what the server says, if it names
-// itself or an audience of ocpctl. A server that says nothing is its own audience.
+// githubAudience returns the audience for a token of GitHub Actions: the context's, otherwise the one that the server publishes, if
+// it is the server itself or an audience of ocpctl. Without a published one it is the server's URL.
 func (c Context) githubAudience(ctx context.Context, plain *http.Client) (string, error) {
 	if c.Audience != "" {
 		return c.Audience, nil
@@ -55,7 +55,7 @@ func (c Context) githubAudience(ctx context.Context, plain *http.Client) (string
 	return asked, nil
 }
 
-// github is the audience of the issuer that is GitHub's, or the only one there is.
+// github returns the audience of the issuer that is GitHub's, or of the only issuer.
 func (d discovery) github() string {
 	var every []string
 	for _, issuer := range d.Issuers {
@@ -75,7 +75,7 @@ func (d discovery) github() string {
 	return strings.Join(every[:min(1, len(every))], "")
 }
 
-// discover asks a server what it accepts. One that is older than the question answers with 404, and says nothing.
+// discover asks a server what it accepts. An older server answers 404, and the result is empty.
 func discover(ctx context.Context, plain *http.Client, server string) (discovery, error) {
 	var said discovery
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server+discoveryPath, nil)

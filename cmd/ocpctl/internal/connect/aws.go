@@ -12,11 +12,11 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 )
 
-// fromAWS signs a question to STS with the credentials of the SDK's own chain and has the server exchange it. The
-// credentials themselves go nowhere.
+// fromAWS signs an STS request with the credentials of the SDK's own chain and exchanges it at the server. The credentials themselves
+// are never sent.
 func fromAWS(c Context, server *client.Client) source {
 	return func(ctx context.Context) (token, error) {
-		options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // what is wrong comes as an error
+		options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // problems come back as errors
 		if c.AWSProfile != "" {
 			options = append(options, config.WithSharedConfigProfile(c.AWSProfile))
 		}

@@ -8,19 +8,19 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// errNoServer tells somebody who never signed in what to do.
+// errNoServer tells people who never signed in what to do.
 var errNoServer = errors.New("no server: run ocpctl login --server https://…, or set OCPCTL_SERVER")
 
-// Wanted is what the command line says about where to go.
+// Wanted is what the command line says about the server.
 type Wanted struct{ Server, Context string }
 
-// Choose finds the server and how to sign in there: the flags, then OCPCTL_SERVER, OCPCTL_CONTEXT and OCPCTL_TOKEN, then
-// the current context. A server that no context names never gets a context's proof: there the token of the environment
-// counts, a job's of GitHub Actions, or OCPCTL_AUTH=aws.
+// Choose determines the server and the sign-in method: from the flags, then OCPCTL_SERVER, OCPCTL_CONTEXT and OCPCTL_TOKEN, then the
+// current context. A server without a context never gets a context's proof: it gets the token from the environment, a GitHub Actions
+// job's, or OCPCTL_AUTH=aws.
 func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	server, name := first(want.Server, env("OCPCTL_SERVER")), first(want.Context, env("OCPCTL_CONTEXT"))
 	if want.Context != "" && want.Server == "" {
-		server = "" // who names a context means all of it
+		server = "" // a named context is used as a whole
 	}
 	chosen, err := named(c, server, name)
 	if err != nil {
@@ -73,7 +73,7 @@ func named(c Config, server, name string) (Context, error) {
 	return Context{Server: server}, nil
 }
 
-// guess finds a way to sign in at a server that no context names.
+// guess finds a sign-in method for a server without a context.
 func guess(server string, env func(string) string) (Method, error) {
 	switch asked := Method(env("OCPCTL_AUTH")); {
 	case asked == AWS, asked == GitHub:

@@ -1,5 +1,5 @@
-// Package connect knows which server ocpctl talks to and who it is there. It keeps contexts in a file, and no secret: what
-// proves who asks is made or read anew by every run, stays in memory, and is sent to the context's own server alone.
+// Package connect determines which server ocpctl talks to and how it authenticates. It stores contexts in a file, but no secrets: the
+// proof is made or read anew by every run, stays in memory, and is sent only to the context's own server.
 package connect
 
 import (
@@ -24,16 +24,16 @@ import (
 // Method is how to sign in.
 type Method string
 
-// The methods. None of them leaves anything behind.
+// The methods. None of them stores anything.
 const (
-	AWS          Method = "aws"           // a signed GetCallerIdentity, exchanged for a token of minutes
+	AWS          Method = "aws"           // a signed GetCallerIdentity, exchanged for a short-lived token
 	GitHub       Method = "github"        // the OIDC token of a GitHub Actions job
-	TokenFile    Method = "token-file"    // a file that somebody else keeps fresh, e.g. a Kubernetes service account's
-	TokenCommand Method = "token-command" // what a command prints
-	given        Method = "OCPCTL_TOKEN"  // the environment's; no context can say so
+	TokenFile    Method = "token-file"    // a file that something else renews, e.g. a Kubernetes service account's
+	TokenCommand Method = "token-command" // the output of a command
+	given        Method = "OCPCTL_TOKEN"  // from the environment; not possible in a context
 )
 
-// Methods lists what a context can say.
+// Methods lists the methods that a context can have.
 func Methods() []string {
 	return []string{string(AWS), string(GitHub), string(TokenFile), string(TokenCommand)}
 }
@@ -42,12 +42,12 @@ func Methods() []string {
 type Context struct {
 	Server       string `yaml:"server"`
 	Auth         Method `yaml:"auth"`
-	Audience     string `yaml:"audience,omitempty"`     // whom a proof is for; when empty, the server's address, for github what the server says
-	TokenFile    string `yaml:"tokenFile,omitempty"`    // of token-file
-	TokenCommand string `yaml:"tokenCommand,omitempty"` // of token-command: a line for sh
-	AWSProfile   string `yaml:"awsProfile,omitempty"`   // of aws; the SDK's own choice when empty
-	AWSRegion    string `yaml:"awsRegion,omitempty"`    // of aws: whose STS is asked
-	CAFile       string `yaml:"caFile,omitempty"`       // whom the server's certificate is from, beside the machine's
+	Audience     string `yaml:"audience,omitempty"`     // audience of a proof; empty: the server's URL, for github what the server publishes
+	TokenFile    string `yaml:"tokenFile,omitempty"`    // for token-file
+	TokenCommand string `yaml:"tokenCommand,omitempty"` // for token-command: a line for sh
+	AWSProfile   string `yaml:"awsProfile,omitempty"`   // for aws; empty: the SDK's default
+	AWSRegion    string `yaml:"awsRegion,omitempty"`    // for aws: which STS endpoint is used
+	CAFile       string `yaml:"caFile,omitempty"`       // CA certificates for the server's certificate, besides the machine's
 }
 
 // Config is the file with the contexts.
@@ -56,7 +56,7 @@ type Config struct {
 	Contexts map[string]Context `yaml:"contexts"`
 }
 
-// Path is where the contexts are kept: OCPCTL_CONFIG, or ocpctl/config.yaml where this person's configuration is.
+// Path is the path of the file with the contexts: OCPCTL_CONFIG, or ocpctl/config.yaml in the user's configuration directory.
 func Path(env func(string) string) string {
 	if own := env("OCPCTL_CONFIG"); own != "" {
 		return own
@@ -68,7 +68,7 @@ func Path(env func(string) string) string {
 	return filepath.Join(base, "ocpctl", "config.yaml")
 }
 
-// Load reads the contexts; a file that is not there holds none. It is read strictly.
+// Load reads the contexts strictly; a missing file has none.
 func Load(path string) (Config, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +89,7 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
-// Save writes the contexts, readable for their owner alone and all at once.
+// Save writes the contexts atomically, readable only by their owner.
 func (c Config) Save(path string) error {
 	raw, err := yaml.Marshal(c)
 	if err != nil {
@@ -101,13 +101,13 @@ func (c Config) Save(path string) error {
 	return WriteFile(path, raw)
 }
 
-// WriteFile replaces a file at once, readable for its owner alone.
+// WriteFile replaces a file atomically, readable only by its owner.
 func WriteFile(path string, raw []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is made 0600
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(draft.Name()) // gone already when all went well
+	defer os.Remove(draft.Name()) // already renamed if all went well
 	_, err = draft.Write(raw)
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
 		err = os.Rename(draft.Name(), path)
@@ -121,7 +121,7 @@ func WriteFile(path string, raw []byte) error {
 // Names lists the contexts in order.
 func (c Config) Names() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
 
-// Check says everything that is wrong with a context.
+// Check returns everything that is wrong with a context.
 func (c Context) Check() error {
 	var wrong []exit.Field
 	if bad := badServer(c.Server); bad != "" {
@@ -149,7 +149,7 @@ func (c Context) Check() error {
 	return nil
 }
 
-// badServer says why a token must not be sent there. Without TLS that is everywhere but on this machine.
+// badServer says why a token must not be sent to an address. Without TLS only this machine is allowed.
 func badServer(address string) string {
 	u, err := url.Parse(address)
 	switch {

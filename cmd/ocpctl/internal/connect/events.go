@@ -12,11 +12,11 @@ import (
 // Event is one server-sent event.
 type Event struct{ Name, Data string }
 
-// mostLine bounds one line of a stream.
+// mostLine limits one line of a stream.
 const mostLine = 4 << 20
 
-// Events reads server-sent events until the stream ends, seen returns an error, or nothing came for the patience given; a
-// living server sends a comment every 15 s. It closes the stream.
+// Events reads server-sent events until the stream ends, seen returns an error, or nothing arrived for the given patience; a working
+// server sends a comment every 15 s. It closes the stream.
 func Events(stream io.ReadCloser, patience time.Duration, seen func(Event) error) error {
 	defer stream.Close()
 	silent := make(chan struct{})
@@ -55,5 +55,5 @@ func Events(stream io.ReadCloser, patience time.Duration, seen func(Event) error
 	return errEnded
 }
 
-// errEnded is a stream that came to its end without anybody asking.
+// errEnded says that the server ended the stream.
 var errEnded = errors.New("read the stream: the server ended it")

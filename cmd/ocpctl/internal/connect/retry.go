@@ -15,16 +15,16 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// retrier sends requests: with a token where there is one, and again where that cannot do anything twice.
+// retrier sends requests with a token, if there is one, and repeats them if that cannot do anything twice.
 type retrier struct {
 	client *http.Client
-	keep   *keeper // nil: nobody
+	keep   *keeper // nil: no token
 	Options
 }
 
 const (
 	tries    = 6
-	mostWait = time.Minute // a server that asks for more patience is asked by a person
+	mostWait = time.Minute // a longer wait is left to the person
 )
 
 // Do implements the generated client's HttpRequestDoer.
@@ -54,7 +54,7 @@ func (r *retrier) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// send sends it once, its body from the start.
+// send sends the request once, with its body from the start.
 func (r *retrier) send(request *http.Request) (*http.Response, error) {
 	sent := request.Clone(request.Context())
 	if request.GetBody != nil {
@@ -87,8 +87,8 @@ func (r *retrier) trace(format string, args ...any) {
 	}
 }
 
-// patience says whether and when to ask again. What was answered 429 or 503 was not done; what was not answered at all may
-// have been, and is asked again only where the server does it once.
+// patience decides whether and when to retry. A request answered with 429 or 503 was not executed; one without a response may have
+// been, and is repeated only if the server executes it once.
 func patience(request *http.Request, res *http.Response, err error, try int) (time.Duration, bool) {
 	if try >= tries || request.Context().Err() != nil {
 		return 0, false
@@ -101,7 +101,7 @@ func patience(request *http.Request, res *http.Response, err error, try int) (ti
 	}
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-	case http.StatusBadGateway, http.StatusGatewayTimeout: // of a proxy, that may have sent it on
+	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy, which may have passed it on
 		return backoff, repeatable(request)
 	default:
 		return 0, false
@@ -125,7 +125,7 @@ func retryAfter(res *http.Response) time.Duration {
 	return 0
 }
 
-// repeatable says that the server does a request once, however often it comes. A create carries its key.
+// repeatable reports that the server executes a request only once, however often it arrives. A create has a key for that.
 func repeatable(request *http.Request) bool {
 	if request.Method == http.MethodGet || request.Method == http.MethodDelete || request.Header.Get("Idempotency-Key") != "" {
 		return true
@@ -138,13 +138,13 @@ func repeatable(request *http.Request) bool {
 	return false
 }
 
-// neverSent says that no connection came about.
+// neverSent reports that no connection was made.
 func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// say puts a connection's error into words with the next step. An error that chose its code is said already.
+// say translates a connection error and adds the next step. An error with an exit code is left unchanged.
 func say(err error, request *http.Request) error {
 	var said *exit.Error
 	if err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) {
@@ -160,7 +160,7 @@ func say(err error, request *http.Request) error {
 	return fmt.Errorf("reach %s: %w\nWhat was asked for may have been done or not: look with ocpctl status before you ask again", where, bare(err))
 }
 
-// path is where a request goes, without what is secret in it.
+// path returns a request's path without secrets.
 func path(r *http.Request) string {
 	if before, _, link := strings.Cut(r.URL.Path, "/links/"); link {
 		return before + "/links/***"
@@ -168,7 +168,7 @@ func path(r *http.Request) string {
 	return r.URL.Path
 }
 
-// bare leaves out the request's address: a link's is a secret.
+// bare removes the request's URL from an error, because a link's URL is a secret.
 func bare(err error) error {
 	var u interface{ Unwrap() error }
 	if errors.As(err, &u) {
@@ -179,7 +179,7 @@ func bare(err error) error {
 	return err
 }
 
-// drop makes the connection free for the next request.
+// drop frees the connection for the next request.
 func drop(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 64<<10)
 	res.Body.Close()

@@ -19,19 +19,19 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// token is what proves who asks. It prints as ***.
+// token authenticates us. It prints as ***.
 type token struct {
 	text    string
-	expires time.Time // zero: not known
+	expires time.Time // zero: unknown
 }
 
 func (token) String() string   { return "***" }
 func (token) GoString() string { return "***" }
 
-// source gives a token as often as it is asked; each is a new one or one that still holds.
+// source returns a valid token each time it is called, possibly a new one.
 type source func(ctx context.Context) (token, error)
 
-// keeper holds a token in memory until shortly before its end.
+// keeper keeps a token in memory until shortly before it expires.
 type keeper struct {
 	get   source
 	now   func() time.Time
@@ -39,11 +39,10 @@ type keeper struct {
 	token token
 }
 
-// early is how long before its end a token is replaced.
+// early is how long before its expiry a token is replaced.
 const early = 30 * time.Second
 
-// bearer gives the token to send. With again, the last one was refused and another is wanted; ok is false where there is
-// no other.
+// bearer returns the token to send. With again, the last one was refused and another one is needed; ok is false if there is none.
 func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,7 +62,7 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 	return fresh.text, fresh.text != old, nil
 }
 
-// expiry reads when a JWT ends; zero when it is none. Nothing is believed of it but when to ask for another.
+// expiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
 func expiry(jwt string) time.Time {
 	parts := strings.Split(jwt, ".")
 	if len(parts) != 3 {
@@ -79,7 +78,7 @@ func expiry(jwt string) time.Time {
 	return time.Unix(int64(claims.Exp), 0)
 }
 
-// fromText takes a token as somebody wrote it.
+// fromText parses a token from a text.
 func fromText(raw []byte, from string) (token, error) {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
@@ -95,7 +94,7 @@ func fromEnvironment(env func(string) string) source {
 	return func(context.Context) (token, error) { return fromText([]byte(env("OCPCTL_TOKEN")), "OCPCTL_TOKEN") }
 }
 
-// fromFile reads the file each time: somebody else keeps it fresh.
+// fromFile reads the file each time, because something else renews it.
 func fromFile(path string) source {
 	return func(context.Context) (token, error) {
 		raw, err := os.ReadFile(path)
@@ -106,7 +105,7 @@ func fromFile(path string) source {
 	}
 }
 
-// commandTime bounds a token command: one that wants to ask somebody has no one to ask.
+// commandTime limits a token command: one that waits for input would wait for ever.
 const commandTime = time.Minute
 
 func fromCommand(line string, stderr io.Writer) source {
@@ -123,7 +122,7 @@ func fromCommand(line string, stderr io.Writer) source {
 	}
 }
 
-// fromGitHub asks GitHub Actions for the job's own token, for whom audience says.
+// fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
 func fromGitHub(audience func(context.Context, *http.Client) (string, error), env func(string) string, client *http.Client) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")

@@ -1,5 +1,5 @@
-// Package exit is what ocpctl ends with: a number that scripts can rely on, and words for people. A number never changes
-// its meaning; docs/cli.md lists them.
+// Package exit defines ocpctl's exit codes, on which scripts can rely, and its errors for people. A code never changes its meaning;
+// docs/cli.md lists them.
 package exit
 
 import (
@@ -15,15 +15,15 @@ type Code int
 // The codes.
 const (
 	OK          Code = 0
-	Other       Code = 1   // what no other code says: the server's trouble, a file, a chain that is broken
-	Usage       Code = 2   // the command line, or a request the server cannot read
+	Other       Code = 1   // everything without a code of its own: a server error, a file, a broken hash chain
+	Usage       Code = 2   // the command line, or a request that the server cannot parse
 	Denied      Code = 3   // not signed in, or not allowed
-	NotFound    Code = 4   // no such thing, or none that you may see
-	Conflict    Code = 5   // it is not in a state for this, or somebody was faster
-	Refused     Code = 6   // the request was understood and policy says no
-	Approval    Code = 7   // the time ran out while it waited for a person's word
-	Failed      Code = 8   // the cluster will not get there
-	TimedOut    Code = 124 // the time ran out
+	NotFound    Code = 4   // it does not exist, or you may not see it
+	Conflict    Code = 5   // not possible in its current state, or somebody else was faster
+	Refused     Code = 6   // the request was understood and policy refused it
+	Approval    Code = 7   // time ran out while it waited for an approval
+	Failed      Code = 8   // the cluster cannot reach the goal
+	TimedOut    Code = 124 // time ran out
 	Interrupted Code = 130 // Ctrl-C, or asked to end
 )
 
@@ -50,7 +50,7 @@ func Meanings() []struct {
 	}
 }
 
-// Error is an error that chose its code. Without an Err everything was said already.
+// Error is an error with an exit code. Without an Err everything was printed already.
 type Error struct {
 	Code Code
 	Err  error
@@ -71,7 +71,7 @@ func With(code Code, err error) error { return &Error{code, err} }
 // Silent ends with a code and prints nothing more.
 func Silent(code Code) error { return &Error{Code: code} }
 
-// CodeOf is the code an error ends the program with.
+// CodeOf returns the exit code for an error.
 func CodeOf(err error) Code {
 	var chosen *Error
 	switch {
@@ -85,13 +85,13 @@ func CodeOf(err error) Code {
 	return Other
 }
 
-// Field is one thing that was given and is wrong, and what would be accepted.
+// Field is one wrong value, and what would be accepted.
 type Field struct {
 	Name, Detail string
 	Accepted     []string
 }
 
-// Problem is an error with everything that is wrong, a line each, and the next step.
+// Problem is an error with everything that is wrong, one line each, and the next step.
 type Problem struct {
 	Title  string
 	Fields []Field
@@ -101,7 +101,7 @@ type Problem struct {
 // shown is how many accepted values a line lists.
 const shown = 16
 
-// Error is a line for the whole, one a field, and one for the next step.
+// Error returns one line for the whole, one for each field, and one for the next step.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Title)
@@ -120,12 +120,12 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Misused is the error of a command line: one sentence, code Usage.
+// Misused returns an error about the command line: one sentence, code Usage.
 func Misused(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
 }
 
-// stopped ends a sentence.
+// stopped ends a sentence with a full stop.
 func stopped(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!") {
 		return text

@@ -28,20 +28,20 @@ func Goals() []string {
 	return []string{string(Ready), string(Destroyed), string(Scaled), string(Refreshed)}
 }
 
-// Target is the cluster that is waited for: by its id, and as people know it.
+// Target is the cluster to wait for: its id, and its name for people.
 type Target struct{ ID, Name string }
 
 // View shows a wait to people.
 type View interface {
-	Show(State)           // it changed
+	Show(State)           // the state changed
 	Tick(now time.Time)   // time passed
-	Note(text string)     // something beside it happened
-	Close()               // it is over
-	Every() time.Duration // how often time passing is worth showing; 0: never
+	Note(text string)     // something else happened
+	Close()               // the wait is over
+	Every() time.Duration // how often to call Tick; 0: never
 }
 
-// Await follows a cluster until the goal is reached, cannot be reached any more, or ctx ends. It gives the last state seen
-// in every case. Waiting for an approval counts as waiting; time that runs out then has a code of its own.
+// Await follows a cluster until the goal is reached, can no longer be reached, or ctx ends. It always returns the last state seen.
+// Waiting for an approval counts as waiting; a timeout then has a code of its own.
 func Await(ctx context.Context, f *Follower, of Target, goal Goal, view View) (State, error) {
 	defer view.Close()
 	following, stop := context.WithCancel(ctx)
@@ -77,7 +77,7 @@ func Await(ctx context.Context, f *Follower, of Target, goal Goal, view View) (S
 	}
 }
 
-// start follows beside the one who waits, who alone shows things.
+// start follows in the background; only the waiting goroutine shows anything.
 func (f *Follower) start(ctx context.Context, id string) (<-chan State, <-chan error, <-chan error) {
 	states, lost, ended := make(chan State), make(chan error), make(chan error, 1)
 	beside := *f
@@ -100,7 +100,7 @@ func (f *Follower) start(ctx context.Context, id string) (<-chan State, <-chan e
 	return states, lost, ended
 }
 
-// Unreachable says that the server could not be asked and is asked again.
+// Unreachable says that the server could not be reached and that it is tried again.
 func Unreachable(err error) string {
 	why, _, _ := strings.Cut(err.Error(), "\n")
 	return "The server cannot be reached; trying again. (" + why + ")"
@@ -114,7 +114,7 @@ func ticker(every time.Duration) (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// over says how a wait ended that did not end by itself.
+// over says how a wait ended that did not reach its goal.
 func over(ctx context.Context, err error, last State, name string, goal Goal) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && last.NeedsApproval:
@@ -140,8 +140,8 @@ func (g Goal) reached(c client.Cluster) bool {
 	return c.Status == client.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
 }
 
-// hopeless says why waiting on is no use, with the next step. A teardown that is blocked goes on by itself, but only a
-// person can free what blocks it.
+// hopeless says why waiting longer is useless, with the next step. A blocked teardown is retried automatically, but only a person can
+// remove what blocks it.
 func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	if g == Destroyed {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {

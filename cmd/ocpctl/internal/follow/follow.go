@@ -1,5 +1,5 @@
-// Package follow watches clusters change: by server-sent events, by asking again where those do not come through, and
-// through everything that can happen to a connection while a cluster is made. It changes nothing.
+// Package follow watches clusters change: by server-sent events, by polling if those do not get through, and across every connection
+// failure during a cluster's creation. It changes nothing.
 package follow
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// The server's words come every 15 s at the latest; a stream that says nothing at its start does not come through.
+// The server sends something at least every 15 s; a stream without anything at its start does not get through.
 const (
 	patience = 45 * time.Second
 	start    = 15*time.Second + 5*time.Second
@@ -23,22 +23,22 @@ const (
 // Follower follows clusters on one server.
 type Follower struct {
 	API   *connect.API
-	Every time.Duration                                    // how often to ask where no stream comes through
+	Every time.Duration                                    // polling interval if no stream gets through
 	Sleep func(ctx context.Context, d time.Duration) error // the real one, or a test's
-	Lost  func(err error)                                  // the server could not be asked; it is asked again. Await has its view instead
+	Lost  func(err error)                                  // called if the server could not be reached, which is retried. Await uses its view instead
 }
 
-// State is a cluster as it stands, and as the server said it.
+// State is a cluster's current state, parsed and as the server sent it.
 type State struct {
 	client.Cluster
 	Raw []byte
 }
 
-// errDone ends a stream that is not needed any more.
+// errDone ends a stream that is no longer needed.
 var errDone = errors.New("done")
 
-// One calls seen with the cluster as it is and whenever it changed, until seen says that it has seen enough. It goes on
-// through lost connections until ctx ends, and gives up only where asking again is no use.
+// One calls seen with the cluster's current state and with every change, until seen returns enough. It survives lost connections
+// until ctx ends, and gives up only if retrying is useless.
 func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough bool)) error {
 	for {
 		streamed, err := f.stream(ctx, []string{id}, seen)
@@ -58,7 +58,7 @@ func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough 
 	}
 }
 
-// Many calls seen for every cluster that this person may see, as it is and whenever it changed, until ctx ends.
+// Many calls seen for every cluster that this person may see, with its current state and every change, until ctx ends.
 func (f *Follower) Many(ctx context.Context, seen func(State)) error {
 	for {
 		_, err := f.stream(ctx, nil, func(s State) bool { seen(s); return false })
@@ -72,11 +72,11 @@ func (f *Follower) Many(ctx context.Context, seen func(State)) error {
 	}
 }
 
-// stream follows until the stream breaks; streamed says that something came.
+// stream follows until the stream breaks; streamed reports that something arrived.
 func (f *Follower) stream(ctx context.Context, ids []string, seen func(State) bool) (streamed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	slow := time.AfterFunc(start, cancel) // until the first word: something in between keeps it back
+	slow := time.AfterFunc(start, cancel) // until the first event: something in between may buffer the stream
 	defer slow.Stop()
 	body, err := connect.Stream(f.API.WatchClusters(ctx, &client.WatchClustersParams{Cluster: ids}))
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *Follower) lost(ctx context.Context, err error) {
 	}
 }
 
-// Final says that asking again is no use.
+// Final reports that retrying is useless.
 func Final(err error) bool {
 	switch exit.CodeOf(err) {
 	case exit.Denied, exit.NotFound, exit.Usage:

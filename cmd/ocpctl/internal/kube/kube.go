@@ -1,5 +1,5 @@
-// Package kube keeps kubeconfigs: merged into the one that kubectl reads, or in a private place that goes away again. A
-// kubeconfig is a credential; every file it writes is readable for its owner alone.
+// Package kube writes kubeconfigs: merged into the one that kubectl reads, or in a private folder that is deleted again. A kubeconfig
+// is a credential; only its owner can read the files.
 package kube
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 )
 
-// Default is the kubeconfig that kubectl writes to: the first of KUBECONFIG, or ~/.kube/config.
+// Default is the path of the kubeconfig that kubectl writes to: the first of KUBECONFIG, or ~/.kube/config.
 func Default(env func(string) string) string {
 	for _, path := range filepath.SplitList(env("KUBECONFIG")) {
 		if path != "" {
@@ -25,14 +25,14 @@ func Default(env func(string) string) string {
 	return filepath.Join(env("HOME"), ".kube", "config")
 }
 
-// Write puts a kubeconfig into a file at once.
+// Write writes a kubeconfig to a file atomically.
 func Write(path string, raw []byte) error { return connect.WriteFile(path, raw) }
 
-// lists are the parts of a kubeconfig that hold named things.
+// lists are the parts of a kubeconfig that contain named things.
 func lists() []string { return []string{"clusters", "users", "contexts"} }
 
-// Merge puts a cluster's kubeconfig into a file beside what is there, as the context of this name, and makes it the
-// current one if asked. What had that name before is replaced; everything else, comments too, stays as it is.
+// Merge adds a cluster's kubeconfig to a file, as the context with this name, and makes it the current one if asked to. Entries with
+// that name are replaced; everything else, including comments, stays as it is.
 func Merge(path, name string, added []byte, use bool) error {
 	own, err := rename(added, name)
 	if err != nil {
@@ -72,8 +72,7 @@ func Merge(path, name string, added []byte, use bool) error {
 	return Write(path, out.Bytes())
 }
 
-// rename gives the one cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can stand in one
-// file.
+// rename gives the only cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can be in one file.
 func rename(raw []byte, name string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
@@ -96,7 +95,7 @@ func rename(raw []byte, name string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// load reads a kubeconfig to add to; a file that is not there is an empty one.
+// load reads a kubeconfig to add to; a missing file is an empty one.
 func load(path string) (*yaml.Node, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +117,7 @@ func load(path string) (*yaml.Node, error) {
 	return &doc, nil
 }
 
-// lock is kubectl's own: it does not write while path.lock is there.
+// lock takes kubectl's own lock: kubectl does not write while path.lock exists.
 func lock(path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -169,8 +168,8 @@ func text(s string) *yaml.Node {
 	return &n
 }
 
-// Private puts a kubeconfig into a folder of its own that nobody else can enter, in memory where the machine has a place
-// for that. remove takes both away.
+// Private writes a kubeconfig to a folder that nobody else can enter, in memory if the machine has a file system for that. remove
+// deletes both.
 func Private(raw []byte, env func(string) string) (folder string, remove func() error, err error) {
 	folder, err = os.MkdirTemp(env("XDG_RUNTIME_DIR"), "ocpctl-")
 	if err != nil {

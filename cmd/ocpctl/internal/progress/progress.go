@@ -1,4 +1,4 @@
-// Package progress shows a wait: one line that is drawn over and over on a terminal, a line for each change elsewhere.
+// Package progress shows a wait: one line that is redrawn on a terminal, otherwise a line for each change.
 package progress
 
 import (
@@ -20,7 +20,7 @@ type Lines struct {
 	last string
 }
 
-// Show writes what changed; a time of arrival that merely moved is no change.
+// Show writes what changed; a new expected time alone is not a change.
 func (l *Lines) Show(s follow.State) {
 	text := strings.Join(parts(s.Cluster), "  ")
 	if text == l.last {
@@ -35,16 +35,16 @@ func (l *Lines) Note(text string) {
 	fmt.Fprintf(l.Out, "%s  %s\n", l.Now().UTC().Format("15:04:05"), words.Line(text))
 }
 
-// Tick does nothing: a log does not want to know that nothing happened.
+// Tick does nothing: a log needs no line when nothing happened.
 func (l *Lines) Tick(time.Time) {}
 
-// Every says so.
+// Every returns 0, so Tick is never called.
 func (l *Lines) Every() time.Duration { return 0 }
 
 // Close does nothing.
 func (l *Lines) Close() {}
 
-// parts is what matters of a state.
+// parts returns the parts of a state that matter.
 func parts(c client.Cluster) []string {
 	out := []string{c.Name, Status(c)}
 	moving := c.Status == client.CREATING || c.Status == client.DESTROYING || c.Status == client.PENDING
@@ -62,7 +62,7 @@ func parts(c client.Cluster) []string {
 	return out
 }
 
-// Status is a cluster's status with the phase where that says more.
+// Status returns a cluster's status, with the phase if that says more.
 func Status(c client.Cluster) string {
 	if strings.EqualFold(string(c.Status), c.Phase) || c.Phase == "released" || c.Phase == "" {
 		return string(c.Status)
@@ -70,7 +70,7 @@ func Status(c client.Cluster) string {
 	return string(c.Status) + " " + words.Plain(c.Phase)
 }
 
-// arrival says when it should be there, as the server has it from earlier ones.
+// arrival says when the goal is expected, from the server's estimate.
 func arrival(c client.Cluster, now time.Time) string {
 	switch eta, late := c.Progress.Eta, c.Progress.Late; {
 	case eta.After(now):
@@ -103,13 +103,13 @@ func (b *Bar) Show(s follow.State) {
 	b.draw(b.Now())
 }
 
-// Tick draws the time that passed.
+// Tick draws the elapsed time.
 func (b *Bar) Tick(now time.Time) {
 	b.turn++
 	b.draw(now)
 }
 
-// Every is often enough to look alive.
+// Every is short enough to look alive.
 func (b *Bar) Every() time.Duration { return 250 * time.Millisecond }
 
 // Note writes a line above the bar.
@@ -118,7 +118,7 @@ func (b *Bar) Note(text string) {
 	b.draw(b.Now())
 }
 
-// Close takes the bar away; what became of it is said elsewhere.
+// Close removes the bar; the result is printed elsewhere.
 func (b *Bar) Close() { fmt.Fprint(b.Out, erase) }
 
 func (b *Bar) draw(now time.Time) {
@@ -133,7 +133,7 @@ func (b *Bar) draw(now time.Time) {
 	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
 }
 
-// cut keeps a text on one line: what is wrapped cannot be drawn over.
+// cut keeps a text on one line, because a wrapped line cannot be redrawn.
 func cut(text string, width int) string {
 	if width <= 1 || utf8.RuneCountInString(text) <= width {
 		return text

@@ -1,5 +1,5 @@
-// Package stand is a server for ocpctl's tests. It has no clusters; it speaks openapi.yaml: what it is asked and what it
-// answers are held against the document, and what does not fit fails the test.
+// Package stand is a test server for ocpctl. It has no clusters; it implements openapi.yaml: requests and responses are validated
+// against the document, and a violation fails the test.
 package stand
 
 import (
@@ -27,16 +27,16 @@ import (
 //go:embed answers.json
 var answers []byte
 
-// Token is the one it knows.
+// Token is the only token that it accepts.
 const Token = "good-token"
 
-// Asked is one request as it came.
+// Asked is one received request.
 type Asked struct {
 	Operation, Method, Path, Body string
 	Header                        http.Header
 }
 
-// Server is the stand-in. Its answers are those of answers.json until a test says otherwise.
+// Server is the stand-in. Its responses come from answers.json until a test changes them.
 type Server struct {
 	URL string
 	Doc *openapi3.T
@@ -49,7 +49,7 @@ type Server struct {
 	asked    []Asked
 }
 
-// New starts one that ends with the test.
+// New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	speaks, err := document()
@@ -62,7 +62,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// document is openapi.yaml, read once for all tests: that takes longer than most of them.
+// document is openapi.yaml, parsed once for all tests because that takes longer than most of them.
 var document = sync.OnceValues(func() (*spoken, error) {
 	path, err := above("go.mod", filepath.Join("app", "api", "openapi.yaml"))
 	if err != nil {
@@ -76,13 +76,13 @@ var document = sync.OnceValues(func() (*spoken, error) {
 	return &spoken{doc, router}, err
 })
 
-// spoken is the document and what finds an operation in it.
+// spoken is the document with a router for its operations.
 type spoken struct {
 	doc    *openapi3.T
 	router routers.Router
 }
 
-// above finds a file beside a mark in a folder above the test.
+// above finds a file that is beside a mark in a parent folder of the test.
 func above(mark, file string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -97,15 +97,14 @@ func above(mark, file string) (string, error) {
 	return "", errors.New("there is no " + mark + " above the test")
 }
 
-// Handle answers an operation itself from now on. What it answers is not held against the document: it may be a stream,
-// or a fault.
+// Handle lets a handler answer an operation from now on. Its responses are not validated: they may be a stream, or a fault.
 func (s *Server) Handle(operation string, h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handlers[operation] = h
 }
 
-// Answer gives an operation another answer from now on.
+// Answer sets an operation's response from now on.
 func (s *Server) Answer(operation string, body any) {
 	raw, err := json.Marshal(body)
 	require.NoError(s.t, err)
@@ -126,14 +125,14 @@ func Problem(w http.ResponseWriter, status int, problem any) {
 	_ = json.NewEncoder(w).Encode(problem)
 }
 
-// Body is the answer an operation gives.
+// Body returns the response of an operation.
 func (s *Server) Body(operation string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answers[operation]
 }
 
-// Asked is what it was asked since the last time.
+// Asked returns the requests since the last call.
 func (s *Server) Asked() []Asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +185,7 @@ func signedIn(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	return nil
 }
 
-// reply answers as the document says for an operation that went well.
+// reply sends the successful response that the document defines for an operation.
 func (s *Server) reply(w http.ResponseWriter, input *openapi3filter.RequestValidationInput, answer []byte) {
 	status, kind := 0, ""
 	for code, response := range input.Route.Operation.Responses.Map() {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Format is the form of an output.
+// Format is an output format.
 type Format string
 
 // The forms.
@@ -25,10 +25,10 @@ const (
 	Name   Format = "name"
 )
 
-// Formats lists what can be asked for.
+// Formats lists the possible formats.
 func Formats() []string { return []string{"json", "yaml", "name", "wide"} }
 
-// Encode writes an answer as it came, as indented JSON or as YAML, its members in their order.
+// Encode writes an answer unchanged, as indented JSON or as YAML, with its members in their order.
 func Encode(out io.Writer, format Format, raw []byte) error {
 	if format == JSON {
 		var b bytes.Buffer
@@ -50,8 +50,8 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 	return errors.Join(encoder.Encode(node), encoder.Close())
 }
 
-// Escaped writes what would play with a terminal as JSON's own escapes: the same text to whoever reads it as JSON. Servers
-// escape the rest of it already.
+// Escaped replaces terminal control characters with JSON's escapes: the same text for programs that parse it. Servers already escape
+// the others.
 func Escaped(raw []byte) []byte {
 	if !bytes.ContainsFunc(raw, plays) {
 		return raw
@@ -67,10 +67,10 @@ func Escaped(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// plays says whether a character moves a terminal's cursor or turns its text around. All of them have one \u escape.
+// plays reports whether a character moves a terminal's cursor or reverses its text. Each has a \u escape.
 func plays(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
 
-// read makes the next JSON value a YAML node. The order of an object's members is kept, which a map would lose.
+// read converts the next JSON value to a YAML node. It keeps the order of an object's members, which a map would lose.
 func read(from *json.Decoder) (*yaml.Node, error) {
 	token, err := from.Token()
 	if err != nil {
@@ -96,12 +96,12 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 		return node, err
 	case string:
 		var node yaml.Node
-		node.SetString(value) // quotes what would be read as something else
+		node.SetString(value) // quotes what YAML would read as something else
 		if node.Style == yaml.LiteralStyle && strings.ContainsAny(value[:1], " \t\n") {
-			node.Style = yaml.DoubleQuotedStyle // a block that begins with a blank is not always read again
+			node.Style = yaml.DoubleQuotedStyle // some parsers fail on a block that begins with a blank
 		}
 		if slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(value)) {
-			node.Style = yaml.DoubleQuotedStyle // true and false for readers of YAML 1.1
+			node.Style = yaml.DoubleQuotedStyle // true and false in YAML 1.1
 		}
 		return &node, nil
 	case json.Number:
@@ -116,7 +116,7 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
 }
 
-// With puts one more member behind those of a JSON object: what ocpctl knows beside what the server said.
+// With adds a member at the end of a JSON object, for what ocpctl knows besides the server's answer.
 func With(raw []byte, name string, value any) ([]byte, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != '{' || raw[len(raw)-1] != '}' {

@@ -1,5 +1,5 @@
-// Package table is how ocpctl shows things to people: aligned columns, facts about one thing, and colour only where it
-// is wanted. What others wrote is cleaned before it is shown. The same answers for programs are in encode.go, unchanged.
+// Package table formats ocpctl's output for people: aligned columns, facts about one thing, and colours if wanted. It cleans texts
+// from others before it shows them. encode.go has the unchanged answers for programs.
 package table
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// Paint is a colour; none is the terminal's own.
+// Paint is a colour; empty is the terminal's own.
 type Paint string
 
-// The colours, by what they mean.
+// The colours by meaning.
 const (
 	Plain Paint = ""
 	Good  Paint = "32"
@@ -32,15 +32,15 @@ type Cell struct {
 	Paint Paint
 }
 
-// Screen is where people read.
+// Screen is output for people.
 type Screen struct {
 	Out   io.Writer
 	Color bool
-	Wide  bool // show the columns that seldom matter too
+	Wide  bool // show the columns that are rarely needed, too
 	Now   time.Time
 }
 
-// Painted is a text in a colour, where colours are wanted.
+// Painted returns a text in a colour, if colours are wanted.
 func (s *Screen) Painted(text string, p Paint) string {
 	if !s.Color || p == Plain || text == "" {
 		return text
@@ -48,24 +48,24 @@ func (s *Screen) Painted(text string, p Paint) string {
 	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
 }
 
-// Linef writes one line; what stands in it is cleaned.
+// Linef writes one line; control characters are removed.
 func (s *Screen) Linef(format string, args ...any) {
 	fmt.Fprintln(s.Out, words.Clean(fmt.Sprintf(format, args...)))
 }
 
-// Head writes a headline with an empty line before it.
+// Head writes a headline after an empty line.
 func (s *Screen) Head(text string) { fmt.Fprintf(s.Out, "\n%s\n", s.Painted(words.Clean(text), Bold)) }
 
-// Columns is a table under way.
+// Columns is a table that is being built.
 type Columns struct {
 	screen *Screen
 	heads  []Cell
-	wide   []bool // columns of the wide form alone
+	wide   []bool // columns of the wide format only
 	widths []int
 	rows   [][]Cell
 }
 
-// Columns begins a table. A head that begins with + is a column of the wide form alone.
+// Columns begins a table. A head that begins with + is a column of the wide format only.
 func (s *Screen) Columns(heads ...string) *Columns {
 	c := &Columns{screen: s, widths: make([]int, len(heads))}
 	for _, head := range heads {
@@ -76,7 +76,7 @@ func (s *Screen) Columns(heads ...string) *Columns {
 	return c
 }
 
-// Room makes the first columns at least so wide, where later rows are not known yet.
+// Room sets minimum widths of the first columns, for later rows that are not known yet.
 func (c *Columns) Room(widths ...int) {
 	for i, width := range widths {
 		c.widths[i] = max(c.widths[i], width)
@@ -107,7 +107,7 @@ func (c *Columns) measure(row []Cell) {
 	}
 }
 
-// Write writes the table; without a row it says what there is none of.
+// Write writes the table; without rows it says that there are none.
 func (c *Columns) Write(none string) {
 	if len(c.rows) == 0 {
 		c.screen.Linef("%s", none)
@@ -117,7 +117,7 @@ func (c *Columns) Write(none string) {
 	c.WriteRows()
 }
 
-// WriteRows writes the rows alone and forgets them. Rows that are added later line up with them.
+// WriteRows writes only the rows and forgets them. Later rows are aligned with them.
 func (c *Columns) WriteRows() {
 	for _, row := range c.rows {
 		c.write(row)
@@ -125,7 +125,7 @@ func (c *Columns) WriteRows() {
 	c.rows = nil
 }
 
-// write puts cells two spaces apart, the last one without spaces behind it.
+// write puts two spaces between cells, and none after the last one.
 func (c *Columns) write(row []Cell) {
 	var b strings.Builder
 	gap := 0
@@ -139,27 +139,27 @@ func (c *Columns) write(row []Cell) {
 	fmt.Fprintln(c.screen.Out, b.String())
 }
 
-// Facts is one thing's properties, a line each.
+// Facts is a list of properties, one line each.
 type Facts struct {
 	screen *Screen
 	names  []string
 	values []Cell
 }
 
-// Facts begins a list of facts.
+// Facts begins a list of properties.
 func (s *Screen) Facts() *Facts { return &Facts{screen: s} }
 
-// Add adds a fact; one without a value is left out.
+// Add adds a property; one without a value is omitted.
 func (f *Facts) Add(name, value string) { f.Paint(name, value, Plain) }
 
-// Paint adds a fact in a colour.
+// Paint adds a property in a colour.
 func (f *Facts) Paint(name, value string, p Paint) {
 	if value = words.Line(value); value != "" {
 		f.names, f.values = append(f.names, name), append(f.values, Cell{value, p})
 	}
 }
 
-// Write writes the facts, their values aligned.
+// Write writes the properties with aligned values.
 func (f *Facts) Write() {
 	widest := 0
 	for _, name := range f.names {

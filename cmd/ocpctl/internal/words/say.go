@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Long says a duration in its two largest units: 45 s, 12 min, 3 h 20 min, 2 d 5 h.
+// Long formats a duration in its two largest units: 45 s, 12 min, 3 h 20 min, 2 d 5 h.
 func Long(d time.Duration) string {
 	d = d.Round(time.Second)
 	switch {
@@ -42,7 +42,7 @@ func Away(t, now time.Time) string {
 	}
 }
 
-// Stamp is a time as it stands in every output for people; empty for no time.
+// Stamp formats a time as in every output for people; empty for no time.
 func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -50,7 +50,7 @@ func Stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// When is a time with how far away it is.
+// When formats a time and how far away it is.
 func When(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -58,7 +58,7 @@ func When(t, now time.Time) string {
 	return Stamp(t) + " (" + Away(t, now) + ")"
 }
 
-// Dollars writes US cents: $1,234.50.
+// Dollars formats US cents: $1,234.50.
 func Dollars(cents int64) string {
 	sign := ""
 	if cents < 0 {
@@ -71,7 +71,7 @@ func Dollars(cents int64) string {
 	return fmt.Sprintf("%s$%s.%02d", sign, whole, cents%100)
 }
 
-// Whose says whom a failure is for, by the API's word for it; another word is said as it is.
+// Whose says whose problem a failure is, for the API's value; an unknown value is returned unchanged.
 func Whose(word string) string {
 	said, known := map[string]string{
 		"user": "yours: the request cannot be met as it stands", "quota": "of whoever owns the account's limits", "cloud": "the cloud's: waiting helps",
@@ -83,10 +83,10 @@ func Whose(word string) string {
 	return said
 }
 
-// Plain spells a state with spaces.
+// Plain writes a state with spaces.
 func Plain[T ~string](state T) string { return strings.ReplaceAll(string(state), "_", " ") }
 
-// Count is a number with its noun: 1 cluster, 2 clusters, 3 policies.
+// Count returns a number with its noun: 1 cluster, 2 clusters, 3 policies.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -97,11 +97,11 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Line makes one line of what somebody else wrote, without anything that would move a terminal's cursor, change its
-// colours or turn its text around.
+// Line makes one line of somebody else's text, without characters that would move a terminal's cursor, change its colours or reverse
+// its text.
 func Line(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
-// Clean takes out of a text what would play with a terminal, colours too; line ends and tabs stay.
+// Clean removes terminal control characters and colours from a text; line ends and tabs stay.
 func Clean(text string) string {
 	for {
 		start := strings.Index(text, "\x1b[")

@@ -1,5 +1,5 @@
-// Package words is how ocpctl reads and writes times, durations and money, and how it keeps what others wrote from
-// playing with a terminal.
+// Package words formats and parses times, durations and money for ocpctl, and removes terminal control characters from other people's
+// texts.
 package words
 
 import (
@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Spans says what a duration looks like, for error messages.
+// Spans describes the form of a duration, for error messages.
 const Spans = "24h, 2d, 1d12h, or a number of hours"
 
-// spanPart is one number with its unit. Six digits keep every sum far from the longest time.Duration.
+// spanPart is one number with its unit. Six digits keep every sum far below the longest time.Duration.
 const spanPart = `^([0-9]{1,6})(days|day|d|hours|hour|hrs|hr|h|minutes|minute|mins|min|m)`
 
 var endless = []string{"never", "none", "no", "forever", "infinite", "infinity", "unlimited", "∞"}
 
-// Span reads a duration as people type it: 24h, 90m, 2d, 1d12h, or a plain number of hours.
+// Span parses a duration as people type it: 24h, 90m, 2d, 1d12h, or a plain number of hours.
 func Span(text string) (time.Duration, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if _, err := strconv.ParseUint(text, 10, 20); err == nil {
 		text += "h"
 	}
-	part := regexp.MustCompile(spanPart) // here and not above: what is compiled at start is paid by every command
+	part := regexp.MustCompile(spanPart) // here instead of at package level, because every command would pay for compiling it at start
 	var sum time.Duration
 	last := 25 * time.Hour
 	for text != "" {
@@ -35,7 +35,7 @@ func Span(text string) (time.Duration, bool) {
 		}
 		number, err := strconv.Atoi(found[1])
 		unit := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute}[found[2][0]]
-		if err != nil || unit >= last { // units fall: 1d12h, never 12h1d or 1h1h
+		if err != nil || unit >= last { // units must descend: 1d12h, never 12h1d or 1h1h
 			return 0, false
 		}
 		last, text = unit, text[len(found[0]):]
@@ -44,8 +44,8 @@ func Span(text string) (time.Duration, bool) {
 	return sum, last <= 24*time.Hour
 }
 
-// Hours reads a duration that has to be whole hours above zero, because that is what the server keeps. The error is a
-// sentence for people.
+// Hours parses a duration that has to be whole hours above zero, because that is what the server stores. The error is a sentence for
+// people.
 func Hours(text string) (int, error) {
 	d, ok := Span(text)
 	switch {
@@ -60,7 +60,7 @@ func Hours(text string) (int, error) {
 	return int(d / time.Hour), nil
 }
 
-// Moment reads a time as people type it: RFC 3339, a date, or a date with hours and minutes, in UTC.
+// Moment parses a time as people type it: RFC 3339, a date, or a date with hours and minutes, in UTC.
 func Moment(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -70,10 +70,10 @@ func Moment(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time. Give %s (UTC)", text, Moments)
 }
 
-// Moments says what a time looks like, for error messages.
+// Moments describes the form of a time, for error messages.
 const Moments = "2025-03-01, 2025-03-01 15:04 or 2025-03-01T15:04:05Z"
 
-// Past reads a time in the past: a moment, or how long ago (7d).
+// Past parses a time in the past: a time, or how long ago (7d).
 func Past(text string, now time.Time) (time.Time, error) {
 	if d, ok := Span(text); ok {
 		return now.Add(-d).UTC(), nil

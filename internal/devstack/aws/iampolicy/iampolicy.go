@@ -1,6 +1,6 @@
 // Package iampolicy evaluates IAM policy documents as AWS does, as far as the stand-ins need it: identity policies and session
-// policies with actions, resources, and the string conditions. What it does not understand it refuses to read, so that no
-// statement is taken for less than it says.
+// policies with actions, resources, and the string conditions. It refuses to parse what it does not know, so that no statement is
+// taken for less than it says.
 //
 // Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
 package iampolicy
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Decision is what one document says about a request.
+// Decision is a document's result for a request.
 type Decision int
 
 // NoMatch denies unless another document allows; Deny is final.
@@ -52,10 +52,10 @@ func (l *list) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(l))
 }
 
-// operators are the conditions that are understood; all of them take * and ?.
+// operators are the supported conditions; all of them accept * and ?.
 var operators = []string{"StringEquals", "StringLike", "StringNotEquals", "StringNotLike"}
 
-// Parse reads a document strictly.
+// Parse parses a document strictly.
 func Parse(raw string) (Document, error) {
 	var d Document
 	decoder := json.NewDecoder(bytes.NewReader([]byte(raw)))
@@ -79,7 +79,7 @@ func Parse(raw string) (Document, error) {
 	return d, nil
 }
 
-// Evaluate says what the document says about an action on a resource. Context holds the request's condition keys.
+// Evaluate returns the document's decision about an action on a resource. Context holds the request's condition keys.
 func (d Document) Evaluate(action, resource string, context map[string][]string) Decision {
 	decision := NoMatch
 	for _, s := range d.Statement {
@@ -94,7 +94,7 @@ func (d Document) Evaluate(action, resource string, context map[string][]string)
 	return decision
 }
 
-// applies reports whether every condition holds.
+// applies reports whether every condition is met.
 func (s Statement) applies(context map[string][]string) bool {
 	for operator, keys := range s.Condition {
 		for key, wanted := range keys {
@@ -124,7 +124,7 @@ func matchesAny(patterns []string, value string, fold func(a, b string) bool) bo
 	})
 }
 
-// matches is path.Match with * that crosses slashes, as in ARNs, and without brackets.
+// matches is path.Match with a * that matches slashes, as in ARNs, and without brackets.
 func matches(pattern, value string) bool {
 	hide := strings.NewReplacer("/", "\x01", "[", `\[`, `\`, `\\`)
 	ok, err := path.Match(hide.Replace(pattern), strings.ReplaceAll(value, "/", "\x01"))

@@ -1,5 +1,5 @@
-// Package session makes and reads the session tokens of the stand-in STS. The token holds the whole session, encrypted, as
-// AWS's own does, so that the stand-in S3, which is another process, needs nothing but the key to know who is asking.
+// Package session creates and reads the session tokens of the stand-in STS. A token contains the whole session, encrypted, like AWS's
+// own. So the stand-in S3, which is another process, needs only the key to know who is asking.
 package session
 
 import (
@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Session is what a temporary key stands for.
+// Session is the session of a temporary key.
 type Session struct {
 	AccessKey, SecretKey string
 	ARN                  string // arn:aws:sts::<account>:assumed-role/<role>/<session>
-	RolePolicy           string // what the role may
-	Policy               string // the session policy; empty: whatever the role may
+	RolePolicy           string // permissions of the role
+	Policy               string // the session policy; empty: everything that the role may do
 	Expires              time.Time
 }
 
@@ -31,10 +31,10 @@ func (s Session) Policies() []string {
 	return []string{s.RolePolicy, s.Policy}
 }
 
-// ErrInvalid says that a token is none of ours, another key's, or over.
+// ErrInvalid says that a token is not ours, belongs to another key, or has expired.
 var ErrInvalid = errors.New("the security token is invalid or has expired")
 
-// New makes the keys of a session and its token.
+// New creates the keys of a session and its token.
 func New(key string, s Session) (Session, string, error) {
 	s.AccessKey, s.SecretKey = "ASIA"+rand.Text()[:16], rand.Text()+rand.Text()[:14]
 	raw, err := json.Marshal(s)

@@ -1,7 +1,7 @@
 // Package pgtest gives tests a real PostgreSQL: one private server per test process, one database per test.
 //
-// Durability is off and the data goes with the process, so nothing but tests may use it. A machine without PostgreSQL
-// fails the tests; it never skips them.
+// Durability is off and the data is deleted with the process, so only tests may use it. On a machine without PostgreSQL the tests
+// fail; they are never skipped.
 package pgtest
 
 import (
@@ -28,8 +28,7 @@ const (
 	patience = time.Minute
 )
 
-// New returns the URL of a migrated database of the test's own, dropped when the test ends. Close every connection
-// before that.
+// New returns the URL of the test's own migrated database, which is dropped when the test ends. Close every connection before that.
 func New(t testing.TB) (url string) {
 	t.Helper()
 	server, err := shared()
@@ -74,8 +73,8 @@ var shared = sync.OnceValues(func() (*instance, error) {
 	return &instance{server, alive}, nil
 })
 
-// memory is a folder in memory that has room for the servers of several test processes; empty: there is none, and the usual
-// temporary folder does. A database is three hundred files, which memory makes ten times as fast.
+// memory returns an in-memory folder with enough space for the servers of several test processes; empty: there is none, and the usual
+// temporary folder is used. A database has three hundred files, which are ten times as fast in memory.
 func memory() string {
 	const shm, room = "/dev/shm", 8 << 30
 	var fs syscall.Statfs_t
@@ -85,19 +84,19 @@ func memory() string {
 	return shm
 }
 
-// instance is the process's server. Its pipe stays referenced, because its end means the end of the process.
+// instance is the process's server. Its pipe must stay referenced, because closing it signals the end of the process.
 type instance struct {
 	*postgres.Server
 	alive io.Closer
 }
 
-// sweepAfter leaves a small process behind that waits for the end of this one (its input ends then), stops the server
-// and removes its directory. A test process has no other moment at which all tests are surely over.
+// sweepAfter starts a small process that waits for the end of this one (its input then ends), stops the server and deletes its
+// directory. There is no other moment at which all tests of the process have certainly ended.
 func sweepAfter(dir string, pid int) (alive io.Closer, err error) {
 	const script = `cat >/dev/null; kill -INT "$1" 2>/dev/null; i=0
 while kill -0 "$1" 2>/dev/null && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; rm -rf "$2"`
 	cmd := exec.Command("sh", "-c", script, "sweep", strconv.Itoa(pid), dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals meant for the tests are not meant for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals for the tests must not reach it
 	if alive, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

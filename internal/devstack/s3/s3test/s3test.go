@@ -1,4 +1,4 @@
-// Package s3test gives tests the stack's S3: one server for all tests of a package, a bucket of its own for each.
+// Package s3test gives tests the stack's S3: one server for all tests of a package, a bucket for each test.
 package s3test
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
 )
 
-// The keys of every server this package starts.
+// The keys of every server that this package starts.
 const (
 	AccessKey = "AKIADEMO0000EXAMPLE1"
 	SecretKey = "demo-secret-access-key"
 )
 
-// shared is the process's server. It needs no end: its child ends with the process and takes its directory with it.
+// shared is the process's server. It is never stopped: its child ends with the process and deletes its directory.
 var shared = sync.OnceValues(func() (*s3.Server, error) {
 	dir, err := os.MkdirTemp("", "ocpctl-s3-")
 	if err != nil {
@@ -29,7 +29,7 @@ var shared = sync.OnceValues(func() (*s3.Server, error) {
 	return s3.Start(context.Background(), s3.Config{Dir: dir, AccessKey: AccessKey, SecretKey: SecretKey, Remove: true})
 })
 
-// Shared is the server all tests of this process use. A test that wants to break one starts its own with s3.Start.
+// Shared returns the server that all tests of this process use. A test that wants to break one starts its own with s3.Start.
 func Shared(t testing.TB) *s3.Server {
 	t.Helper()
 	s, err := shared()
@@ -37,7 +37,7 @@ func Shared(t testing.TB) *s3.Server {
 	return s
 }
 
-// Bucket makes an empty bucket on the shared server and returns its name.
+// Bucket creates an empty bucket on the shared server and returns its name.
 func Bucket(t testing.TB) string {
 	t.Helper()
 	name := "test-" + strings.ToLower(rand.Text())
@@ -45,7 +45,7 @@ func Bucket(t testing.TB) string {
 	return name
 }
 
-// Setenv points the SDK's default chain at the shared server for the length of the test.
+// Setenv points the SDK's default chain to the shared server for the duration of the test.
 func Setenv(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{"AWS_ENDPOINT_URL_S3": Shared(t).URL(), "AWS_ACCESS_KEY_ID": AccessKey, "AWS_SECRET_ACCESS_KEY": SecretKey,

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// globalRegion is where the tagging API answers for global services.
+	// globalRegion is where the tagging API covers global services.
 	globalRegion = "us-east-1"
-	// callTimeout bounds one question with all its pages and retries.
+	// callTimeout limits one query with all its pages and retries.
 	callTimeout = time.Minute
-	// parallel questions; Route 53 allows five requests a second per account.
+	// concurrent queries; Route 53 allows five requests a second per account.
 	parallel = 6
-	// attempts of one request and the longest wait between two: an account whose other users exhaust its request rate
-	// answers within seconds, while one that is not there at all must not cost every question its whole timeout.
+	// attempts of one request and the longest wait between two: in an account whose request rate others exhaust, a response comes
+	// within seconds, while an unreachable service must not cost every query its whole timeout.
 	attempts   = 6
 	maxBackoff = 4 * time.Second
 )
@@ -40,11 +40,10 @@ type Client struct {
 	sts *sts.Client
 	iam *iam.Client
 	r53 *route53.Client
-	s3  *s3.Client // in globalRegion, where every bucket name can be asked for
+	s3  *s3.Client // in globalRegion, where every bucket name can be queried
 }
 
-// New takes region, credentials and addresses from cfg, and how often a request is repeated from nobody. It asks the cloud
-// nothing yet.
+// New takes region, credentials and endpoints from cfg, but not the number of retries. It makes no call yet.
 func New(cfg awssdk.Config) *Client {
 	cfg.Retryer = retryer
 	return &Client{
@@ -54,20 +53,20 @@ func New(cfg awssdk.Config) *Client {
 		iam: iam.NewFromConfig(cfg),
 		r53: route53.NewFromConfig(cfg),
 		s3: s3.NewFromConfig(cfg, func(o *s3.Options) {
-			// AWS takes path style too, and addresses without DNS need it. A bucket store that is away is asked no
-			// oftener than the SDK does by itself: S3 does not throttle questions as few as ours.
+			// AWS accepts path style too, and endpoints without DNS need it. The SDK's own number of retries is enough: S3 does not
+			// throttle as few calls as ours.
 			o.UsePathStyle, o.Region, o.Retryer = true, globalRegion, retry.NewStandard()
 		}),
 	}
 }
 
-// retryer repeats what was throttled more often than the SDK's three times: a question that was not answered is a
-// finding, and a finding keeps a cluster from being released.
+// retryer repeats throttled calls more often than the SDK's three times: an unanswered query is a finding, and a finding keeps a
+// cluster from being released.
 func retryer() awssdk.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff })
 }
 
-// account is the id of the account our credentials belong to.
+// account returns the id of the account that our credentials belong to.
 func (c *Client) account(ctx context.Context) (string, error) {
 	out, err := c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	switch {

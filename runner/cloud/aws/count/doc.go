@@ -1,13 +1,11 @@
-// Package count says what is left of a cluster in AWS: one pass of questions, each with its answer, for the proof that
-// releases the cluster.
+// Package count counts what is left of a cluster in AWS: one pass of queries, each with its result, for the proof that releases the
+// cluster.
 //
-// It must never report an unanswered question as an empty answer, never count what is not this cluster's, and never share
-// a line with what deletes. It asks by tag, by name and by VPC (plan.go), trusts no index (tagging.go confirms by a
-// describe what the tagging API tells, which remembers the deleted), and knows its clients, names, tags and listings for
-// itself.
+// It must never report an unanswered query as an empty result, never count what is not this cluster's, and never share code with what
+// deletes. It searches by tag, by name and by VPC (plan.go), trusts no index (tagging.go confirms with a describe call what the
+// tagging API lists, because that also lists deleted resources), and has its own clients, names, tags and listings.
 //
-// runner/cloud/aws has look-ups of its own, for its deletions, and some of them read much like these. That is wanted: a
-// mistake in a look-up that both used would hide a leftover from the deletion and from the count alike, and the proof
-// would be of nothing. So whoever mends one side looks at the other, and makes no common helper of the two. Of this
-// package only New, Client and Verify are seen from outside.
+// runner/cloud/aws has queries of its own for its deletions, some of them very similar. That is intended: a mistake in a shared query
+// would hide a leftover from the deletion and from the count alike, and the proof would be worthless. So a fix on one side must be
+// checked against the other, and the two must not share a helper. Only New, Client and Verify are exported.
 package count

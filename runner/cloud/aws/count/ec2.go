@@ -10,21 +10,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// ec2Kind is one kind of EC2 resource a cluster may leave behind.
+// ec2Kind is one kind of EC2 resource that a cluster may leave behind.
 type ec2Kind struct {
 	noun     string // vpc; also the kind in the leftover
-	arnType  string // as it stands in an ARN
+	arnType  string // as in an ARN
 	call     string
-	idFilter string // the filter that takes an id
-	inVPC    string // the filter that takes a VPC id; empty: cannot be asked by VPC
-	named    bool   // the installer gives it a Name tag, by which it is asked for too
+	idFilter string // the filter for ids
+	inVPC    string // the filter for a VPC id; empty: cannot be queried by VPC
+	named    bool   // the installer gives it a Name tag, by which it is searched for too
 	list     func(context.Context, *ec2.Client, []types.Filter) ([]thing, error)
-	delete   string // the command line that deletes one, followed by its id
+	delete   string // the command that deletes one, followed by its id
 }
 
 var instances = ec2Kind{"instance", "instance", "DescribeInstances", "instance-id", "vpc-id", true, listInstances, "terminate-instances --instance-ids"}
 
-// ec2Kinds in the order they are asked and reported: what blocks others first.
+// ec2Kinds lists the kinds in the order of queries and reports: what blocks others comes first.
 var ec2Kinds = append([]ec2Kind{
 	instances,
 	{"network-interface", "network-interface", "DescribeNetworkInterfaces", "network-interface-id", "vpc-id", true, listInterfaces, "delete-network-interface --network-interface-id"},
@@ -41,7 +41,7 @@ var ec2Kinds = append([]ec2Kind{
 	{"vpc", "vpc", "DescribeVpcs", "vpc-id", "", true, listVPCs, "delete-vpc --vpc-id"},
 }, rareKinds...)
 
-// ec2Question asks for one kind with one filter.
+// ec2Question queries one kind with one filter.
 func (c *Client) ec2Question(region string, kind ec2Kind, filter string, values ...string) question {
 	return question{
 		service: "ec2", call: kind.call, region: region, asked: filter + "=" + strings.Join(values, ","),
@@ -56,7 +56,7 @@ func (c *Client) ec2Question(region string, kind ec2Kind, filter string, values 
 	}
 }
 
-// ec2Free says who can free an EC2 resource and how.
+// ec2Free says who can remove an EC2 resource and how.
 func ec2Free(noun, id, region string) string {
 	command := ""
 	for _, k := range ec2Kinds {

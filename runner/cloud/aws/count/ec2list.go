@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// taggedThing is a thing that is called by its Name tag.
+// taggedThing is a thing that is named by its Name tag.
 func taggedThing(id string, tags []types.Tag, gone bool) thing {
 	return thing{id: id, name: tagValue(tags, "Name"), tags: tagMap(tags), gone: gone}
 }
@@ -56,7 +56,7 @@ func listNATGateways(ctx context.Context, api *ec2.Client, f []types.Filter) ([]
 }
 
 func listAddresses(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
-	out, err := api.DescribeAddresses(ctx, &ec2.DescribeAddressesInput{Filters: f}) // has no pages
+	out, err := api.DescribeAddresses(ctx, &ec2.DescribeAddressesInput{Filters: f}) // this call has no pages
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func listSnapshots(ctx context.Context, api *ec2.Client, f []types.Filter) ([]th
 	})
 }
 
-// listImages names an image's snapshots with it: they outlive it and carry neither tag nor name.
+// listImages lists an image's snapshots with it: they outlive it and have neither tag nor name.
 func listImages(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{Filters: f, Owners: []string{"self"}})
 	return collect(ctx, p, func(page *ec2.DescribeImagesOutput) []thing {
@@ -115,7 +115,7 @@ func listSecurityGroups(ctx context.Context, api *ec2.Client, f []types.Filter) 
 	return collect(ctx, p, func(page *ec2.DescribeSecurityGroupsOutput) []thing {
 		return each(page.SecurityGroups, func(g types.SecurityGroup) thing {
 			name := awssdk.ToString(g.GroupName)
-			return thing{id: awssdk.ToString(g.GroupId), name: name, tags: tagMap(g.Tags), gone: name == "default"} // goes with its VPC, never alone
+			return thing{id: awssdk.ToString(g.GroupId), name: name, tags: tagMap(g.Tags), gone: name == "default"} // deleted with its VPC, never alone
 		})
 	})
 }
@@ -124,7 +124,7 @@ func listRouteTables(ctx context.Context, api *ec2.Client, f []types.Filter) ([]
 	p := ec2.NewDescribeRouteTablesPaginator(api, &ec2.DescribeRouteTablesInput{Filters: f})
 	return collect(ctx, p, func(page *ec2.DescribeRouteTablesOutput) []thing {
 		return each(page.RouteTables, func(t types.RouteTable) thing {
-			main := false // goes with its VPC, never alone
+			main := false // deleted with its VPC, never alone
 			for _, a := range t.Associations {
 				main = main || awssdk.ToBool(a.Main)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// rareKinds are what no install makes by itself, but its destroyer knows (dhcp-options, carrier and egress-only gateways,
-// peerings, placement groups) or chokes on (launch templates: it retries their ARN for ever).
+// rareKinds are kinds that no install creates by itself, but that its destroyer handles (dhcp-options, carrier and egress-only
+// gateways, peerings, placement groups) or gets stuck on (launch templates: it retries their ARN for ever).
 var rareKinds = []ec2Kind{
 	{"peering-connection", "vpc-peering-connection", "DescribeVpcPeeringConnections", "vpc-peering-connection-id", vpcOfPeering, false, listPeerings, "delete-vpc-peering-connection --vpc-peering-connection-id"},
 	{"egress-only-gateway", "egress-only-internet-gateway", "DescribeEgressOnlyInternetGateways", idOfEgress, vpcOfEgress, false, listEgressGateways, "delete-egress-only-internet-gateway --egress-only-internet-gateway-id"},
@@ -20,7 +20,7 @@ var rareKinds = []ec2Kind{
 	{"placement-group", "placement-group", "DescribePlacementGroups", nameOfGroup, "", false, listPlacementGroups, "delete-placement-group --group-name"},
 }
 
-// What looks like a filter and is none of the API's: it is asked in another way.
+// These look like filters but are not filters of the API; they are queried in another way.
 const (
 	idOfEgress   = "egress-only-internet-gateway-id"
 	vpcOfEgress  = "attachments.vpc-id"
@@ -29,13 +29,13 @@ const (
 	nameOfGroup  = "placement-group-name" // a group's ARN ends with its name
 )
 
-// listPeerings picks those of a VPC itself, whichever side it is on: the API has a filter for each side only.
+// listPeerings selects those of a VPC itself, on either side of the peering: the API has a separate filter for each side.
 func listPeerings(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	in, vpcs := &ec2.DescribeVpcPeeringConnectionsInput{Filters: f}, []string(nil)
 	if awssdk.ToString(f[0].Name) == vpcOfPeering {
 		in, vpcs = &ec2.DescribeVpcPeeringConnectionsInput{}, f[0].Values
 	}
-	over := []types.VpcPeeringConnectionStateReasonCode{ // listed for hours after their end
+	over := []types.VpcPeeringConnectionStateReasonCode{ // listed for hours after their deletion
 		types.VpcPeeringConnectionStateReasonCodeDeleted, types.VpcPeeringConnectionStateReasonCodeRejected,
 		types.VpcPeeringConnectionStateReasonCodeExpired, types.VpcPeeringConnectionStateReasonCodeFailed,
 	}
@@ -52,7 +52,7 @@ func listPeerings(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thi
 	})
 }
 
-// listEgressGateways asks for ids by parameter, and picks those of a VPC itself: the API has no filters for them.
+// listEgressGateways passes ids as a parameter, and selects those of a VPC itself: the API has no filters for them.
 func listEgressGateways(ctx context.Context, api *ec2.Client, f []types.Filter) ([]thing, error) {
 	in, vpcs := &ec2.DescribeEgressOnlyInternetGatewaysInput{Filters: f}, []string(nil)
 	switch awssdk.ToString(f[0].Name) {
@@ -106,7 +106,7 @@ func listPlacementGroups(ctx context.Context, api *ec2.Client, f []types.Filter)
 	if awssdk.ToString(f[0].Name) == nameOfGroup {
 		in = &ec2.DescribePlacementGroupsInput{GroupNames: f[0].Values}
 	}
-	out, err := api.DescribePlacementGroups(ctx, in) // has no pages
+	out, err := api.DescribePlacementGroups(ctx, in) // this call has no pages
 	if err != nil {
 		return nil, err
 	}

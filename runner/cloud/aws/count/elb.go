@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// balancerByName asks for one load balancer by its exact name.
+// balancerByName queries one load balancer by its exact name.
 func (c *Client) balancerByName(region, name string) question {
 	return question{
 		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "name=" + name,
@@ -21,7 +21,7 @@ func (c *Client) balancerByName(region, name string) question {
 	}
 }
 
-// balancersInVPC asks for every load balancer of the VPCs: workloads make them under names we cannot know.
+// balancersInVPC queries every load balancer of the VPCs: workloads create them under unknown names.
 func (c *Client) balancersInVPC(region string, vpcs []string) question {
 	return question{
 		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
@@ -31,7 +31,7 @@ func (c *Client) balancersInVPC(region string, vpcs []string) question {
 	}
 }
 
-// targetGroups asks for the target groups named <infraID>-… that do not carry another cluster's tags.
+// targetGroups queries the target groups named <infraID>-… without another cluster's tags.
 func (c *Client) targetGroups(region string, id identity) question {
 	prefixes := suffixed(id.infraIDs, "-")
 	return question{
@@ -51,7 +51,7 @@ func (c *Client) targetGroups(region string, id identity) question {
 	}
 }
 
-// targetGroupsInVPC asks for those of the VPCs.
+// targetGroupsInVPC queries the target groups of the VPCs.
 func (c *Client) targetGroupsInVPC(region string, vpcs []string) question {
 	return question{
 		service: "elasticloadbalancing", call: "DescribeTargetGroups", region: region, asked: "vpc=" + strings.Join(vpcs, ","),
@@ -81,8 +81,8 @@ func (c *Client) balancingTags(ctx context.Context, region string, arns []string
 	})
 }
 
-// byTwenties asks about many, twenty at a time, the most both DescribeTags take. Where one of them is gone by now AWS
-// refuses all, so then each is asked about alone: somebody else's that went must not hide ours.
+// byTwenties queries many ARNs, twenty at a time, the maximum of both DescribeTags calls. If one of them no longer exists, AWS
+// refuses all; then each is queried alone: somebody else's deleted one must not hide ours.
 func byTwenties(many []string, ask func(some []string) error) error {
 	for some := range slices.Chunk(many, 20) {
 		err := ask(some)
@@ -105,7 +105,7 @@ func byOnes(some []string, ask func([]string) error) error {
 	return nil
 }
 
-// balancers lists load balancers; with vpcs only theirs.
+// balancers lists load balancers; with vpcs only those of the VPCs.
 func (c *Client) balancers(ctx context.Context, region string, in *elb.DescribeLoadBalancersInput, vpcs []string) ([]thing, error) {
 	p := elb.NewDescribeLoadBalancersPaginator(c.elbIn(region), in)
 	return collect(ctx, p, func(page *elb.DescribeLoadBalancersOutput) []thing {
@@ -127,7 +127,7 @@ func balancerThing(region string, b types.LoadBalancer) thing {
 	}
 }
 
-// group is a target group with the VPC it stands in.
+// group is a target group with its VPC.
 type group struct {
 	thing
 	vpc string

@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 )
 
-// The in-cluster cloud provider makes a classic load balancer for the ingress (unless the profile says NLB) and for each
-// Service of type LoadBalancer, under a name nobody can know. They have an API of their own, and ARNs of their own shape.
+// The in-cluster cloud provider makes a classic load balancer for the ingress (unless the profile says NLB) and for each Service of
+// type LoadBalancer, under an unpredictable name. They have a separate API and a different ARN format.
 
-// classicOf asks for every classic load balancer that carries the cluster's tags or stands in one of the VPCs.
+// classicOf queries every classic load balancer with the cluster's tags or in one of the VPCs.
 func (c *Client) classicOf(region string, id identity, vpcs []string) question {
 	return question{
 		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region,
@@ -63,7 +63,7 @@ func classicTags(ctx context.Context, api *classic.Client, all []types.LoadBalan
 	})
 }
 
-// classicByName asks for one.
+// classicByName queries one.
 func (c *Client) classicByName(region, name string) question {
 	return question{
 		service: "elasticloadbalancing", call: "DescribeLoadBalancers", region: region, asked: "classic, name=" + name,

@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
 
-// iamRoleKinds are the node kinds the installer makes a role and a profile for.
+// iamRoleKinds are the node kinds for which the installer creates a role and a profile.
 var iamRoleKinds = []string{"master", "worker", "bootstrap"}
 
 func roleName(infraID, kind string) string    { return infraID + "-" + kind + "-role" }
 func profileName(infraID, kind string) string { return infraID + "-" + kind + "-profile" }
 
-// iamOf asks for the roles and profiles of one infraID by their exact names: the tagging API does not index profiles,
-// and roles only in part.
+// iamOf queries the roles and profiles of one infraID by their exact names: the tagging API does not index profiles, and roles only
+// partly.
 func (c *Client) iamOf(infraID string) []question {
 	var out []question
 	for _, kind := range iamRoleKinds {
@@ -88,8 +88,8 @@ func (c *Client) provider(ctx context.Context, arn string) (thing, error) {
 	return iamThing("oidc-provider", arn, out.Tags), nil
 }
 
-// rolesNamed lists the roles whose names begin with one of the prefixes and that do not carry another's tags: the
-// installer makes three, ccoctl one per operator.
+// rolesNamed lists the roles whose names begin with one of the prefixes and that do not have another cluster's tags: the installer
+// makes three, ccoctl one per operator.
 func (c *Client) rolesNamed(id identity, prefixes []string) question {
 	return listed("ListRoles", prefixes, func(ctx context.Context) ([]thing, error) {
 		p := iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{})
@@ -100,7 +100,7 @@ func (c *Client) rolesNamed(id identity, prefixes []string) question {
 	})
 }
 
-// profilesNamed lists the instance profiles likewise.
+// profilesNamed lists instance profiles in the same way.
 func (c *Client) profilesNamed(id identity, prefixes []string) question {
 	return listed("ListInstanceProfiles", prefixes, func(ctx context.Context) ([]thing, error) {
 		p := iam.NewListInstanceProfilesPaginator(c.iam, &iam.ListInstanceProfilesInput{})
@@ -111,7 +111,7 @@ func (c *Client) profilesNamed(id identity, prefixes []string) question {
 	})
 }
 
-// usersNamed lists the users likewise: Mint mode makes one per operator.
+// usersNamed lists users in the same way: Mint mode makes one per operator.
 func (c *Client) usersNamed(id identity, prefixes []string) question {
 	return listed("ListUsers", prefixes, func(ctx context.Context) ([]thing, error) {
 		p := iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{})
@@ -126,7 +126,7 @@ func listed(call string, prefixes []string, ask func(context.Context) ([]thing, 
 	return question{service: "iam", call: call, region: globalRegion, asked: "name=" + strings.Join(prefixes, "*,") + "*", ask: ask}
 }
 
-// confirmed gets every listed name: lists lag, and they do not tell tags. One that was refused fails the whole question.
+// confirmed gets every listed name, because lists lag and contain no tags. A refusal fails the whole query.
 func (c *Client) confirmed(ctx context.Context, id identity, names []string, err error, get func(context.Context, string) (thing, error)) ([]thing, error) {
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func beginning[T any](items []T, prefixes []string, nameOf func(T) string) []str
 	return slices.DeleteFunc(each(items, nameOf), func(name string) bool { return !hasAnyPrefix(name, prefixes) })
 }
 
-// providersOf looks for ccoctl's identity provider, which is called like the address of its bucket.
+// providersOf looks for ccoctl's identity provider, which is named after the URL of its bucket.
 func (c *Client) providersOf(ccoName string) question {
 	return question{
 		service: "iam", call: "ListOpenIDConnectProviders", region: globalRegion, asked: "host=" + oidcBucket(ccoName) + ".s3.*",
@@ -160,10 +160,10 @@ func (c *Client) providersOf(ccoName string) question {
 	}
 }
 
-// providerARNs are the providers whose host is ccoctl's bucket of this name, in any region: bucket names are global, so
-// no other installation can have one.
+// providerARNs returns the providers whose host is ccoctl's bucket of this name, in any region: bucket names are global, so no other
+// installation can have one.
 func (c *Client) providerARNs(ctx context.Context, ccoName string) ([]string, error) {
-	out, err := c.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{}) // has no pages
+	out, err := c.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{}) // this call has no pages
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (c *Client) providerARNs(ctx context.Context, ccoName string) ([]string, er
 	return arns, nil
 }
 
-// iamThing says who frees it: each of these refuses its deletion while something hangs on it.
+// iamThing says who can remove it: each of these refuses its deletion while something depends on it.
 func iamThing(kind, name string, tags []types.Tag) thing {
 	commands := map[string]string{
 		"role":             "aws iam delete-role --role-name %[1]s (first what aws iam list-role-policies, list-attached-role-policies and list-instance-profiles-for-role --role-name %[1]s tell)",

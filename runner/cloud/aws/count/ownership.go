@@ -8,9 +8,9 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// Whose tags: our own on everything, put there through the installer's userTags; the two the installer owns a resource
-// by, both of which must be asked for since 4.16; and ccoctl's. The count spells the keys itself, so that a wrong spelling in
-// the code that deletes does not blind the count too; a test compares both with package tagkey.
+// The ownership tags: our own on everything, set through the installer's userTags; the two by which the installer owns a resource,
+// which must both be queried since 4.16; and ccoctl's. The count spells the keys itself, so that a wrong spelling in the code that
+// deletes does not affect the count too; a test compares both with package tagkey.
 const (
 	clusterTag    = "ClusterId"
 	kubernetesKey = "kubernetes.io/cluster/"
@@ -23,16 +23,16 @@ func kubernetesTag(infraID string) string { return kubernetesKey + infraID }
 func providerTag(infraID string) string   { return providerKey + infraID }
 func ccoTag(ccoName string) string        { return ccoKey + ccoName }
 
-// ownership is whose a resource is by its tags.
+// ownership is whose a resource is, by its tags.
 type ownership int
 
 const (
-	unmarked ownership = iota // no tag tells
+	unmarked ownership = iota // no tag says
 	ours
 	anothers
 )
 
-// identity is what a cluster's resources are told by.
+// identity is what identifies a cluster's resources.
 type identity struct {
 	cluster            string // the value of clusterTag
 	infraIDs, ccoNames []string
@@ -43,8 +43,8 @@ func identityOf(t cloud.Target) identity {
 	return identity{cluster: t.Cluster, infraIDs: infraIDs, ccoNames: ccoNames}
 }
 
-// whose reads tags. Names begin alike by accident (the cluster called demo-abcde has the infraIDs demo-abcde-…, and
-// demo-abcde may be an infraID itself), so the tags of what was found by the beginning of its name decide.
+// whose reads tags. Names may begin alike by accident (the cluster called demo-abcde has the infraIDs demo-abcde-…, and demo-abcde
+// may be an infraID itself), so tags decide about what was found by the beginning of its name.
 func (id identity) whose(tags map[string]string) ownership {
 	result := unmarked
 	for key, value := range tags {
@@ -69,7 +69,7 @@ func (id identity) whose(tags map[string]string) ownership {
 	return result
 }
 
-// unlessAnothers drops from an answer what carries another cluster's tags.
+// unlessAnothers removes from an answer what has another cluster's tags.
 func (id identity) unlessAnothers(q question) question {
 	ask := q.ask
 	q.ask = func(ctx context.Context) ([]thing, error) {

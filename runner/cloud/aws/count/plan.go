@@ -6,8 +6,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// firstQuestions are those that need no other's answer, in a fixed order. DNS is asked only for a cluster that may have
-// been created under an infraID: before that, its name may be somebody else's.
+// firstQuestions are the queries that need no other's result, in a fixed order. DNS is queried only for a cluster that may have been
+// created under an infraID: before that, its name may be somebody else's.
 func (c *Client) firstQuestions(t cloud.Target, public []zone) []question {
 	id := identityOf(t)
 	var qs []question
@@ -29,7 +29,7 @@ func (c *Client) firstQuestions(t cloud.Target, public []zone) []question {
 	return append(qs, c.globalOf(id)...)
 }
 
-// globalOf asks the services that are the same from every region, by name.
+// globalOf queries the global services, by name.
 func (c *Client) globalOf(id identity) []question {
 	var qs []question
 	for _, infraID := range id.infraIDs {
@@ -48,7 +48,7 @@ func (c *Client) globalOf(id identity) []question {
 	return qs
 }
 
-// computeOf asks one region for EC2 resources.
+// computeOf queries one region for EC2 resources.
 func (c *Client) computeOf(region string, id identity) []question {
 	var qs []question
 	for _, kind := range ec2Kinds {
@@ -61,7 +61,7 @@ func (c *Client) computeOf(region string, id identity) []question {
 		if len(id.infraIDs) == 0 || !kind.named {
 			continue
 		}
-		// An AMI copied and not yet tagged, or a group whose tags went, still has its name.
+		// An AMI that was copied but not yet tagged, or a group that lost its tags, still has its name.
 		names := suffixed(id.infraIDs, "-*")
 		qs = append(qs, id.unlessAnothers(c.ec2Question(region, kind, "tag:Name", names...)))
 		switch kind.noun {
@@ -74,7 +74,7 @@ func (c *Client) computeOf(region string, id identity) []question {
 	return qs
 }
 
-// balancingOf asks one region for load balancers of both generations.
+// balancingOf queries one region for load balancers of both generations.
 func (c *Client) balancingOf(region string, id identity) []question {
 	qs := []question{c.classicOf(region, id, nil)}
 	for _, infraID := range id.infraIDs {
@@ -86,8 +86,8 @@ func (c *Client) balancingOf(region string, id identity) []question {
 	return qs
 }
 
-// followUps confirm every ARN no describe call has already seen, and ask what else stands in a VPC that is still there:
-// that is what keeps it.
+// followUps confirm every ARN that no describe call has seen yet, and query what else is in a VPC that still exists, because that
+// blocks its deletion.
 func (c *Client) followUps(t cloud.Target, found []located) []question {
 	known := map[string]bool{}
 	vpcs := map[string][]string{}
@@ -123,7 +123,7 @@ func (c *Client) followUps(t cloud.Target, found []located) []question {
 
 type tag struct{ key, value string }
 
-// tags are all that mark a resource as this cluster's.
+// tags are the tags that mark a resource as this cluster's.
 func (id identity) tags() []tag {
 	var out []tag
 	for _, infraID := range id.infraIDs {
@@ -138,7 +138,7 @@ func (id identity) tags() []tag {
 	return out
 }
 
-// names returns the recorded infraIDs and ccoctl names, each once.
+// names returns the recorded infraIDs and ccoctl names, without duplicates.
 func names(t cloud.Target) (infraIDs, ccoNames []string) {
 	for _, id := range t.Identities {
 		if id.InfraID != "" && !slices.Contains(infraIDs, id.InfraID) {
@@ -151,13 +151,13 @@ func names(t cloud.Target) (infraIDs, ccoNames []string) {
 	return infraIDs, ccoNames
 }
 
-// lookedFor is what a pass says it looked for.
+// lookedFor returns the identities that a pass reports as searched for.
 func lookedFor(t cloud.Target) []string {
 	infraIDs, ccoNames := names(t)
 	return append(infraIDs, ccoNames...)
 }
 
-// regions returns the target's and every recorded region, and the global one when asked.
+// regions returns the target's and every recorded region, and the global one if requested.
 func regions(t cloud.Target, global bool) []string {
 	out := []string{t.Region}
 	for _, id := range t.Identities {

@@ -15,27 +15,27 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// thing is what a question found: still there unless gone (a tombstone AWS keeps listing for an hour).
+// thing is a resource that a query found; it still exists unless gone (AWS lists deleted resources for up to an hour).
 type thing struct {
 	kind, id, name string
-	free           string // who can free it and how
+	free           string // who can remove it and how
 	tags           map[string]string
 	gone           bool
 }
 
-// question is one call to the cloud, pages included.
+// question is one query of the cloud, including its pages.
 type question struct {
 	service, call, region, asked string
 	ask                          func(context.Context) ([]thing, error)
 }
 
-// answer is a question's record and what it found.
+// answer is a query's record and what it found.
 type answer struct {
 	query  contract.Query
 	things []thing
 }
 
-// askAll asks every question, a few at a time, and answers in the order asked.
+// askAll runs all queries, a few at a time, and returns the answers in the order of the queries.
 func (c *Client) askAll(ctx context.Context, questions []question) []answer {
 	answers := make([]answer, len(questions))
 	var group errgroup.Group
@@ -72,7 +72,7 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 	return a
 }
 
-// permission is the IAM action behind a call, where it is not called alike.
+// permission is the IAM action of a call, if its name differs from the call's.
 func permission(service, call string) string {
 	switch {
 	case service == "tagging":
@@ -85,7 +85,7 @@ func permission(service, call string) string {
 	return service + ":" + call
 }
 
-// notFound reports that the cloud answered and the thing is not there.
+// notFound reports that the cloud answered and the resource does not exist.
 func notFound(err error) bool {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -101,7 +101,7 @@ func notFound(err error) bool {
 	return false
 }
 
-// statusCode is the HTTP status of a refused call, zero when there was none.
+// statusCode returns the HTTP status of a refused call, zero if there was no response.
 func statusCode(err error) int {
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 )
 
-// zone is a hosted zone as we compare it: its name without the final dot, its id without the path.
+// zone is a hosted zone in comparable form: its name without the final dot, its id without the path.
 type zone struct {
 	id, name string
 	private  bool
@@ -32,7 +32,7 @@ func (c *Client) zonesNamed(ctx context.Context, name string) ([]zone, error) {
 				found = append(found, zoneOf(z))
 			}
 		}
-		// Zones come ordered from the name asked for on, so the first other name ends the search.
+		// Zones are ordered, beginning with the requested name, so the first other name ends the search.
 		last := len(out.HostedZones) - 1
 		if !out.IsTruncated || last >= 0 && dnsName(out.HostedZones[last].Name) != name {
 			return found, nil
@@ -41,8 +41,8 @@ func (c *Client) zonesNamed(ctx context.Context, name string) ([]zone, error) {
 	}
 }
 
-// publicZones returns the public zones of the base domain. There may be several of one name, and which of them an
-// installer writes to is its own choice, so all of them are asked.
+// publicZones returns the public zones of the base domain. There may be several with one name, and an installer may write to any of
+// them, so all are queried.
 func (c *Client) publicZones(ctx context.Context, baseDomain string) ([]zone, error) {
 	zones, err := c.zonesNamed(ctx, baseDomain)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) publicZones(ctx context.Context, baseDomain string) ([]zone, er
 	return slices.DeleteFunc(zones, func(z zone) bool { return z.private }), nil
 }
 
-// zonesLeft asks for zones named like the cluster, tagged or not.
+// zonesLeft queries zones named like the cluster, tagged or not.
 func (c *Client) zonesLeft(domain string) question {
 	return question{
 		service: "route53", call: "ListHostedZonesByName", region: globalRegion, asked: "name=" + domain + ".",
@@ -62,7 +62,7 @@ func (c *Client) zonesLeft(domain string) question {
 	}
 }
 
-// zoneByID asks for one zone.
+// zoneByID queries one zone.
 func (c *Client) zoneByID(id string) question {
 	return question{
 		service: "route53", call: "GetHostedZone", region: globalRegion, asked: "id=" + id,
@@ -76,7 +76,7 @@ func (c *Client) zoneByID(id string) question {
 	}
 }
 
-// recordsLeft asks for a public zone's records below the cluster's domain. `\052.apps` is how Route 53 spells `*.apps`.
+// recordsLeft queries a public zone's records below the cluster's domain. `\052.apps` is how Route 53 spells `*.apps`.
 func (c *Client) recordsLeft(public zone, domain string) question {
 	return question{
 		service: "route53", call: "ListResourceRecordSets", region: globalRegion, asked: "zone=" + public.id + " suffix=." + domain + ".",
@@ -96,7 +96,7 @@ func (c *Client) recordsLeft(public zone, domain string) question {
 	}
 }
 
-// records lists a whole zone: an order we rely on wrongly would hide a record.
+// records lists a whole zone: relying on a wrong order would hide a record.
 func (c *Client) records(ctx context.Context, zoneID string) ([]types.ResourceRecordSet, error) {
 	var all []types.ResourceRecordSet
 	p := route53.NewListResourceRecordSetsPaginator(c.r53, &route53.ListResourceRecordSetsInput{HostedZoneId: &zoneID})
@@ -128,7 +128,7 @@ func recordThing(z zone, r types.ResourceRecordSet) thing {
 		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletion(r))}
 }
 
-// deletion is the change batch that deletes a record: Route 53 wants it repeated whole.
+// deletion is the change batch that deletes a record: Route 53 wants the complete record in it.
 func deletion(r types.ResourceRecordSet) string {
 	set := map[string]any{"Name": awssdk.ToString(r.Name), "Type": r.Type}
 	if r.SetIdentifier != nil {
@@ -141,10 +141,10 @@ func deletion(r types.ResourceRecordSet) string {
 	}
 	raw, err := json.Marshal(map[string]any{"Changes": []any{map[string]any{"Action": "DELETE", "ResourceRecordSet": set}}})
 	if err != nil {
-		return "" // strings and numbers always marshal
+		return "" // strings and numbers can always be encoded
 	}
 	return string(raw)
 }
 
-// dnsName drops the final dot.
+// dnsName removes the final dot.
 func dnsName(name *string) string { return strings.TrimSuffix(awssdk.ToString(name), ".") }

@@ -10,16 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// bootstrapBucket holds the bootstrap ignition, which is full of secrets.
+// bootstrapBucket contains the bootstrap ignition, which is full of secrets.
 func bootstrapBucket(infraID string) string { return "openshift-bootstrap-data-" + infraID }
 
-// registryInfix stands between the infraID and the region in the name of the bucket the image registry makes itself.
+// registryInfix is between the infraID and the region in the name of the bucket that the image registry makes itself.
 const registryInfix = "-image-registry-"
 
-// oidcBucket is the public bucket ccoctl puts the cluster's issuer documents into.
+// oidcBucket is the public bucket with the cluster's issuer documents from ccoctl.
 func oidcBucket(ccoName string) string { return ccoName + "-oidc" }
 
-// bucketByName asks for one bucket.
+// bucketByName queries one bucket.
 func (c *Client) bucketByName(name string) question {
 	return question{
 		service: "s3", call: "HeadBucket", region: globalRegion, asked: "name=" + name,
@@ -33,8 +33,8 @@ func (c *Client) bucketByName(name string) question {
 	}
 }
 
-// bucketExists asks whether there is a bucket. Names are global, so one region can be asked for all: a bucket elsewhere is
-// answered with a redirect. HEAD has no body, so only the status tells.
+// bucketExists reports whether a bucket exists. Names are global, so one region can be asked for all: a bucket elsewhere gives a
+// redirect. A HEAD response has no body, so only the status tells.
 func (c *Client) bucketExists(ctx context.Context, name string) (bool, error) {
 	_, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
 	switch {
@@ -46,7 +46,7 @@ func (c *Client) bucketExists(ctx context.Context, name string) (bool, error) {
 	return false, err
 }
 
-// bucketsNamed asks for the buckets whose names begin with one of the prefixes.
+// bucketsNamed queries the buckets whose names begin with one of the prefixes.
 func (c *Client) bucketsNamed(prefixes []string) question {
 	return question{
 		service: "s3", call: "ListBuckets", region: globalRegion, asked: "name=" + strings.Join(prefixes, "*,") + "*",

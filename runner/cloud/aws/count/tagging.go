@@ -11,10 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 )
 
-// kindARN marks a thing the tagging API named and nobody described yet: it lists what was tagged once, so it proves nothing.
+// kindARN marks a thing that the tagging API listed and no describe call confirmed: the API lists what was tagged once, so it proves
+// nothing.
 const kindARN = "arn"
 
-// tagged asks the tagging API which ARNs carry, or once carried, a tag.
+// tagged asks the tagging API for the ARNs that have, or once had, a tag.
 func (c *Client) tagged(region, key, value string) question {
 	return question{
 		service: "tagging", call: "GetResources", region: region, asked: key + "=" + value,
@@ -27,7 +28,7 @@ func (c *Client) tagged(region, key, value string) question {
 	}
 }
 
-// resources reads all pages; a page may be short or empty before the token is.
+// resources reads all pages; a page may be short or empty before the last token.
 func (c *Client) resources(ctx context.Context, region, key, value string) ([]types.ResourceTagMapping, error) {
 	filter := types.TagFilter{Key: &key}
 	if value != "" {
@@ -45,7 +46,7 @@ func (c *Client) resources(ctx context.Context, region, key, value string) ([]ty
 	return all, nil
 }
 
-// confirm makes the question that proves whether an ARN still exists.
+// confirm returns the query that proves whether an ARN still exists.
 func (c *Client) confirm(arn, region string) question {
 	// arn:partition:service:region:account:resource
 	parts := strings.SplitN(arn, ":", 6)
@@ -102,7 +103,7 @@ func (c *Client) confirmBalancer(arn, kind, region string) question {
 			found, err := c.groups(ctx, region, &elb.DescribeTargetGroupsInput{TargetGroupArns: []string{arn}})
 			return found.things(), err
 		}
-	case kind == "loadbalancer" && strings.Count(arn, "/") == 3: // a classic one has no type and no id in its ARN
+	case kind == "loadbalancer" && strings.Count(arn, "/") == 3: // a classic load balancer has no type and no id in its ARN
 		q.call = "DescribeLoadBalancers"
 		q.ask = func(ctx context.Context) ([]thing, error) {
 			return c.balancers(ctx, region, &elb.DescribeLoadBalancersInput{LoadBalancerArns: []string{arn}}, nil)
@@ -124,7 +125,7 @@ func (c *Client) confirmBalancer(arn, kind, region string) question {
 	return q
 }
 
-// unknownARN is a tagged resource of a service we cannot describe. The installer's destroy retries it for ever.
+// unknownARN is a tagged resource of a service that this package cannot describe. The installer's destroy retries it for ever.
 func unknownARN(arn, region string) question {
 	return question{
 		service: "tagging", call: "GetResources", region: region, asked: "arn=" + arn,
@@ -135,5 +136,5 @@ func unknownARN(arn, region string) question {
 	}
 }
 
-// lastPart is the resource's own id or name in an ARN.
+// lastPart returns the resource's own id or name from an ARN.
 func lastPart(arn string) string { return arn[strings.LastIndexAny(arn, "/:")+1:] }

@@ -10,12 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// Verify counts what is left of a cluster, in one pass. It never fails: what could not be asked is a finding in the pass.
-// The caller numbers the pass and decides how many clean ones it wants.
+// Verify counts what is left of a cluster, in one pass. It never fails: what could not be queried is a finding in the pass. The
+// caller numbers the pass and decides how many clean ones it needs.
 //
-// First a positive control: the account is the recorded one and the base domain's public zone is visible, so that a
-// wrong account or a blind credential cannot pass for an empty cloud. Without it nothing else is asked. A cluster that
-// never had an infraID was never in DNS, so its zone, which may not even exist, is not asked for.
+// It begins with a positive control: the account is the recorded one and the base domain's public zone is visible, so that a wrong
+// account or credentials without permissions cannot look like an empty cloud. If it fails, nothing else is queried. A cluster that
+// never had an infraID was never in DNS, so its zone, which may not even exist, is not queried.
 func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	pass := contract.Pass{Identities: lookedFor(t)}
 	public, ok := c.control(ctx, t, &pass)
@@ -30,21 +30,21 @@ func (c *Client) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	return pass
 }
 
-// holdsOthers are the kinds that AWS deletes only when nothing uses them any more, in the order in which that can come about.
+// holdsOthers are the kinds that AWS deletes only once nothing uses them, in the order in which they can be deleted.
 var holdsOthers = []string{"security-group", "route-table", "subnet", "internet-gateway", "vpc"}
 
-// inOrder sorts what is left by what has to go first: people read the beginning of a list, and what stands in the way of the rest
-// belongs there.
+// inOrder sorts what is left by what has to be deleted first: people read the beginning of a list, and that should be what blocks the
+// rest.
 func inOrder(l contract.Leftover) int { return slices.Index(holdsOthers, l.Type) }
 
-// verification gathers answers into a pass.
+// verification collects answers into a pass.
 type verification struct {
 	pass  *contract.Pass
-	seen  map[string]bool // kind/id already listed as left
+	seen  map[string]bool // kind/id that are already listed as left
 	found []located
 }
 
-// located is a thing and the region it was asked for in.
+// located is a thing and the region of its query.
 type located struct {
 	thing
 	region string
@@ -68,7 +68,7 @@ func (v *verification) add(answers []answer) {
 	}
 }
 
-// control asks for the account and the public zones. ok is false when either is not as it must be.
+// control queries the account and the public zones. ok is false if either is not as expected.
 func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
 	answers := []answer{c.accountControl(ctx, t, pass)}
 	said := "nothing was ever created under a name"
@@ -121,8 +121,8 @@ func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, 
 	return a, public
 }
 
-// recordedAccount is the account the cluster was recorded in, or got when none was recorded. One of another account
-// than got wins, so that a single mismatch is seen.
+// recordedAccount returns the account in which the cluster was recorded, or got if none was recorded. A recorded account that differs
+// from got takes precedence, so that a single mismatch is noticed.
 func recordedAccount(t cloud.Target, got string) string {
 	accounts := []string{t.Account}
 	for _, id := range t.Identities {
