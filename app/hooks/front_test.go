@@ -178,6 +178,7 @@ func TestWhateverBefallsWebhooksTheClustersFollowTheirPullRequests(t *testing.T)
 // comeToRest ends all trouble, lets everything in, and has everybody look once more.
 func (l *life) comeToRest() {
 	l.fate("come")
+	l.github.Recover() // polling logs GitHub's errors and goes on: an outage that outlasts its last round would hide what it is to find
 	l.settle()
 	l.catchUp()
 	l.surely(l.read)
