@@ -74,8 +74,8 @@ func Dollars(cents int64) string {
 // Whose says whom a failure is for, by the API's word for it; another word is said as it is.
 func Whose(word string) string {
 	said, known := map[string]string{
-		"user": "yours: the request cannot be met as it stands", "quota": "of whoever owns the account's limits", "cloud": "the cloud's: waiting helps",
-		"installer": "the installer's, or the release's", "ocpctl": "of this installation's administrators",
+		"user": "you: the request cannot be fulfilled as it is", "quota": "the owner of the cloud account's limits", "cloud": "the cloud provider: wait and try again",
+		"installer": "the installer or the OpenShift release", "ocpctl": "the administrators of this ocpctl server",
 	}[word]
 	if !known {
 		return word
