@@ -41,7 +41,7 @@ func (a *app) simple(use, short string, do func(ctx context.Context, api *connec
 }
 
 func (a *app) teams() *cobra.Command {
-	return a.simple("teams", "List the teams you belong to or administer, with their budgets", func(ctx context.Context, api *connect.API) error {
+	return a.simple("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
 		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return err
