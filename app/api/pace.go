@@ -49,7 +49,7 @@ func (p *Pace) Take(who string) time.Duration {
 // tooMany answers who asks too often.
 func tooMany(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", retryAfter(wait))
-	problem(w, http.StatusTooManyRequests, fmt.Sprintf("You ask too often. Wait %s s; to follow clusters, GET /api/v1/watch tells each change without asking again.", retryAfter(wait)))
+	problem(w, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %s s. To follow clusters without polling, use GET /api/v1/watch.", retryAfter(wait)))
 }
 
 // retryAfter writes a wait as the header does: in whole seconds, and at least one.
