@@ -121,7 +121,7 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		words = row.Name + " is being scaled to 1 worker."
 	}
 	if job == "" {
-		job, words = row.JobID, fmt.Sprintf("%s has %d workers already.", row.Name, said.Replicas)
+		job, words = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
 	}
 	s.begun(w, row, job, words)
 }
@@ -138,7 +138,7 @@ func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	s.begun(w, row, job, fmt.Sprintf("%s gets its add-ons anew: %s.", row.Name, strings.Join(row.Addons, ", ")))
+	s.begun(w, row, job, fmt.Sprintf("The add-ons of %s are being installed again: %s.", row.Name, strings.Join(row.Addons, ", ")))
 }
 
 // AbandonCluster implements POST /api/v1/clusters/{id}/abandon.

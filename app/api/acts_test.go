@@ -161,7 +161,7 @@ func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
 	p = h.refused(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 99}, http.StatusUnprocessableEntity)
 	require.Equal(t, "replicas", p.Errors[0].Field)
 	p = h.refused(http.MethodPost, path, h.as(oidc.Requester), map[string]any{}, http.StatusUnprocessableEntity)
-	require.Equal(t, FieldError{Field: "replicas", Detail: "it is missing", Accepted: []string{"a whole number"}}, p.Errors[0])
+	require.Equal(t, FieldError{Field: "replicas", Detail: "it is required", Accepted: []string{"a whole number"}}, p.Errors[0])
 
 	fixed := h.make(oidc.Requester, "fixed") // of a profile with one number of workers
 	p = h.refused(http.MethodPost, "/api/v1/clusters/"+fixed.ClusterID+"/scale-workers", h.as(oidc.Requester), Scale{Replicas: 1}, http.StatusConflict)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/runtime"
-
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -432,7 +431,7 @@ func (e UnshareClusterParamsKind) Valid() bool {
 
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
-	// Headers The headers that were signed beside host.
+	// Headers The signed headers besides host.
 	Headers map[string]string `json:"headers"`
 
 	// URL The presigned request.
@@ -441,7 +440,7 @@ type AWSProof struct {
 
 // Accepted defines model for Accepted.
 type Accepted struct {
-	// ApprovalID What has to be approved first.
+	// ApprovalID The approval that is needed first.
 	ApprovalID string `json:"approvalId,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
@@ -452,14 +451,14 @@ type Accepted struct {
 	JobID string `json:"jobId"`
 	Name  string `json:"name,omitempty,omitzero"`
 
-	// Place Place in line where a quota is full.
+	// Place Position in the queue if a quota is full.
 	Place  int    `json:"place,omitempty,omitzero"`
 	Status Status `json:"status"`
 
-	// URL Where to watch it.
+	// URL The cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
 
-	// Words The same in words.
+	// Words The same as text.
 	Words string `json:"words,omitempty,omitzero"`
 }
 
@@ -476,7 +475,7 @@ type Answer = contract.Answer
 type Approval struct {
 	ApprovalID string `json:"approvalId"`
 
-	// By Whose votes count.
+	// By The role whose votes count.
 	By          string    `json:"by"`
 	ClusterID   string    `json:"clusterId"`
 	ClusterName string    `json:"clusterName,omitempty,omitzero"`
@@ -489,14 +488,14 @@ type Approval struct {
 	Head string       `json:"head,omitempty,omitzero"`
 	Kind ApprovalKind `json:"kind"`
 
-	// MayVote Your vote would count.
+	// MayVote You may vote.
 	MayVote bool `json:"mayVote,omitempty,omitzero"`
 
-	// Needs Votes it takes.
+	// Needs Number of votes needed.
 	Needs       int    `json:"needs"`
 	RequestedBy string `json:"requestedBy"`
 
-	// RequestedByName The display name of who asked.
+	// RequestedByName The display name of the requester.
 	RequestedByName string        `json:"requestedByName,omitempty,omitzero"`
 	State           ApprovalState `json:"state"`
 	Team            string        `json:"team"`
@@ -532,7 +531,7 @@ type Attempt struct {
 	Message   string      `json:"message,omitempty,omitzero"`
 	Next      string      `json:"next,omitempty,omitzero"`
 
-	// Number The fence; passes of the proof name it.
+	// Number The attempt's number; the passes of the proof refer to it.
 	Number   int       `json:"number"`
 	OpenedAt time.Time `json:"openedAt"`
 
@@ -543,7 +542,7 @@ type Attempt struct {
 	Phase  string `json:"phase"`
 	Reason string `json:"reason,omitempty,omitzero"`
 
-	// RecordedAt From then on something may exist outside.
+	// RecordedAt From then on resources may exist in the cloud.
 	RecordedAt time.Time `json:"recordedAt,omitempty,omitzero"`
 
 	// ToolExitCode -1: killed by a signal. An exit code is not a count.
@@ -571,10 +570,10 @@ type AuditEvent struct {
 	// Hash SHA-256 over seq, previous, actor, action, door, clusterId, metadata and time, each as its length in bytes, a colon and itself.
 	Hash string `json:"hash"`
 
-	// Metadata Verdict, before, after and the rest: a JSON object as text, byte for byte what the hash is taken over.
+	// Metadata Verdict, before, after and the rest: a JSON object as text, exactly the bytes that are hashed.
 	Metadata string `json:"metadata"`
 
-	// Previous Hash of the line before.
+	// Previous Hash of the previous line.
 	Previous string `json:"previous"`
 	Seq      int64  `json:"seq"`
 }
@@ -587,7 +586,7 @@ type AuditPage struct {
 
 // AuditProof defines model for AuditProof.
 type AuditProof struct {
-	// BrokenAt First line that does not fit.
+	// BrokenAt First line that does not match.
 	BrokenAt int64 `json:"brokenAt,omitempty,omitzero"`
 
 	// Head Hash of the last line.
@@ -628,40 +627,40 @@ type CatalogueState struct {
 	LoadedAt   time.Time `json:"loadedAt"`
 	Policies   int       `json:"policies,omitempty,omitzero"`
 
-	// Problem Why what is in the directory now is not in force.
+	// Problem Why the directory's current files are not active.
 	Problem  string `json:"problem,omitempty,omitzero"`
 	Profiles int    `json:"profiles,omitempty,omitzero"`
 	Quotas   int    `json:"quotas,omitempty,omitzero"`
 
-	// Source embedded, or the directory.
+	// Source embedded, or the directory's path.
 	Source string `json:"source"`
 	Teams  int    `json:"teams,omitempty,omitzero"`
 }
 
 // Change defines model for Change.
 type Change struct {
-	// Capped The profile's maximum cut it short.
+	// Capped The end was limited by the profile's maximum.
 	Capped  bool    `json:"capped,omitempty,omitzero"`
 	Cluster Cluster `json:"cluster"`
 
-	// Words What changed, in words.
+	// Words A text that says what changed.
 	Words string `json:"words"`
 }
 
 // Check defines model for Check.
 type Check struct {
-	// Accept What would be accepted.
+	// Accept What is accepted.
 	Accept string `json:"accept,omitempty,omitzero"`
 
-	// Asked What was asked for.
+	// Asked What was requested.
 	Asked  string  `json:"asked,omitempty,omitzero"`
 	Checks []Check `json:"checks,omitempty,omitzero"`
 
-	// Have What is there already.
+	// Have What is in use or available.
 	Have string `json:"have,omitempty,omitzero"`
 	Name string `json:"name"`
 
-	// Next What to do.
+	// Next What to do next.
 	Next   string      `json:"next,omitempty,omitzero"`
 	Result CheckResult `json:"result"`
 	Words  string      `json:"words"`
@@ -680,13 +679,13 @@ type Claimed = contract.Claimed
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
 
-	// Addons What it gets beside OpenShift, as it was accepted; whether each is there, its conditions AddonApplied/<name> say.
+	// Addons Add-ons it was accepted with. The conditions AddonApplied/<name> show the state of each.
 	Addons     []string  `json:"addons,omitempty,omitzero"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
 	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
 
-	// Blockers What the last verification still counted.
+	// Blockers What the last verification still found.
 	Blockers []string `json:"blockers,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
@@ -694,11 +693,11 @@ type Cluster struct {
 	ConsoleURL string `json:"consoleUrl,omitempty,omitzero"`
 	CostCenter string `json:"costCenter"`
 
-	// DestroyAt The absolute end.
+	// DestroyAt When the cluster will be destroyed.
 	DestroyAt time.Time `json:"destroyAt"`
 	Door      string    `json:"door"`
 
-	// EndReason Which end comes first.
+	// EndReason The reason for this end.
 	EndReason   string `json:"endReason,omitempty,omitzero"`
 	Environment string `json:"environment,omitempty,omitzero"`
 	FailMessage string `json:"failMessage,omitempty,omitzero"`
@@ -707,21 +706,21 @@ type Cluster struct {
 	FailNext   string `json:"failNext,omitempty,omitzero"`
 	FailReason string `json:"failReason,omitempty,omitzero"`
 
-	// FailWhose Whose problem the failure is: user, quota, cloud, installer or ocpctl.
+	// FailWhose Who can fix the failure: user, quota, cloud, installer or ocpctl.
 	FailWhose  string `json:"failWhose,omitempty,omitzero"`
 	Generation int    `json:"generation"`
 
-	// HoldUntil No end but the maximum comes before it.
+	// HoldUntil Only the maximum lifetime can end it before this time.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price in US cents of an hour with the workers it has now.
+	// HourlyCents List price per hour in US cents with the current workers.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
 	Identities []string `json:"identities,omitempty,omitzero"`
 	JobID      string   `json:"jobId"`
 
-	// MaxDestroyAt Nothing extends it past this.
+	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
 
 	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
@@ -729,15 +728,15 @@ type Cluster struct {
 	Meter Meter  `json:"meter"`
 	Name  string `json:"name"`
 
-	// NeedsApproval It waits for a person's word.
+	// NeedsApproval It is waiting for approval.
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
 
-	// Nodes Machines at its acceptance; absent when they were not counted.
+	// Nodes Machines when it was accepted; absent if they were not counted.
 	Nodes int    `json:"nodes,omitempty,omitzero"`
 	Owner string `json:"owner"`
 	Phase string `json:"phase"`
 
-	// Place Place in line for room in the cloud account, 1 is next; absent while it does not wait.
+	// Place Position in the queue for capacity in the cloud account, 1 is next; absent if it does not wait.
 	Place       int         `json:"place,omitempty,omitzero"`
 	Platform    string      `json:"platform"`
 	Profile     string      `json:"profile"`
@@ -745,13 +744,13 @@ type Cluster struct {
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
 	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero"`
 
-	// Refreshing Its add-ons are being brought anew.
+	// Refreshing Its add-ons are being installed again.
 	Refreshing  bool      `json:"refreshing,omitempty,omitzero"`
 	Region      string    `json:"region"`
 	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
 	RequestedBy string    `json:"requestedBy"`
 
-	// RequestedByName The display name of who asked.
+	// RequestedByName The display name of the requester.
 	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
 
 	// RetryAt When the next attempt is due.
@@ -762,18 +761,18 @@ type Cluster struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Version    string    `json:"version"`
 
-	// WaitsSince Since when it has stood in line for room; absent while it does not.
+	// WaitsSince Since when it has waited for capacity; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
 
-	// Why The reason of the last move.
+	// Why The reason for the current status.
 	Why     string      `json:"why"`
 	Wish    ClusterWish `json:"wish"`
 	WishWhy string      `json:"wishWhy,omitempty,omitzero"`
 
-	// Workers Workers as last seen; absent until they were scaled.
+	// Workers Workers as last seen; absent until the first scaling.
 	Workers *int `json:"workers,omitempty"`
 
-	// WorkersWanted Workers it is being scaled to.
+	// WorkersWanted Number of workers it is being scaled to.
 	WorkersWanted *int `json:"workersWanted,omitempty"`
 }
 
@@ -785,12 +784,12 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Attempts Every try to install or to tear down, oldest first.
+	// Attempts Every attempt to install, scale, configure or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts"`
 	Conditions []Condition `json:"conditions"`
 	Job        Job         `json:"job"`
 
-	// NothingBegun No attempt was ever opened: then that is the proof that nothing is left.
+	// NothingBegun No attempt was ever opened, which proves that nothing is left.
 	NothingBegun bool    `json:"nothingBegun"`
 	Outputs      Outputs `json:"outputs,omitempty,omitzero"`
 
@@ -820,29 +819,29 @@ type Condition struct {
 // ConditionStatus defines model for Condition.Status.
 type ConditionStatus string
 
-// CreateRequest Unknown fields are refused. What is left out takes the profile's default or what a policy fills in.
+// CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
-	// BaseDomain Of the profile's list.
+	// BaseDomain One of the profile's.
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
-	// CostCenter Of the team's list; its first when left out.
+	// CostCenter One of the team's; default: its first.
 	CostCenter string `json:"costCenter,omitempty,omitzero"`
 
-	// Environment Of the team's list; its first when left out. A tag Environment means the same.
+	// Environment One of the team's; default: its first. A tag Environment has the same effect.
 	Environment string `json:"environment,omitempty,omitzero"`
 
-	// ExtraTags Tags of your own beside ours, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
+	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lower-case letters, digits and dashes, at most 21.
+	// Name Lowercase letters, digits and dashes, at most 21 characters.
 	//
 	// Example: team-a-smoke-01
 	Name string `json:"name"`
 
-	// OffhoursOptIn Not yet: workers may be scaled down outside working hours. Only false is accepted until installations have such a schedule.
+	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
 
-	// Owner Who answers for it; you, when left out.
+	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
 
 	// Platform Must be the profile's.
@@ -851,19 +850,19 @@ type CreateRequest struct {
 	// Profile Example: aws-minimal-test
 	Profile string `json:"profile,omitempty,omitzero"`
 
-	// Region Of the profile's list.
+	// Region One of the profile's.
 	Region string `json:"region,omitempty,omitzero"`
 
 	// SSHPublicKey A public key for the nodes.
 	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
 
-	// Team Whose it is: one of yours; your only one when left out.
+	// Team One of your teams; default: your only team.
 	Team string `json:"team,omitempty,omitzero"`
 
 	// TTLHours Whole hours, above 0, at most the profile's maximum.
 	TTLHours int `json:"ttlHours,omitempty,omitzero"`
 
-	// Version Of the profile's list.
+	// Version One of the profile's.
 	//
 	// Example: 4.20.3
 	Version string `json:"version,omitempty,omitzero"`
@@ -891,7 +890,7 @@ type DeliveryDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Delivery)
 	Delivery `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Body As it was sent.
+	// Body The body as it was sent.
 	Body string `json:"body"`
 }
 
@@ -922,11 +921,11 @@ type Event struct {
 	ActorName string    `json:"actorName,omitempty,omitzero"`
 	At        time.Time `json:"at"`
 
-	// From Status and phase before a decided move.
+	// From Status and phase before the change.
 	From    string `json:"from,omitempty,omitzero"`
 	Message string `json:"message,omitempty,omitzero"`
 
-	// To Status and phase after it.
+	// To Status and phase after the change.
 	To string `json:"to,omitempty,omitzero"`
 }
 
@@ -937,15 +936,15 @@ type Explanation struct {
 	// Ends Every end there is, the one that comes first in front.
 	Ends []End `json:"ends"`
 
-	// Next What can be done now.
+	// Next What you can do now.
 	Next    []string `json:"next"`
 	Verdict Verdict  `json:"verdict,omitempty,omitzero"`
 
-	// Why Why it stands where it stands, sentence by sentence.
+	// Why Why it has its current status, one sentence per entry.
 	Why []string `json:"why"`
 }
 
-// Extend One of the two.
+// Extend Give one of hours and until.
 type Extend struct {
 	// Hours Hours to add, above 0.
 	Hours int `json:"hours,omitempty,omitzero"`
@@ -956,7 +955,7 @@ type Extend struct {
 
 // FieldError defines model for FieldError.
 type FieldError struct {
-	// Accepted What would be accepted.
+	// Accepted What is accepted.
 	Accepted []string `json:"accepted,omitempty,omitzero"`
 	Detail   string   `json:"detail"`
 	Field    string   `json:"field"`
@@ -984,9 +983,9 @@ type Findings struct {
 	Items []Finding `json:"items"`
 }
 
-// Hold One of hours and until.
+// Hold Give one of hours and until.
 type Hold struct {
-	// Hours From now on, above 0.
+	// Hours Hours from now, above 0.
 	Hours  int       `json:"hours,omitempty,omitzero"`
 	Reason string    `json:"reason"`
 	Until  time.Time `json:"until,omitempty,omitzero"`
@@ -1027,23 +1026,23 @@ type Labels struct {
 	DoneAt  time.Time `json:"doneAt,omitempty,omitzero"`
 	ID      string    `json:"id"`
 
-	// Note What came of it: which labels were made, changed or fine.
+	// Note The result: which labels were created, changed or already correct.
 	Note       string `json:"note,omitempty,omitzero"`
 	Repository string `json:"repository"`
 
-	// State `failed`: GitHub refused; the note says what.
+	// State `failed`: GitHub refused; the note says why.
 	State LabelsState `json:"state"`
 }
 
-// LabelsState `failed`: GitHub refused; the note says what.
+// LabelsState `failed`: GitHub refused; the note says why.
 type LabelsState string
 
 // LabelsRequest defines model for LabelsRequest.
 type LabelsRequest struct {
-	// Reason For the audit trail, if there is one to tell; at most 500 bytes.
+	// Reason Optional reason for the audit trail; at most 500 bytes.
 	Reason string `json:"reason,omitempty,omitzero"`
 
-	// Repository One of the server's table of repositories.
+	// Repository One of the repositories in the server's configuration.
 	//
 	// Example: acme/shop
 	Repository string `json:"repository"`
@@ -1051,7 +1050,7 @@ type LabelsRequest struct {
 
 // Leftover defines model for Leftover.
 type Leftover struct {
-	// Free Who can free it and how.
+	// Free Who can remove it and how.
 	Free string `json:"free"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty,omitzero"`
@@ -1062,7 +1061,7 @@ type Leftover struct {
 type Link struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 
-	// URL Sign in as yourself there; it works once.
+	// URL Works once, after you sign in.
 	URL string `json:"url"`
 }
 
@@ -1076,20 +1075,20 @@ type Machines struct {
 
 // MaybeReason defines model for MaybeReason.
 type MaybeReason struct {
-	// Reason Why, for the audit trail.
+	// Reason Reason for the audit trail.
 	Reason string `json:"reason,omitempty,omitzero"`
 }
 
 // Me defines model for Me.
 type Me struct {
-	// Accounts Accounts elsewhere that are yours, e.g. github:maya.
+	// Accounts Your linked accounts, e.g. github:maya.
 	Accounts []string `json:"accounts,omitempty,omitzero"`
 
-	// ExpiresAt When your token ends.
+	// ExpiresAt When your token expires.
 	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
 	ID        string    `json:"id"`
 
-	// May What you may do in at least one team, one word each.
+	// May The actions you may do in at least one team.
 	May   []string `json:"may"`
 	Name  string   `json:"name"`
 	Seats []Seat   `json:"seats"`
@@ -1098,16 +1097,16 @@ type Me struct {
 // Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
 // its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
 type Meter struct {
-	// Ran Until since, exactly: cents an hour x milliseconds.
+	// Ran Cost until since, exactly: cents per hour x milliseconds.
 	Ran int64 `json:"ran"`
 
-	// RateCents Cents an hour since then; 0 while it waits and when it is gone.
+	// RateCents Cents per hour since then; 0 while it waits and when it is gone.
 	RateCents int `json:"rateCents"`
 
-	// Since Since when the present rate runs; absent until something costs anything.
+	// Since Start of the current rate; absent until there is a cost.
 	Since time.Time `json:"since,omitempty,omitzero"`
 
-	// ToComeCents Cents an hour from now until its end, with the workers that were asked for.
+	// ToComeCents Cents per hour from now until its end, with the requested workers.
 	ToComeCents int `json:"toComeCents"`
 }
 
@@ -1130,7 +1129,7 @@ type Pass struct {
 	// Control What the positive control saw.
 	Control string `json:"control"`
 
-	// Identities The names looked for.
+	// Identities The names that were searched for.
 	Identities []string   `json:"identities"`
 	Leftovers  []Leftover `json:"leftovers"`
 	Number     int        `json:"number"`
@@ -1141,12 +1140,12 @@ type Pass struct {
 type Problem struct {
 	Detail string `json:"detail,omitempty,omitzero"`
 
-	// Errors What is wrong, field by field, at most 50. Where there is more, a last entry with the field `more` says how many are not listed.
+	// Errors The problems, field by field, at most 50. If there are more, a last entry with the field `more` says how many are not listed.
 	Errors []FieldError `json:"errors,omitempty,omitzero"`
 	Status int          `json:"status"`
 	Title  string       `json:"title"`
 
-	// Type about:blank: the status says it all.
+	// Type about:blank: the status has all information.
 	Type string `json:"type,omitempty,omitzero"`
 }
 
@@ -1157,7 +1156,7 @@ type Profile struct {
 	BaseDomains   AllowList `json:"baseDomains"`
 	ControlPlane  Machines  `json:"controlPlane"`
 
-	// Default It is taken when a request names none.
+	// Default Used when a request names no profile.
 	Default           bool            `json:"default"`
 	DefaultTTLSeconds int64           `json:"defaultTtlSeconds"`
 	Description       string          `json:"description"`
@@ -1193,10 +1192,10 @@ type Profiles struct {
 
 // Progress defines model for Progress.
 type Progress struct {
-	// Eta Half of the like ones were done by then. Absent once it is past.
+	// Eta Half of similar operations were done by then. Absent when it has passed.
 	Eta time.Time `json:"eta,omitempty,omitzero"`
 
-	// Late Nine of ten were done by then. Absent once it is past.
+	// Late Nine of ten were done by then. Absent when it has passed.
 	Late    time.Time `json:"late,omitempty,omitzero"`
 	Percent int       `json:"percent"`
 	Step    string    `json:"step,omitempty,omitzero"`
@@ -1224,14 +1223,14 @@ type Query struct {
 type Quota struct {
 	Creating Used `json:"creating,omitempty,omitzero"`
 
-	// Key Whose; empty for everywhere.
+	// Key Person or team of the quota; empty if it applies everywhere.
 	Key       string     `json:"key"`
 	Live      Used       `json:"live,omitempty,omitzero"`
 	Name      string     `json:"name"`
 	NodeHours Used       `json:"nodeHours,omitempty,omitzero"`
 	Scope     QuotaScope `json:"scope"`
 
-	// Waiting Clusters that wait for their turn.
+	// Waiting Clusters waiting in the queue.
 	Waiting int `json:"waiting,omitempty,omitzero"`
 }
 
@@ -1245,7 +1244,7 @@ type Quotas struct {
 
 // Reason defines model for Reason.
 type Reason struct {
-	// Reason Why, for the audit trail: what was freed, or which ticket says that it cannot be.
+	// Reason Reason for the audit trail: what was removed or fixed, or the ticket that says why that is not possible.
 	Reason string `json:"reason"`
 }
 
@@ -1254,7 +1253,7 @@ type Record = contract.Record
 
 // Redeem defines model for Redeem.
 type Redeem struct {
-	// Account The account that is yours, e.g. github:maya; of an account's link alone.
+	// Account The account to link to you, e.g. github:maya; only for an account's link.
 	Account string `json:"account,omitempty,omitzero"`
 }
 
@@ -1280,7 +1279,7 @@ type Result = contract.Result
 
 // Scale defines model for Scale.
 type Scale struct {
-	// Replicas Workers, within the profile's bounds; 0 is possible where they say so.
+	// Replicas Number of workers, within the profile's limits, which may allow 0.
 	Replicas int `json:"replicas"`
 }
 
@@ -1288,7 +1287,7 @@ type Scale struct {
 type Seat struct {
 	Role SeatRole `json:"role"`
 
-	// Team * is every team.
+	// Team * means every team.
 	Team string `json:"team"`
 }
 
@@ -1321,7 +1320,7 @@ type ShareKind string
 
 // ShareRequest defines model for ShareRequest.
 type ShareRequest struct {
-	// Access use: the kubeconfig too.
+	// Access use includes the kubeconfig.
 	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
 	Kind   ShareRequestKind   `json:"kind"`
 
@@ -1329,7 +1328,7 @@ type ShareRequest struct {
 	With string `json:"with"`
 }
 
-// ShareRequestAccess use: the kubeconfig too.
+// ShareRequestAccess use includes the kubeconfig.
 type ShareRequestAccess string
 
 // ShareRequestKind defines model for ShareRequest.Kind.
@@ -1345,11 +1344,11 @@ type Status string
 
 // Team defines model for Team.
 type Team struct {
-	// BudgetCents A month's; absent where there is none.
+	// BudgetCents Monthly budget; absent if there is none.
 	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
 	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
 
-	// CommittedCents What the living clusters will still cost.
+	// CommittedCents What the live clusters will still cost.
 	CommittedCents int64    `json:"committedCents,omitempty,omitzero"`
 	CostCenters    []string `json:"costCenters"`
 	DisplayName    string   `json:"displayName,omitempty,omitzero"`
@@ -1374,7 +1373,7 @@ type Timeline struct {
 
 // Transfer defines model for Transfer.
 type Transfer struct {
-	// Owner You, when left out.
+	// Owner Default: you.
 	Owner  string `json:"owner,omitempty,omitzero"`
 	Reason string `json:"reason,omitempty,omitzero"`
 	Team   string `json:"team"`
@@ -1388,7 +1387,7 @@ type UsageLine struct {
 	Key          string  `json:"key"`
 	NodeHours    float32 `json:"nodeHours"`
 
-	// Ready Of these became ready.
+	// Ready How many of them became ready.
 	Ready int `json:"ready,omitempty,omitzero"`
 }
 
@@ -1396,7 +1395,7 @@ type UsageLine struct {
 type UsageReport struct {
 	By string `json:"by"`
 
-	// Estimate True: by list prices, not by an invoice.
+	// Estimate True: by list prices, not an invoice.
 	Estimate bool        `json:"estimate"`
 	From     time.Time   `json:"from"`
 	Items    []UsageLine `json:"items"`
@@ -1416,7 +1415,7 @@ type Verdict struct {
 	Allowed    bool   `json:"allowed"`
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
-	// Catalogue Hash of the catalogue that judged.
+	// Catalogue Hash of the catalogue used for the checks.
 	Catalogue     string        `json:"catalogue,omitempty,omitzero"`
 	Checks        []Check       `json:"checks"`
 	CostCenter    string        `json:"costCenter,omitempty,omitzero"`
@@ -1428,18 +1427,18 @@ type Verdict struct {
 	Nodes         int           `json:"nodes,omitempty,omitzero"`
 	Owner         string        `json:"owner,omitempty,omitzero"`
 
-	// Place Of a dry run: its place in line, 1 is next; left out where it would not wait.
+	// Place In a dry run: its position in the queue, 1 is next; absent if it would not wait.
 	Place   int    `json:"place,omitempty,omitzero"`
 	Profile string `json:"profile,omitempty,omitzero"`
 
-	// ReadyP50Seconds Of a dry run: half of the earlier clusters of the profile were ready that long after their start; left out where there were none.
+	// ReadyP50Seconds In a dry run: half of the profile's earlier clusters were ready within this time after their start; absent if there were none.
 	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`
 
-	// ReadyP90Seconds Of a dry run: nine of ten were ready within this.
+	// ReadyP90Seconds In a dry run: nine of ten were ready within this time.
 	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero"`
 	Region          string `json:"region,omitempty,omitzero"`
 
-	// StartsAt Of a dry run: when it may begin; left out where that is not known, or a person has to approve it first.
+	// StartsAt In a dry run: when it may start; absent if that is not known or an approval is needed first.
 	StartsAt time.Time         `json:"startsAt,omitempty,omitzero"`
 	Tags     map[string]string `json:"tags,omitempty,omitzero"`
 	Team     string            `json:"team,omitempty,omitzero"`
@@ -1449,7 +1448,7 @@ type Verdict struct {
 	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero"`
 	Version    string `json:"version,omitempty,omitzero"`
 
-	// Waits A quota is full and it would wait for its turn.
+	// Waits A quota is full and it would wait in the queue.
 	Waits bool `json:"waits,omitempty,omitzero"`
 
 	// Words The verdict in one sentence.
@@ -1512,7 +1511,7 @@ type ListApprovalsParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1527,16 +1526,16 @@ type ListAuditParams struct {
 	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1551,70 +1550,70 @@ type ExportAuditParams struct {
 	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 }
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
-	// Status Only these statuses; repeat the parameter or separate by commas.
+	// Status Only these statuses; repeat the parameter or separate them with commas.
 	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
 
 	// Platform aws or ibmcloud.
 	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
 
-	// Owner Who answers for it.
+	// Owner Filter by owner.
 	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
 
-	// Team Whose it is.
+	// Team Filter by team.
 	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
 
-	// Profile What it was made from.
+	// Profile Filter by profile.
 	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
 
-	// Name How the name begins.
+	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Live Only those that are not released.
+	// Live Only clusters that are not released.
 	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // CreateClusterParams defines parameters for CreateCluster.
 type CreateClusterParams struct {
-	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // DestroyClusterParams defines parameters for DestroyCluster.
 type DestroyClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ExtendClusterParams defines parameters for ExtendCluster.
 type ExtendClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ReleaseHoldParams defines parameters for ReleaseHold.
 type ReleaseHoldParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // HoldClusterParams defines parameters for HoldCluster.
 type HoldClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1626,25 +1625,25 @@ type GetLogBundleParams struct {
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
-	// Job Id of a job; the newest when left out.
+	// Job Id of a job; default: the newest.
 	Job string `form:"job,omitempty" json:"job,omitempty,omitzero"`
 
-	// Lines Last lines to begin with, 0 to 5000.
+	// Lines Number of last lines to start with, 0 to 5000.
 	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
 
-	// Follow Go on as server-sent events, one `log` event a line (a JSON string), until the job has ended (`end` event with the Job).
+	// Follow Continue with server-sent events, one `log` event per line (a JSON string), until the job ends (`end` event with the Job).
 	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
 // RefreshClusterParams defines parameters for RefreshCluster.
 type RefreshClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ScaleWorkersParams defines parameters for ScaleWorkers.
 type ScaleWorkersParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1661,7 +1660,7 @@ type UnshareClusterParamsKind string
 
 // TransferClusterParams defines parameters for TransferCluster.
 type TransferClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1682,16 +1681,16 @@ type ListDeliveriesParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan: not yet, nothing looks for orphans).
+	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
-	// All Those too that were put right.
+	// All Include resolved findings.
 	All bool `form:"all,omitempty" json:"all,omitempty,omitzero"`
 }
 
@@ -1700,7 +1699,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP: not yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -1709,7 +1708,7 @@ type ListJobsParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1730,16 +1729,16 @@ type ReportUsageParams struct {
 	// By team, owner, costCenter, profile, environment or tag:<key>.
 	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 }
 
 // EnsureLabelsParams defines parameters for EnsureLabels.
 type EnsureLabelsParams struct {
-	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -1820,181 +1819,181 @@ type ResultOfAttemptJSONRequestBody = Result
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// ListApprovals What waits for a person's word, or did; newest first.
+	// ListApprovals List approvals, newest first.
 	// (GET /api/v1/approvals)
 	ListApprovals(w http.ResponseWriter, r *http.Request, params ListApprovalsParams)
-	// GetApproval One approval with its votes.
+	// GetApproval Get one approval with its votes.
 	// (GET /api/v1/approvals/{id})
 	GetApproval(w http.ResponseWriter, r *http.Request, id ID)
-	// Approve Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// Approve Approve a request. If two approvals are needed, you cannot approve your own request.
 	// (POST /api/v1/approvals/{id}/approve)
 	Approve(w http.ResponseWriter, r *http.Request, id ID)
-	// Refuse Refuse it. One refusal ends it.
+	// Refuse Refuse a request. One refusal is final.
 	// (POST /api/v1/approvals/{id}/refuse)
 	Refuse(w http.ResponseWriter, r *http.Request, id ID)
-	// ListAudit The audit trail, newest first.
+	// ListAudit List the audit trail, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
-	// ExportAudit The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+	// ExportAudit Export the audit trail, oldest first, one JSON object per line. A complete export can be verified offline.
 	// (GET /api/v1/audit/export)
 	ExportAudit(w http.ResponseWriter, r *http.Request, params ExportAuditParams)
-	// VerifyAudit Compute the whole chain again.
+	// VerifyAudit Verify the whole hash chain.
 	// (GET /api/v1/audit/verify)
 	VerifyAudit(w http.ResponseWriter, r *http.Request)
-	// SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// SignInWithAWS Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	// (POST /api/v1/auth/aws)
 	SignInWithAWS(w http.ResponseWriter, r *http.Request)
-	// GetCatalogue Which catalogue is in force, since when, and what is wrong with the one that is not.
+	// GetCatalogue Get the active catalogue, and why a newer one was rejected.
 	// (GET /api/v1/catalogue)
 	GetCatalogue(w http.ResponseWriter, r *http.Request)
-	// ReloadCatalogue Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+	// ReloadCatalogue Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
 	// (POST /api/v1/catalogue/reload)
 	ReloadCatalogue(w http.ResponseWriter, r *http.Request)
-	// ValidateCatalogue Read a catalogue as the server would. Nothing is kept.
+	// ValidateCatalogue Check a catalogue without activating it.
 	// (POST /api/v1/catalogue/validate)
 	ValidateCatalogue(w http.ResponseWriter, r *http.Request)
-	// ListClusters Clusters you may see, newest first.
+	// ListClusters List the clusters you may see, newest first.
 	// (GET /api/v1/clusters)
 	ListClusters(w http.ResponseWriter, r *http.Request, params ListClustersParams)
-	// CreateCluster Ask for a cluster.
+	// CreateCluster Create a cluster.
 	// (POST /api/v1/clusters)
 	CreateCluster(w http.ResponseWriter, r *http.Request, params CreateClusterParams)
-	// GetCluster The full record with its newest job, its conditions, what happened and the proof of destruction.
+	// GetCluster Get a cluster with its newest job, its conditions, its timeline and the proof of destruction.
 	// (GET /api/v1/clusters/{id})
 	GetCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// AbandonCluster Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// AbandonCluster Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	// (POST /api/v1/clusters/{id}/abandon)
 	AbandonCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// BreakGlass Request the kubeadmin password. Another platform admin must approve.
 	// (POST /api/v1/clusters/{id}/break-glass)
 	BreakGlass(w http.ResponseWriter, r *http.Request, id ID)
-	// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	// (POST /api/v1/clusters/{id}/destroy)
 	DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, params DestroyClusterParams)
-	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+	// ExplainCluster Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
 	// (GET /api/v1/clusters/{id}/explain)
 	ExplainCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+	// ExtendCluster Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	// (POST /api/v1/clusters/{id}/extend)
 	ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, params ExtendClusterParams)
-	// ReleaseHold Lift the hold; the other ends count again.
+	// ReleaseHold Remove a hold; the cluster then ends as without it.
 	// (DELETE /api/v1/clusters/{id}/hold)
 	ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams)
-	// HoldCluster No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// HoldCluster Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	// (POST /api/v1/clusters/{id}/hold)
 	HoldCluster(w http.ResponseWriter, r *http.Request, id ID, params HoldClusterParams)
-	// LinkKubeadmin Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+	// LinkKubeadmin After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 	// (POST /api/v1/clusters/{id}/kubeadmin-links)
 	LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID)
-	// GetKubeconfig The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
+	// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
 	// (GET /api/v1/clusters/{id}/kubeconfig)
 	GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
-	// LinkKubeconfig A link to the kubeconfig that works once, for you alone, for ten minutes.
+	// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
 	// (POST /api/v1/clusters/{id}/kubeconfig-links)
 	LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
-	// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	// GetLogBundle Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	// (GET /api/v1/clusters/{id}/log-bundle)
 	GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams)
-	// GetLogs The log of its newest job, or of one of its jobs; redacted.
+	// GetLogs Get the redacted log of a cluster's newest job, or of one of its jobs.
 	// (GET /api/v1/clusters/{id}/logs)
 	GetLogs(w http.ResponseWriter, r *http.Request, id ID, params GetLogsParams)
-	// GetOutputs Where a ready cluster is. Credentials are references, never values.
+	// GetOutputs Get the addresses of a ready cluster. Credentials are references, never values.
 	// (GET /api/v1/clusters/{id}/outputs)
 	GetOutputs(w http.ResponseWriter, r *http.Request, id ID)
-	// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	// RefreshCluster Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 	// (POST /api/v1/clusters/{id}/refresh)
 	RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, params RefreshClusterParams)
-	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
+	// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
 	// (POST /api/v1/clusters/{id}/retry)
 	RetryTeardown(w http.ResponseWriter, r *http.Request, id ID)
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+	// ScaleWorkers Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	// (POST /api/v1/clusters/{id}/scale-workers)
 	ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, params ScaleWorkersParams)
-	// UnshareCluster Show it no longer.
+	// UnshareCluster Stop sharing a cluster with a team or principal.
 	// (DELETE /api/v1/clusters/{id}/shares)
 	UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, params UnshareClusterParams)
-	// ListShares Whom it is shown to beside its team.
+	// ListShares List whom a cluster is shared with.
 	// (GET /api/v1/clusters/{id}/shares)
 	ListShares(w http.ResponseWriter, r *http.Request, id ID)
-	// ShareCluster Show it to another team or principal. Sharing again changes the access.
+	// ShareCluster Share a cluster with another team or principal. Sharing again changes the access.
 	// (POST /api/v1/clusters/{id}/shares)
 	ShareCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// GetTimeline What happened to it and why, oldest first.
+	// GetTimeline Get a cluster's timeline, oldest first.
 	// (GET /api/v1/clusters/{id}/timeline)
 	GetTimeline(w http.ResponseWriter, r *http.Request, id ID)
-	// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferCluster Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	// (POST /api/v1/clusters/{id}/transfer)
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
-	// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
+	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	// (GET /api/v1/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
-	// GetDelivery One delivery with its body.
+	// GetDelivery Get one delivery with its body.
 	// (GET /api/v1/deliveries/{id})
 	GetDelivery(w http.ResponseWriter, r *http.Request, id ID)
-	// ReplayDelivery Work it again, as if it came now. What it already led to is not made twice.
+	// ReplayDelivery Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 	// (POST /api/v1/deliveries/{id}/replay)
 	ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID)
-	// DryRun What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// DryRun Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	// (POST /api/v1/dry-run)
 	DryRun(w http.ResponseWriter, r *http.Request)
-	// ListFindings What the sweeps saw that is not as it should be, newest first.
+	// ListFindings List problems that the sweeps found, newest first.
 	// (GET /api/v1/findings)
 	ListFindings(w http.ResponseWriter, r *http.Request, params ListFindingsParams)
-	// ListJobs Jobs of clusters you may see, newest first.
+	// ListJobs List jobs of clusters you may see, newest first.
 	// (GET /api/v1/jobs)
 	ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams)
-	// GetJob A job with shows the last lines of its log.
+	// GetJob Get a job with the last lines of its log.
 	// (GET /api/v1/jobs/{id})
 	GetJob(w http.ResponseWriter, r *http.Request, id ID, params GetJobParams)
-	// RedeemLink Use a one-time link. It answers with what the link is for.
+	// RedeemLink Use a one-time link. The response is what the link is for.
 	// (POST /api/v1/links/{link})
 	RedeemLink(w http.ResponseWriter, r *http.Request, link string)
-	// GetMe Who you are here, and what you may do.
+	// GetMe Get who you are and what you may do.
 	// (GET /api/v1/me)
 	GetMe(w http.ResponseWriter, r *http.Request)
-	// UnlinkAccount An account elsewhere is yours no longer.
+	// UnlinkAccount Unlink one of your GitHub or Slack accounts.
 	// (DELETE /api/v1/me/accounts)
 	UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams)
-	// ListProfiles What one can ask for, with bounds and prices.
+	// ListProfiles List the profiles with limits and prices.
 	// (GET /api/v1/profiles)
 	ListProfiles(w http.ResponseWriter, r *http.Request)
-	// GetProfile One profile.
+	// GetProfile Get one profile.
 	// (GET /api/v1/profiles/{name})
 	GetProfile(w http.ResponseWriter, r *http.Request, name string)
-	// ListQuotas The limits that apply to you and your teams, and what is used of them.
+	// ListQuotas List the limits that apply to you and your teams, and their use.
 	// (GET /api/v1/quotas)
 	ListQuotas(w http.ResponseWriter, r *http.Request)
-	// ReportUsage Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	// (GET /api/v1/reports/usage)
 	ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams)
-	// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// EnsureLabels Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 	// (POST /api/v1/repositories/labels)
 	EnsureLabels(w http.ResponseWriter, r *http.Request, params EnsureLabelsParams)
-	// GetLabels How the making of a repository's labels stands.
+	// GetLabels Get the state of a request to create labels.
 	// (GET /api/v1/repositories/labels/{id})
 	GetLabels(w http.ResponseWriter, r *http.Request, id ID)
-	// GetBucketCredentials Credentials of an hour for the attempt's own part of the artifacts bucket.
+	// GetBucketCredentials Get credentials for the attempt's own part of the artifacts bucket, valid for an hour.
 	// (POST /api/v1/status/attempts/{id}/bucket-credentials)
 	GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID)
-	// ClaimAttempt Take the attempt. The first pod wins; any other is answered 409 and must end.
+	// ClaimAttempt Claim the attempt. The first pod wins; any other gets 409 and must exit.
 	// (POST /api/v1/status/attempts/{id}/claim)
 	ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID)
-	// RecordIdentity Remember names before anything is created under them. Only an answer without stop permits it.
+	// RecordIdentity Record names before anything is created under them. Create only after a response without stop.
 	// (POST /api/v1/status/attempts/{id}/record)
 	RecordIdentity(w http.ResponseWriter, r *http.Request, id ID)
-	// ReportProgress Progress and heartbeat. A repeated seq changes nothing; every answer renews the lease.
+	// ReportProgress Report progress and a heartbeat. A repeated seq changes nothing; every response renews the lease.
 	// (POST /api/v1/status/attempts/{id}/report)
 	ReportProgress(w http.ResponseWriter, r *http.Request, id ID)
-	// ReserveRoom Set room aside in the account and region, or take a place in line. One demand is judged at a time.
+	// ReserveRoom Reserve capacity in the account and region, or enter the queue. Demands are decided one at a time.
 	// (POST /api/v1/status/attempts/{id}/reserve)
 	ReserveRoom(w http.ResponseWriter, r *http.Request, id ID)
 	// ResultOfAttempt End the attempt.
 	// (POST /api/v1/status/attempts/{id}/result)
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID)
-	// ListTeams The teams you belong to or look after, with their budgets.
+	// ListTeams List the teams you may see, with their budgets.
 	// (GET /api/v1/teams)
 	ListTeams(w http.ResponseWriter, r *http.Request)
-	// WatchClusters Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+	// WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 	// (GET /api/v1/watch)
 	WatchClusters(w http.ResponseWriter, r *http.Request, params WatchClustersParams)
 }

@@ -27,20 +27,20 @@ func (s *server) content(w http.ResponseWriter, r *http.Request, most int64) ([]
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body has more than %d KiB, which no request here needs. Send less.", most>>10))
+		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The body is larger than %d KiB. Send a smaller one.", most>>10))
 		return nil, false
 	case err != nil:
-		problem(w, http.StatusBadRequest, "The body ended before its end. Send it again.")
+		problem(w, http.StatusBadRequest, "The body is incomplete. Send the request again.")
 		return nil, false
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if len(raw) > 0 && (err != nil || kind != "application/json") {
 		w.Header().Set("Accept", "application/json")
-		problem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The body is said to be %q. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
+		problem(w, http.StatusUnsupportedMediaType, fmt.Sprintf("The Content-Type %q is not supported. Send JSON with Content-Type: application/json.", r.Header.Get("Content-Type")))
 		return nil, false
 	}
 	if wrong := app.Unkept(textsIn(raw)); len(wrong) > 0 {
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document holds what cannot be kept.", Fields: wrong})
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document contains text that cannot be stored.", Fields: wrong})
 		return nil, false
 	}
 	return raw, true
@@ -83,15 +83,15 @@ func (s *server) read(w http.ResponseWriter, r *http.Request, into any, optional
 		return ok
 	}
 	if len(raw) == 0 {
-		problem(w, http.StatusBadRequest, "A body is needed: a JSON object with "+listed(fields(into))+".")
+		problem(w, http.StatusBadRequest, "The body is missing. Send a JSON object with "+listed(fields(into))+".")
 		return false
 	}
 	wrong, err := strictly(raw, into)
 	switch {
 	case err != nil:
-		problem(w, http.StatusBadRequest, "The body is no JSON object that can be read: "+err.Error()+".")
+		problem(w, http.StatusBadRequest, "The body is not a valid JSON object: "+err.Error()+".")
 	case len(wrong) > 0:
-		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document is not as this path takes it.", Fields: wrong})
+		s.fail(w, r, &app.Error{Kind: app.Invalid, Message: "The document does not match the schema of this path.", Fields: wrong})
 	default:
 		return true
 	}
@@ -106,7 +106,7 @@ func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 		return nil, plain(err)
 	}
 	if document == nil || dec.More() {
-		return nil, errors.New("it is not one object")
+		return nil, errors.New("it is not a single object")
 	}
 	known := fields(into)
 	target := reflect.ValueOf(into).Elem()
@@ -118,13 +118,13 @@ func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 		}
 		field := target.Field(i)
 		if err := json.Unmarshal(value, field.Addr().Interface()); err != nil {
-			wrong = append(wrong, app.Field{Name: name, Detail: "it cannot be read: " + short(value), Accept: []string{kindOf(field.Type())}})
+			wrong = append(wrong, app.Field{Name: name, Detail: "it is not valid: " + short(value), Accept: []string{kindOf(field.Type())}})
 		}
 	}
 	for i, name := range known {
 		_, given := document[name]
 		if optional := strings.Contains(target.Type().Field(i).Tag.Get("json"), ",omit"); !given && !optional {
-			wrong = append(wrong, app.Field{Name: name, Detail: "it is missing", Accept: []string{kindOf(target.Type().Field(i).Type)}})
+			wrong = append(wrong, app.Field{Name: name, Detail: "it is required", Accept: []string{kindOf(target.Type().Field(i).Type)}})
 		}
 	}
 	slices.SortFunc(wrong, func(a, b app.Field) int { return strings.Compare(a.Name, b.Name) })
@@ -132,7 +132,7 @@ func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 }
 
 func noField(name string, known []string) app.Field {
-	detail := "there is no such field"
+	detail := "this field does not exist"
 	if near, ok := policy.Closest(name, known); ok {
 		detail += "; did you mean " + near + "?"
 	}
@@ -156,13 +156,13 @@ func kindOf(t reflect.Type) string {
 	case t.Kind() == reflect.Pointer:
 		return kindOf(t.Elem())
 	case t.PkgPath() == "time" && t.Name() == "Time":
-		return "a time of RFC 3339, e.g. 2026-03-01T18:00:00Z"
+		return "an RFC 3339 time, e.g. 2026-03-01T18:00:00Z"
 	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
 		return "a whole number"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() == reflect.Map:
-		return "an object of strings"
+		return "an object with string values"
 	}
 	return "a string"
 }

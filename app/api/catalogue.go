@@ -39,9 +39,9 @@ func (s *server) GetProfile(w http.ResponseWriter, r *http.Request, name string)
 		}
 		names = append(names, p.Name)
 	}
-	detail := "There is no profile " + name + ". There are: " + listed(names) + "."
+	detail := "The profile " + name + " does not exist. Profiles: " + listed(names) + "."
 	if near, found := policy.Closest(name, names); found {
-		detail = "There is no profile " + name + ". Did you mean " + near + "?"
+		detail = "The profile " + name + " does not exist. Did you mean " + near + "?"
 	}
 	problem(w, http.StatusNotFound, detail)
 }

@@ -43,7 +43,7 @@ func (q *query) statuses(given []string) (out []lifecycle.Status) {
 	for _, list := range given {
 		for one := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(accepted, one) {
-				q.refuse("status", fmt.Sprintf("there is no status %q", one), accepted...)
+				q.refuse("status", fmt.Sprintf("the status %q does not exist", one), accepted...)
 				continue
 			}
 			out = append(out, lifecycle.Status(one))

@@ -50,7 +50,7 @@ func TestAMethodThatAPathDoesNotKnowIsToldWhichItDoes(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode)
 	require.Equal(t, "GET, POST", answer.Header.Get("Allow"))
 	p := h.refused(http.MethodDelete, "/api/v1/clusters/x", h.as(oidc.Requester), nil, http.StatusMethodNotAllowed)
-	require.Contains(t, p.Detail, "answers GET only")
+	require.Contains(t, p.Detail, "supports only GET")
 	p = h.refused(http.MethodGet, "/api/v1/clusterz", h.as(oidc.Requester), nil, http.StatusNotFound)
 	require.Contains(t, p.Detail, "/api/docs")
 	answer, body := h.ask(http.MethodHead, "/api/v1/clusters", h.as(oidc.Requester), nil)

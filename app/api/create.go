@@ -15,7 +15,7 @@ import (
 
 const (
 	idempotencyKey = "Idempotency-Key"
-	keyForm        = "1 to 255 visible characters, new for each thing that is asked for; a UUID is fine"
+	keyForm        = "1 to 255 visible characters, different for each operation; for example a UUID"
 	maxKey         = 255
 )
 
@@ -51,7 +51,7 @@ func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byt
 		return app.Asked{}, nil, false
 	}
 	if !json.Valid(raw) {
-		problem(w, http.StatusBadRequest, "The body is no JSON object. GET /api/docs#createCluster shows one.")
+		problem(w, http.StatusBadRequest, "The body is not a JSON object. GET /api/docs#createCluster shows an example.")
 		return app.Asked{}, nil, false
 	}
 	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
@@ -64,7 +64,7 @@ func (s *server) keyed(w http.ResponseWriter, r *http.Request, key string) bool 
 		return true
 	}
 	s.fail(w, r, &malformed{app.Error{Kind: app.Invalid, Message: "The request has an invalid header.", Fields: []app.Field{
-		{Name: idempotencyKey, Detail: "it is empty, too long, or has characters one cannot see", Accept: []string{keyForm}},
+		{Name: idempotencyKey, Detail: "it is empty, too long, or contains invisible characters", Accept: []string{keyForm}},
 	}}})
 	return false
 }

@@ -149,11 +149,11 @@ func (d *document) call(c call) docCall {
 func asks(c call) string {
 	switch {
 	case c.Security == nil:
-		return "With your token."
+		return "Needs your token."
 	case len(*c.Security) == 0:
-		return "Without a token."
+		return "Needs no token."
 	}
-	return "With the attempt's token."
+	return "Needs the attempt's token."
 }
 
 func (d *document) schemaView(name string, s schema) docSchema {
@@ -182,7 +182,7 @@ func typeOf(s schema) docType {
 	case len(s.Enum) > 0:
 		return docType{Words: strings.Join(s.Enum, " | ")}
 	case s.Type == "object" && s.Additional.Kind == yaml.MappingNode:
-		return docType{Words: "object of strings"}
+		return docType{Words: "object with string values"}
 	case s.Format == "date-time":
 		return docType{Words: "time (RFC 3339)"}
 	case s.Format == "binary":

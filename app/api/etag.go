@@ -28,8 +28,8 @@ func match(header string) (version int64, err error) {
 	inner, closes := strings.CutSuffix(inner, `"`)
 	version, failed := strconv.ParseInt(inner, 10, 64)
 	if !opens || !closes || failed != nil || version <= 0 {
-		return 0, &malformed{app.Error{Kind: app.Invalid, Message: "The header If-Match cannot be read.", Fields: []app.Field{
-			{Name: "If-Match", Detail: "it is no ETag of ours", Accept: []string{`the ETag of the cluster as you know it, e.g. "17"`, "*"}},
+		return 0, &malformed{app.Error{Kind: app.Invalid, Message: "The header If-Match is not valid.", Fields: []app.Field{
+			{Name: "If-Match", Detail: "it is not an ETag of this server", Accept: []string{`the ETag of the cluster as you know it, e.g. "17"`, "*"}},
 		}}}
 	}
 	return version, nil

@@ -53,7 +53,7 @@ func (s *server) SignInWithAWS(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.AWS == nil {
-		problem(w, http.StatusNotFound, "This server takes no AWS identities. Sign in with a token of an issuer that it trusts.")
+		problem(w, http.StatusNotFound, "AWS identities are not enabled on this server. Sign in with a token from an issuer that it trusts.")
 		return
 	}
 	address := source.Group(s.Proxies.Address(r))

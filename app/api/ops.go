@@ -26,7 +26,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {
 		s.Log.Warn("not ready", "err", err)
-		problem(w, http.StatusServiceUnavailable, "PostgreSQL does not answer.")
+		problem(w, http.StatusServiceUnavailable, "PostgreSQL does not respond.")
 		return
 	}
 	ok(w, map[string]string{"status": "ready", "postgresql": "ok"})
@@ -42,7 +42,7 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ocpctl_http_request_duration_seconds", Help: "How long requests of the private listener took.",
+			Name: "ocpctl_http_request_duration_seconds", Help: "Duration of requests to the private listener.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}, []string{"method", "route", "code"}),
 	}
@@ -54,7 +54,7 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 // NewJobErrors returns the counter of failed runs of queue jobs. Every failed try counts.
 func NewJobErrors() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each try counts.",
+		Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each attempt counts.",
 	}, []string{"kind"})
 }
 
@@ -101,12 +101,12 @@ type census struct {
 var (
 	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
 	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
-	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Room in cloud accounts: installs and clusters it is set aside for, and clusters that wait in line.", []string{"state"}, nil)
-	againDesc    = prometheus.NewDesc("ocpctl_redeliveries", "Webhooks that GitHub was asked to send again: came, awaited, given_up.", []string{"state"}, nil)
-	findingsDesc = prometheus.NewDesc("ocpctl_findings", "What is not as it should be and waits for a person, by kind.", []string{"kind"}, nil)
-	leftDesc     = prometheus.NewDesc("ocpctl_github_calls_remaining", "What is left of GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
-	allowedDesc  = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit in an hour.", []string{"installation", "resource"}, nil)
-	awayDesc     = prometheus.NewDesc("ocpctl_github_away_seconds", "For how long GitHub has not answered; 0: it answers.", []string{"installation"}, nil)
+	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
+	againDesc    = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
+	findingsDesc = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
+	leftDesc     = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
+	allowedDesc  = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
+	awayDesc     = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -38,5 +38,5 @@ func (p *places) take(who string) (leave func(), found bool) {
 // tooManyStreams answers a principal with too many open streams.
 func tooManyStreams(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "5")
-	problem(w, http.StatusTooManyRequests, "You have too many streams open. Close one, or watch several clusters with one: GET /api/v1/watch?cluster=a&cluster=b.")
+	problem(w, http.StatusTooManyRequests, "Too many open streams. Close one, or watch several clusters with one stream: GET /api/v1/watch?cluster=a&cluster=b.")
 }

@@ -34,10 +34,10 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
 		s.Log.Warn("request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		w.Header().Set("Retry-After", "5")
-		problem(w, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
+		problem(w, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 	default:
 		s.Log.Error("request failed", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
-		problem(w, http.StatusInternalServerError, "Something went wrong on our side and was written to the log as "+visitOf(r).id+". Try again in a moment.")
+		problem(w, http.StatusInternalServerError, "An internal error occurred. It is logged as "+visitOf(r).id+". Try again in a moment.")
 	}
 }
 
@@ -97,17 +97,17 @@ func (s *server) badParameter(w http.ResponseWriter, r *http.Request, err error)
 	var format *InvalidParamFormatError
 	var header *RequiredHeaderError
 	var missing *RequiredParamError
-	field := app.Field{Detail: "it cannot be read; GET /api/docs says its type"}
+	field := app.Field{Detail: "it is not valid; GET /api/docs shows its type"}
 	switch {
 	case errors.As(err, &format):
 		field.Name = format.ParamName
 	case errors.As(err, &header):
-		field.Name, field.Detail = header.ParamName, "this header is missing"
+		field.Name, field.Detail = header.ParamName, "this header is required"
 		if header.ParamName == idempotencyKey {
 			field.Accept = []string{keyForm}
 		}
 	case errors.As(err, &missing):
-		field.Name, field.Detail = missing.ParamName, "it is missing"
+		field.Name, field.Detail = missing.ParamName, "it is required"
 	default:
 		problem(w, http.StatusBadRequest, err.Error())
 		return
@@ -127,11 +127,11 @@ func noSuchPath(mux *http.ServeMux) http.HandlerFunc {
 			}
 		}
 		if len(others) == 0 {
-			problem(w, http.StatusNotFound, "There is no "+r.Method+" "+r.URL.Path+". GET /api/docs shows what there is.")
+			problem(w, http.StatusNotFound, r.Method+" "+r.URL.Path+" does not exist. GET /api/docs lists all operations.")
 			return
 		}
 		w.Header().Set("Allow", strings.Join(others, ", "))
-		problem(w, http.StatusMethodNotAllowed, r.URL.Path+" answers "+strings.Join(others, " and ")+" only.")
+		problem(w, http.StatusMethodNotAllowed, r.URL.Path+" supports only "+strings.Join(others, " and ")+".")
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *server) query(r *http.Request) *query {
 	known := s.document.queries[r.Pattern]
 	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
 		if !slices.Contains(known, name) {
-			q.refuse(name, "there is no such parameter", known...)
+			q.refuse(name, "this parameter does not exist", known...)
 		}
 	}
 	return q
@@ -72,7 +72,7 @@ func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after
 		ours = digits(cursor)
 	}
 	if cursor != "" && !ours {
-		q.refuse("cursor", "it is not one of ours", "the nextCursor of the page before")
+		q.refuse("cursor", "it is not a cursor of this server", "the nextCursor of the previous page")
 	}
 	return q.number("limit", limit, defaultLimit, 1, maxLimit), cursor
 }
@@ -80,7 +80,7 @@ func (q *query) page(limit Limit, cursor Cursor, prefix string) (most int, after
 // among requires the value to be one of those listed, or empty.
 func (q *query) among(name, value string, accepted ...string) string {
 	if value != "" && !slices.Contains(accepted, value) {
-		q.refuse(name, fmt.Sprintf("there is no %s %q", name, value), accepted...)
+		q.refuse(name, fmt.Sprintf("the %s %q does not exist", name, value), accepted...)
 	}
 	return value
 }

@@ -27,7 +27,7 @@ func (s *server) ofRunners(next http.Handler) http.Handler {
 			return
 		}
 		if claims.Attempt != r.PathValue("id") {
-			unauthorized(w, "The token is another attempt's.")
+			unauthorized(w, "The token belongs to another attempt.")
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), claimsKey{}, claims)))

@@ -62,7 +62,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 		return
 	}
 	if s.Grants == nil {
-		problem(w, http.StatusNotFound, "This server gives no credentials for the bucket: artifacts.runner_role is not set. Use the runner's own identity.")
+		problem(w, http.StatusNotFound, "This server does not issue bucket credentials because artifacts.runner_role is not set. Use the runner's own identity.")
 		return
 	}
 	given, err := s.Grants.Grant(r.Context(), artifacts.Part{
@@ -175,9 +175,9 @@ func (s *server) hear(w http.ResponseWriter, r *http.Request, into any) bool {
 	case err == nil:
 		return true
 	case errors.As(err, &large):
-		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("One document may have at most %d bytes. Send the log in smaller parts.", maxSaying))
+		problem(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than %d bytes. Send the log in smaller parts.", maxSaying))
 	default:
-		problem(w, http.StatusBadRequest, "The body is not the document this path takes: "+err.Error()+".")
+		problem(w, http.StatusBadRequest, "The body does not match the schema of this path: "+err.Error()+".")
 	}
 	return false
 }
@@ -218,11 +218,11 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 	var contradiction *store.Contradiction
 	switch {
 	case errors.Is(err, store.ErrFenced), errors.Is(err, store.ErrNotFound):
-		problem(w, http.StatusConflict, "The attempt is closed, or another runner has it. Stop and end.")
+		problem(w, http.StatusConflict, "The attempt is closed or claimed by another runner. Stop and exit.")
 	case errors.As(err, &contradiction):
-		problem(w, http.StatusConflict, contradiction.Error()+". Stop and end.")
+		problem(w, http.StatusConflict, contradiction.Error()+". Stop and exit.")
 	case errors.Is(err, store.ErrConflict):
-		problem(w, http.StatusConflict, "What was recorded once cannot change. Stop and end.")
+		problem(w, http.StatusConflict, "A record cannot be changed. Stop and exit.")
 	default:
 		s.fail(w, r, err)
 	}

@@ -62,7 +62,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 			} else if p != nil {
 				s.Log.Error("handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
 				if !seen.begun {
-					problem(seen, http.StatusInternalServerError, "Something went wrong on our side and was written to the log as "+v.id+".")
+					problem(seen, http.StatusInternalServerError, "An internal error occurred. It is logged as "+v.id+".")
 				}
 			}
 			s.told(r, v, seen.code, time.Since(begun))

@@ -18,7 +18,7 @@ const (
 func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params WatchClustersParams) {
 	q := s.query(r)
 	if len(params.Cluster) > maxLimit {
-		q.refuse("cluster", "these are too many", "at most 500, or none for all")
+		q.refuse("cluster", "there are too many", "at most 500, or none for all")
 	}
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)

@@ -53,7 +53,7 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 		}
 		if seen(row, shares) != mark {
 			return &app.Error{Kind: app.Stale, Message: fmt.Sprintf(
-				"Somebody changed %s since you opened the page, so nothing was done. This is how it stands now: look, and ask again.", row.Name)}
+				"Somebody changed %s after you opened the page, so nothing was done. Check the current state below and try again.", row.Name)}
 		}
 		if err = do(row.Version); app.KindOf(err) != app.Stale || try == sights {
 			return err
@@ -112,7 +112,7 @@ func (p *pages) scale(r *http.Request, who policy.Principal, id string, deed app
 	}
 	row, job, err := p.App.Scale(r.Context(), who, id, replicas, deed)
 	if err == nil && job == "" {
-		return fmt.Sprintf("%s has %s already; nothing was changed.", row.Name, workers(replicas)), nil
+		return fmt.Sprintf("%s already has %s; nothing was changed.", row.Name, workers(replicas)), nil
 	}
 	return fmt.Sprintf("%s is being scaled to %s (job %s).", row.Name, workers(replicas), job), err
 }
@@ -127,13 +127,13 @@ func workers(n int) string {
 func (p *pages) share(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	s := store.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: store.Access(r.PostFormValue("access"))}
 	_, err := p.App.Share(r.Context(), who, id, s, deed)
-	return fmt.Sprintf("%s %s may %s it now.", grantees[s.Kind], s.Grantee, s.Access), err
+	return fmt.Sprintf("%s %s may now %s the cluster.", grantees[s.Kind], s.Grantee, s.Access), err
 }
 
 func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
 	_, err := p.App.Unshare(r.Context(), who, id, kind, with, deed)
-	return fmt.Sprintf("%s %s has no share of it any more.", grantees[kind], with), err
+	return fmt.Sprintf("The cluster is no longer shared with %s %s.", kind, with), err
 }
 
 // grantees are the kinds of share, for the beginning of a sentence.
@@ -149,17 +149,17 @@ func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed a
 	if err == nil && row.Phase == lifecycle.Released {
 		return app.GoneSince(row), nil
 	}
-	return fmt.Sprintf("%s is being destroyed (job %s). This page tells when nothing is left.", row.Name, job), err
+	return fmt.Sprintf("%s is being destroyed (job %s). This page shows when nothing is left.", row.Name, job), err
 }
 
 func (p *pages) retry(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	row, err := p.App.RetryTeardown(r.Context(), who, id, deed)
-	return fmt.Sprintf("The next teardown of %s begins now instead of when it was due.", row.Name), err
+	return fmt.Sprintf("The next teardown attempt of %s starts now.", row.Name), err
 }
 
 func (p *pages) abandon(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
 	row, err := p.App.Abandon(r.Context(), who, id, deed)
-	return fmt.Sprintf("Nobody is called for %s any more. It keeps its name, quota and cost, and tries go on, until a count of zero.", row.Name), err
+	return fmt.Sprintf("No more alerts are sent for %s. It keeps its name, quota and cost, and attempts continue, until a count finds nothing left.", row.Name), err
 }
 
 // confirm asks for confirmation before a cluster is destroyed.
@@ -175,9 +175,9 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Princ
 	case err != nil:
 		p.fail(w, r, who, err)
 	case !who.May(policy.ActDestroy, row.Team):
-		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s is team %s's. Ask someone of that team, or a platform admin, to take it down.", row.Name, row.Team))
+		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
 	case row.Wish != lifecycle.Present:
-		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already going: " + row.WishWhy, Bad: true})
+		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already being destroyed: " + row.WishWhy, Bad: true})
 	default:
 		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
 	}

@@ -25,15 +25,15 @@ func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
 		want string
 	}{
 		{"/extend", url.Values{"hours": {"1"}}, "1h later."},
-		{"/extend", url.Values{"hours": {"soon"}}, `hours: "soon" is no number. Accepted: a whole number, such as 4.`},
+		{"/extend", url.Values{"hours": {"soon"}}, `hours: "soon" is not a number. Accepted: a whole number, such as 4.`},
 		{"/hold", url.Values{"hours": {"1"}, "reason": {"the board looks at it"}}, "It lives until"},
 		{"/hold", url.Values{"hours": {"1"}}, "Add a reason for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
 		{"/unhold", nil, "is no longer held"},
 		{"/scale", url.Values{"replicas": {"3"}}, "shop is being scaled to 3 workers (job job_"},
 		{"/scale", url.Values{"replicas": {"9"}}, "may have 0 to 3 workers"},
-		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may use it now."},
+		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may now use the cluster."},
 		{"/share", url.Values{"kind": {"team"}, "with": {"nobody"}}, `with: there is no team "nobody"`},
-		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "Team payments has no share of it any more."},
+		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "The cluster is no longer shared with team payments."},
 		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "belongs to team payments now, and rob answers for it"},
 		{"/transfer", url.Values{"team": {"security"}}, "Accepted: payments, platform."},
 	} {
@@ -58,7 +58,7 @@ func TestDestroyingAsksFirst(t *testing.T) {
 	ask := "/clusters/" + row.ID + "/destroy"
 	_, page, _ = b.get(ask)
 	require.Contains(t, page, "Destroy shop?")
-	require.Contains(t, page, "cannot be taken back")
+	require.Contains(t, page, "cannot be undone")
 	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
 
 	_, page, _ = b.press(ask, ask, url.Values{"reason": {"done with it"}})
@@ -66,7 +66,7 @@ func TestDestroyingAsksFirst(t *testing.T) {
 	require.Equal(t, lifecycle.Absent, h.cluster(row.ID).Wish)
 	_, page, answer := b.get(ask)
 	require.Equal(t, "/clusters/"+row.ID, answer.Request.URL.Path)
-	require.Contains(t, says(page), "already going: done with it")
+	require.Contains(t, says(page), "already being destroyed: done with it")
 }
 
 func (h *fixture) cluster(id string) store.Row {
@@ -87,7 +87,7 @@ func TestAStalePageChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	for _, to := range []string{"/extend", "/destroy", "/unhold", "/scale"} {
 		_, page, _ = b.post(at+to, url.Values{"seen": {mark}, "hours": {"1"}, "replicas": {"1"}})
-		require.Contains(t, says(page), "Somebody changed shop since you opened the page, so nothing was done.", to)
+		require.Contains(t, says(page), "Somebody changed shop after you opened the page, so nothing was done.", to)
 		require.Contains(t, page, "mine", "it shows what is so now")
 	}
 	require.Equal(t, row.Ends.TTL, h.cluster(row.ID).Ends.TTL)
@@ -109,7 +109,7 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 	made := h.make("maya", "soak", "platform", 60)
 	at := "/clusters/" + made.Row.ID
 	_, page, _ := h.as("maya").get(at)
-	for _, want := range []string{"waits for a person's word", "More than two days take a platform admin&#39;s word.", "$45.00 until its end", "yours is requester"} {
+	for _, want := range []string{"It is waiting for approval", "More than two days take a platform admin&#39;s word.", "$45.00 until its planned end", "yours is requester"} {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "/approve")

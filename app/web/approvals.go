@@ -82,15 +82,15 @@ func (p *pages) vote(approves bool) handler {
 func voted(a store.Approval) string {
 	switch {
 	case a.State == store.ApprovalPending:
-		return fmt.Sprintf("Your word counts: %d of %d.", len(a.Votes), a.Needs)
+		return fmt.Sprintf("Your approval was recorded: %d of %d.", len(a.Votes), a.Needs)
 	case a.State == store.ApprovalRefused && a.Kind == store.ApproveCreate:
-		return "Refused. The cluster is never begun."
+		return "Refused. The cluster is not created."
 	case a.State == store.ApprovalRefused:
 		return "Refused."
 	case a.Kind == store.ApproveKubeadmin:
-		return "Approved. Whoever asked can look at the password once."
+		return "Approved. The requester can see the password once."
 	}
-	return "Approved. It starts now, or when it is its turn."
+	return "Approved. The cluster starts now, or when it is its turn."
 }
 
 func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []app.Approval) ([]approvalView, error) {
@@ -131,7 +131,7 @@ func (v *approvalView) about(row store.Row, github string) {
 	v.Seen = true
 	if v.Kind == store.ApproveCreate {
 		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, row.Platform, row.Region, row.Nodes, policy.Span(row.TTL))
-		v.Cost = fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
+		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(row.HourlyCents)), policy.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {
 		v.HeadAt = github + "/" + row.PR.Repo + "/commit/" + v.Head
@@ -141,9 +141,9 @@ func (v *approvalView) about(row store.Row, github string) {
 // what names what is approved.
 func what(kind store.ApprovalKind) string {
 	if kind == store.ApproveKubeadmin {
-		return "A look at the kubeadmin password"
+		return "Show the kubeadmin password"
 	}
-	return "A cluster may begin"
+	return "Create a cluster"
 }
 
 // takes says whose approval is needed.
@@ -154,9 +154,9 @@ func takes(a store.Approval) string {
 	}
 	switch {
 	case a.Needs > 1:
-		return fmt.Sprintf("approval by %d people, each %s, other than the person who asked", a.Needs, who)
+		return fmt.Sprintf("approval by %d people, each %s, other than the requester", a.Needs, who)
 	case a.Kind == store.ApproveKubeadmin:
-		return "approval by " + who + " other than the person who asked"
+		return "approval by " + who + " other than the requester"
 	}
 	return "approval by " + who
 }

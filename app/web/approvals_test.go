@@ -17,8 +17,8 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 	made := h.make("maya", "soak", "platform", 60)
 	_, page, _ := h.as("will").get("/approvals")
 	for _, want := range []string{
-		"Waiting for a word", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
-		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60h", "about $0.75 an hour, $45.00 until its end, by list prices", "What was asked: <code", "approval by a platform admin", "then it counts as refused",
+		"Pending", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
+		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60h", "about $0.75 an hour, $45.00 until its planned end, by list prices", "Request: <code", "approval by a platform admin", "after that it counts as refused",
 		`formaction="/approvals/` + made.Approval + `/approve"`, "None yet.",
 	} {
 		require.Contains(t, page, want)
@@ -27,7 +27,7 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 	require.Contains(t, page, "Only a platform admin of team platform can approve this; yours is requester.")
 	require.NotContains(t, page, "/approve")
 	_, page, _ = h.as("rob").get("/approvals")
-	require.Contains(t, page, "Nothing waits for anybody's word.", "another team's is none of his")
+	require.Contains(t, page, "No pending approvals.", "another team's is none of his")
 }
 
 func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAnApprovalIsBoundToACommitThatCanBeLookedAt(t *testing.T) {
 	require.Equal(t, "https://github.com/acme/shop/commit/6dcb09b5b57875f334f61aebed695e2e4193db5e", v.HeadAt)
 	v.State, v.Now = store.ApprovalPending, noon
 	html := page(t, "approval", v)
-	require.Contains(t, html, "<code>6dcb09b5b578</code></a>: a push makes it void.")
+	require.Contains(t, html, "<code>6dcb09b5b578</code></a>: a push invalidates the approval.")
 }
 
 func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
@@ -47,19 +47,19 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 
 	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
 	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
-	require.Equal(t, "Approved. It starts now, or when it is its turn.", says(page))
-	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> agreed`)
+	require.Equal(t, "Approved. The cluster starts now, or when it is its turn.", says(page))
+	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> approved`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", nil)
 	require.Contains(t, says(page), "Add a reason for the audit trail.", "a refusal needs a reason")
 	require.True(t, h.cluster(no.Row.ID).NeedsApproval)
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", url.Values{"reason": {"not this month"}})
-	require.Equal(t, "Refused. The cluster is never begun.", says(page))
+	require.Equal(t, "Refused. The cluster is not created.", says(page))
 	require.Equal(t, lifecycle.Absent, h.cluster(no.Row.ID).Wish)
 
 	_, page, _ = will.get("/approvals")
-	require.Contains(t, page, "Nothing waits for anybody's word.")
+	require.Contains(t, page, "No pending approvals.")
 	require.Contains(t, page, "not this month")
 	status, page, _ := will.post("/approvals/"+yes.Approval+"/approve", nil)
 	require.Equal(t, http.StatusOK, status)
@@ -68,12 +68,12 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 
 func TestTheWordsSayWhoseVotesItTakes(t *testing.T) {
 	for want, a := range map[string]store.Approval{
-		"approval by a platform admin":                                                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
-		"approval by a platform admin other than the person who asked":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
-		"approval by 2 people, each a requester of the team or a platform admin, other than the person who asked": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
+		"approval by a platform admin":                                                                     {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
+		"approval by a platform admin other than the requester":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},
+		"approval by 2 people, each a requester of the team or a platform admin, other than the requester": {Needs: 2, ByRole: "requester", Kind: store.ApproveCreate},
 	} {
 		require.Equal(t, want, takes(a))
 	}
-	require.Equal(t, "Your word counts: 1 of 2.", voted(store.Approval{State: store.ApprovalPending, Needs: 2, Votes: make([]store.ApprovalVote, 1)}))
+	require.Equal(t, "Your approval was recorded: 1 of 2.", voted(store.Approval{State: store.ApprovalPending, Needs: 2, Votes: make([]store.ApprovalVote, 1)}))
 	require.Equal(t, "Refused.", voted(store.Approval{State: store.ApprovalRefused, Kind: store.ApproveKubeadmin}))
 }

@@ -34,7 +34,7 @@ type auditLine struct {
 var auditFields = []filterField{
 	{Name: "actor", Words: "Who", Type: "text", Hint: "saml:maya@acme.example"},
 	{Name: "action", Words: "What", Type: "text", Hint: "accepted"},
-	{Name: "cluster", Words: "Cluster", Type: "text", Hint: "its name, or clu_…"},
+	{Name: "cluster", Words: "Cluster", Type: "text", Hint: "name, or clu_…"},
 	{Name: "from", Words: "From", Type: "date"},
 	{Name: "to", Words: "Until, not included", Type: "date"},
 }
@@ -119,7 +119,7 @@ const day = "2006-01-02"
 func dayOf(text string) (at time.Time, wrong string) {
 	at, err := time.Parse(day, text)
 	if err != nil {
-		return time.Time{}, "“" + text + "” is no day. Accepted: a day such as 2025-03-31."
+		return time.Time{}, "“" + text + "” is not a date. Accepted: a date such as 2025-03-31."
 	}
 	return at, ""
 }

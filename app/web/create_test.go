@@ -40,7 +40,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	for _, want := range []string{
 		`<option value="aws-standard" selected>AWS standard</option>`, `<option value="us-east-1" selected>us-east-1, $1.49/h</option>`,
 		`<option selected>4.20.3</option>`, `<option selected>platform</option>`, `<option>platform-ci</option>`, `<option>staging</option>`, "at most 168",
-		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, 0 to 3 by scaling", "<code>TTLExpiry</code>", `name="offhoursOptIn" disabled`,
+		"IBM Cloud minimal test (off)", "3 × m6i.xlarge; 3 × m6i.xlarge workers, scalable from 0 to 3", "<code>TTLExpiry</code>", `name="offhoursOptIn" disabled`,
 	} {
 		require.Contains(t, page, want)
 	}
@@ -107,8 +107,8 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 		}))
 		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
 		for field, want := range map[string]string{
-			"name": "lower-case letters", "ttlHours": "&#34;a day&#34; is no number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
-			"team": "payments", "sshPublicKey": "no public key", "extraTags": "&#34;nonsense&#34; is no tag", "owner": "cannot be a tag",
+			"name": "lower-case letters", "ttlHours": "&#34;a day&#34; is not a number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
+			"team": "payments", "sshPublicKey": "no public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)
 			_, after, _ := strings.Cut(page, `id="wrong-`+field+`"`)
@@ -139,8 +139,8 @@ func TestACheckShowsVerdictAndPriceAndMakesNothing(t *testing.T) {
 	b := h.as("maya")
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}, "ttlHours": {"60"}}))
 	for _, want := range []string{
-		"It would be accepted", "about $0.75 an hour, $45.00 until its end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
-		"needs approval", "Maya has 0 of the 8 clusters", "Judged by catalogue",
+		"It would be accepted", "about $0.75 an hour, $45.00 until its planned end", "starts when it is approved", "More than two days take a platform admin&#39;s word.",
+		"needs approval", "Maya has 0 of the 8 clusters", "Checked against catalogue",
 	} {
 		require.Contains(t, page, want)
 	}
@@ -204,7 +204,7 @@ func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
 func TestTagsAreReadLineByLine(t *testing.T) {
 	got, wrong := tags(" A = b=c \n\n=x\nA=d\nB=\n")
 	require.Equal(t, map[string]string{"A": "b=c", "B": ""}, got)
-	require.Equal(t, []string{`"=x" is no tag`, "A is given twice"}, []string{wrong[0].Detail, wrong[1].Detail})
+	require.Equal(t, []string{`"=x" is not a tag`, "A is given twice"}, []string{wrong[0].Detail, wrong[1].Detail})
 	got, wrong = tags("")
 	require.Nil(t, got)
 	require.Empty(t, wrong)

@@ -60,7 +60,7 @@ func (f createForm) request() (app.CreateRequest, []app.Field) {
 		if err == nil && hours <= mostHours && hours >= -mostHours {
 			r.TTLHours = &hours
 		} else {
-			wrong = append(wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is no number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
+			wrong = append(wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is not a number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
 		}
 	}
 	var unread []app.Field
@@ -83,7 +83,7 @@ func tags(text string) (map[string]string, []app.Field) {
 		switch {
 		case line == "":
 		case !ok || key == "":
-			wrong = append(wrong, app.Field{Name: "extraTags", Detail: fmt.Sprintf("%q is no tag", line), Accept: []string{"a line such as Purpose=smoke"}})
+			wrong = append(wrong, app.Field{Name: "extraTags", Detail: fmt.Sprintf("%q is not a tag", line), Accept: []string{"a line such as Purpose=smoke"}})
 		case again:
 			wrong = append(wrong, app.Field{Name: "extraTags", Detail: key + " is given twice", Accept: []string{"each key once"}})
 		default:
@@ -127,7 +127,7 @@ func (v verdictView) Price() string {
 	if v.Grant.HourlyCents == 0 {
 		return ""
 	}
-	return fmt.Sprintf("about %s an hour, %s until its end, by list prices", policy.Dollars(int64(v.Grant.HourlyCents)), policy.Dollars(v.Grant.PriceCents))
+	return fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(v.Grant.HourlyCents)), policy.Dollars(v.Grant.PriceCents))
 }
 
 type fieldView struct {

@@ -68,5 +68,5 @@ func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Prin
 func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	_, err := p.Admin.Replay(r.Context(), who, id, deedOf(r))
-	p.answer(w, r, who, "/deliveries/"+id, "It is worked again now; what came of it shows here in a moment.", err)
+	p.answer(w, r, who, "/deliveries/"+id, "It is being processed again. The result appears here in a moment.", err)
 }

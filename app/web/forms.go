@@ -24,8 +24,8 @@ func number(r *http.Request, field string) (int, error) {
 	text := strings.TrimSpace(r.PostFormValue(field))
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, &app.Error{Kind: app.Invalid, Message: "It cannot be read.", Fields: []app.Field{
-			{Name: field, Detail: fmt.Sprintf("%q is no number", text), Accept: []string{"a whole number, such as 4"}},
+		return 0, &app.Error{Kind: app.Invalid, Message: "The input is not valid.", Fields: []app.Field{
+			{Name: field, Detail: fmt.Sprintf("%q is not a number", text), Accept: []string{"a whole number, such as 4"}},
 		}}
 	}
 	return n, nil

@@ -22,5 +22,5 @@ func TestWhatAPageAsksForEndsWithThePagesTime(t *testing.T) {
 	answer := httptest.NewRecorder()
 	p.inTime(slow).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
-	require.Contains(t, answer.Body.String(), "took too long and was given up")
+	require.Contains(t, answer.Body.String(), "took too long and was canceled")
 }

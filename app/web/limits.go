@@ -101,10 +101,10 @@ func bounds(q admin.QuotaState) (out []quotaView) {
 
 func stateOf(s admin.CatalogueState) *catalogueView {
 	b := s.Catalogue
-	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a folder", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
+	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a directory", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
 		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
 	if s.Embedded {
-		v.Source = "the program itself"
+		v.Source = "the built-in catalogue"
 	}
 	if s.Err != nil {
 		v.Problem = s.Err.Error()
@@ -116,8 +116,8 @@ func stateOf(s admin.CatalogueState) *catalogueView {
 func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	state, err := p.Admin.ReloadCatalogue(r.Context(), who, deedOf(r))
 	if err == nil && state.Err != nil {
-		p.say(w, r, who, "/limits", said{Words: "What lies in the folder is not sound, so the last sound catalogue stays in force.", Bad: true})
+		p.say(w, r, who, "/limits", said{Words: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
 		return
 	}
-	p.answer(w, r, who, "/limits", "Read. Catalogue "+state.Hash+" is in force.", err)
+	p.answer(w, r, who, "/limits", "Reloaded. Catalogue "+state.Hash+" is active.", err)
 }

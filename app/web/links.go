@@ -77,7 +77,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		})
 	default:
 		place, name := account(got.Account)
-		p.say(w, r, who, "/me", said{Words: place + " account " + name + " is yours here. What it asks for counts as asked by you."})
+		p.say(w, r, who, "/me", said{Words: place + " account " + name + " is now linked to you. What it does counts as done by you."})
 	}
 }
 
@@ -112,9 +112,9 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return
 	}
-	words := "A platform admin other than you has to approve it now. Come back here then."
+	words := "Another platform admin must now approve it. Come back here after that."
 	if a.State == store.ApprovalApproved {
-		words = "It was approved already."
+		words = "It is already approved."
 	}
 	p.say(w, r, who, "/approvals/"+a.ID, said{Words: words})
 }

@@ -20,7 +20,7 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	at := answer.Request.URL.Path
 	require.True(t, strings.HasPrefix(at, "/links/"))
-	for _, want := range []string{"The kubeconfig of shop", "works once, for you alone", `readonly value="` + h.base + at + `"`} {
+	for _, want := range []string{"The kubeconfig of shop", "works once, only for you", `readonly value="` + h.base + at + `"`} {
 		require.Contains(t, page, want)
 	}
 	for range 3 { // mail scanners, browsers that read ahead
@@ -44,12 +44,12 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 	_, page, answer := maya.post(cluster+"/break-glass", url.Values{"reason": {"OAuth is down"}})
 	approval := answer.Request.URL.Path
 	require.True(t, strings.HasPrefix(approval, "/approvals/apr_"))
-	require.Contains(t, says(page), "A platform admin other than you has to approve it now.")
+	require.Contains(t, says(page), "Another platform admin must now approve it.")
 	require.Contains(t, page, "OAuth is down")
 	require.NotContains(t, page, "Get the link")
 
 	_, page, _ = h.as("will").post(approval+"/approve", nil)
-	require.Equal(t, "Approved. Whoever asked can look at the password once.", says(page))
+	require.Equal(t, "Approved. The requester can see the password once.", says(page))
 	require.NotContains(t, page, "Get the link", "it is for whoever asked")
 	_, page, _ = maya.get(cluster)
 	require.Contains(t, page, "Get the link to the password")
@@ -82,15 +82,15 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 
 	b := h.as("maya")
 	_, page, _ = b.get(at)
-	for _, want := range []string{"GitHub account maya is yours?", "signed in as <strong>Maya</strong>", "If anybody sent it to you, close this page."} {
+	for _, want := range []string{"Is the GitHub account maya yours?", "signed in as <strong>Maya</strong>", "If somebody sent it to you, close this page."} {
 		require.Contains(t, page, want)
 	}
 	_, page, answer = b.post(at, nil)
 	require.Equal(t, "/me", answer.Request.URL.Path)
-	require.Contains(t, says(page), "GitHub account maya is yours here.")
+	require.Contains(t, says(page), "GitHub account maya is now linked to you.")
 	require.Contains(t, page, "<code>github:maya</code>")
 	_, page, _ = b.post("/me/unlink", url.Values{"account": {"github:maya"}})
-	require.Equal(t, "GitHub account maya is linked to nobody any more.", says(page))
+	require.Equal(t, "GitHub account maya is no longer linked.", says(page))
 	require.NotContains(t, page, "<code>github:maya</code>")
 }
 

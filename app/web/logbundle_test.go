@@ -58,7 +58,7 @@ func TestALogBundleIsDownloadedFromTheClustersPage(t *testing.T) {
 	other.signIn("ada")
 	_, page, _ = other.get(at)
 	require.NotContains(t, page, "Download the log bundle of attempt")
-	require.Contains(t, page, "The log bundle is for the people who may fetch")
+	require.Contains(t, page, "Only people who may get this cluster")
 	status, _, _ = other.post(at+"/log-bundle", nil)
 	require.Equal(t, http.StatusForbidden, status)
 }

@@ -38,5 +38,5 @@ func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Princi
 	id := r.PostFormValue("account")
 	err := p.Credentials.Unlink(r.Context(), who, id, deedOf(r))
 	place, name := account(id)
-	p.answer(w, r, who, "/me", place+" account "+name+" is linked to nobody any more.", err)
+	p.answer(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
 }

@@ -56,9 +56,9 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 		}
 	}
 	o.Share = present && may(policy.ActShare)
-	o.None = "You may look at it. To change it takes a role in team " + row.Team + "; ask someone there, or a platform admin."
+	o.None = "You may see this cluster. To change it you need a role in team " + row.Team + "; ask a member of the team or a platform admin."
 	if !row.ReleasedAt.IsZero() {
-		o.None = "Nothing: it is gone."
+		o.None = "Nothing: the cluster is gone."
 	}
 	return o
 }

@@ -40,7 +40,7 @@ func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
 	_, page, _ = h.as("will").get("/me")
 	require.Contains(t, page, "<td>platform admin</td><td>every team</td>")
 	_, page, _ = h.as("nora").get("/me")
-	require.Contains(t, page, "known, but without a role")
+	require.Contains(t, page, "signed in, but without a role")
 	require.NotContains(t, page, `href="/approvals"`)
 }
 
@@ -50,17 +50,17 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
 		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "<td>team platform</td>",
-		"$1,000.00", "nothing is accepted", "AWS minimal test", "it waits for its turn", "IBM Cloud is not enabled yet", `href="/new?profile=aws-standard"`,
+		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", "IBM Cloud is not enabled yet", `href="/new?profile=aws-standard"`,
 	} {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "team payments")
-	require.NotContains(t, page, "Read the folder now")
+	require.NotContains(t, page, "Reload now")
 	_, page, _ = h.as("will").get("/limits")
-	require.Contains(t, page, "of the program itself")
+	require.Contains(t, page, "from the built-in catalogue")
 	require.Contains(t, page, "profiles: 5, teams: 2, quotas: 2, policies: 1")
 	_, page, _ = h.as("will").post("/limits/reload", nil)
-	require.Contains(t, says(page), "is in force.")
+	require.Contains(t, says(page), "is active.")
 	_, page, _ = h.as("ada").get("/limits")
 	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
 }
@@ -69,7 +69,7 @@ func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
 	state := admin.CatalogueState{Catalogue: catalogue.Catalogue{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
 	state.LoadedAt, state.Err = noon, profiles.Problems{{File: "quotas/quotas.yaml", Line: 2, Field: "live", Got: "0", Accept: "1 or more"}}
 	html := page(t, "limits", limitsView{Catalogue: stateOf(state)})
-	for _, want := range []string{"What lies in the folder now is not in force", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a folder"} {
+	for _, want := range []string{"The current files in the directory are not active", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a directory"} {
 		require.Contains(t, html, want)
 	}
 }
@@ -84,13 +84,13 @@ func TestUsageIsReportedByGroupWithBars(t *testing.T) {
 	require.Regexp(t, `<meter min="0" max="\d+" value="\d+">\$`, page)
 	require.Contains(t, page, "An estimate by list prices, not an invoice.")
 	_, page, _ = h.as("rob").get("/usage")
-	require.Contains(t, page, "Nothing was used", "another team's is none of his")
+	require.Contains(t, page, "No usage", "another team's is none of his")
 	_, page, _ = h.as("ada").get("/usage?by=profile")
 	require.Contains(t, page, `<th scope="row">aws-minimal-test</th>`)
 	require.Contains(t, page, `aria-current="page">profile</a>`)
 
 	for at, want := range map[string]string{
-		"/usage?from=yesterday": "“yesterday” is no day. Accepted: a day such as 2025-03-31.",
+		"/usage?from=yesterday": "“yesterday” is not a date. Accepted: a date such as 2025-03-31.",
 		"/usage?by=colour":      "team, owner, costCenter, profile, environment or tag:&lt;key&gt;",
 	} {
 		status, page, _ := h.as("ada").get(at)
@@ -108,7 +108,7 @@ func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
 	}
 	b := h.as("ada")
 	_, page, _ := b.get("/audit")
-	for _, want := range []string{"The newest is line 4", "hold of shop", "<td>hold_set</td>", `title="` + h.id("maya") + `">maya`, "everything it says"} {
+	for _, want := range []string{"The newest is line 4", "hold of shop", "<td>hold_set</td>", `title="` + h.id("maya") + `">maya`, "all details"} {
 		require.Contains(t, page, want)
 	}
 	_, page, _ = b.get("/audit?action=accepted&actor=" + url.QueryEscape(h.id("maya")))
@@ -117,12 +117,12 @@ func TestTheTrailIsReadByWhatOneLooksForPageByPageAndVerified(t *testing.T) {
 	_, page, _ = b.get("/audit?cursor=3")
 	require.NotContains(t, page, "hold of load")
 	_, page, _ = b.get("/audit?actor=nobody")
-	require.Contains(t, page, "No line fits.")
+	require.Contains(t, page, "No lines match.")
 	_, page, _ = b.get("/audit?cursor=x")
 	require.Contains(t, page, "hold of load", "what is no page is the first")
 	status, page, _ := b.get("/audit?from=soon")
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, page, `id="w-from">“soon” is no day.`)
+	require.Contains(t, page, `id="w-from">“soon” is not a date.`)
 
 	_, page, _ = b.post("/audit/verify", nil)
 	require.Contains(t, says(page), "All 4 lines are as they were written")
@@ -148,9 +148,9 @@ func TestFindingsShowTheirEvidence(t *testing.T) {
 	_, err = h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, nil)
 	require.NoError(t, err)
 	_, page, _ = h.as("ada").get("/findings")
-	require.Contains(t, page, "Nothing found")
+	require.Contains(t, page, "No findings")
 	_, page, _ = h.as("ada").get("/findings?show=all")
-	require.Contains(t, page, "blocked, put right")
+	require.Contains(t, page, "blocked, resolved")
 }
 
 func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
@@ -168,7 +168,7 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 
 	_, page, _ = h.as("ada").get("/deliveries/1")
 	require.Contains(t, page, "{\n  &#34;action&#34;: &#34;labeled&#34;\n}")
-	require.Contains(t, page, "Platform admins may have it worked again.")
+	require.Contains(t, page, "Platform admins can have it processed again.")
 	will := h.as("will")
 	_, page, _ = will.get("/deliveries/2")
 	require.Contains(t, page, "no &lt;b&gt;JSON&lt;/b&gt;")
@@ -176,8 +176,8 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 	require.Contains(t, says(page), "Add a reason")
 	_, page, answer := will.post("/deliveries/1/replay", url.Values{"reason": {"the label was lost"}})
 	require.Equal(t, "/deliveries/1", answer.Request.URL.Path)
-	require.Contains(t, says(page), "It is worked again now")
-	require.Contains(t, page, "You can have it tried at once")
+	require.Contains(t, says(page), "It is being processed again")
+	require.Contains(t, page, "You can have it processed now")
 	require.Contains(t, page, `action="/deliveries/1/replay"`, "at any time")
 	status, page, _ := will.get("/deliveries/none")
 	require.Equal(t, http.StatusNotFound, status)

@@ -125,7 +125,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	require.Equal(t, verdict.Grant.HourlyCents, row.HourlyCents)
 	view := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate}}}
 	view.about(row, "")
-	words := fmt.Sprintf("about %s an hour, %s until its end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
+	words := fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
 	require.Equal(t, words, view.Cost)
 	require.Equal(t, words, verdictView{Verdict: verdict.Verdict}.Price())
 	return l
@@ -164,7 +164,7 @@ func (l *life) agrees(t *testing.T, when string) {
 	require.Equal(t, spent, row.Meter.Spent(now), when)
 
 	page := cost(row, now)
-	require.Equal(t, fmt.Sprintf("about %s so far, %s if it runs until its end", price.Dollars(spent), price.Dollars(total)), page, when)
+	require.Equal(t, fmt.Sprintf("about %s so far, %s until its planned end", price.Dollars(spent), price.Dollars(total)), page, when)
 	if row.Status != lifecycle.Pending {
 		card := row.Card
 		require.Contains(t, chatops.StatusReply("maya", []lifecycle.Card{card}, chatops.Links{}, now), "About "+price.Dollars(spent)+" so far.", when)

@@ -127,7 +127,7 @@ func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
 	}
 	page, known := p.runbooks[name]
 	if !known {
-		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such runbook. The list of them is at /runbooks/.")
+		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "This runbook does not exist. All runbooks are listed at /runbooks/.")
 		return
 	}
 	p.show(w, r, policy.Principal{}, http.StatusOK, "runbook", page)

@@ -40,7 +40,7 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err
 	var said *auth.Error
 	if !errors.As(err, &said) {
 		p.Log.Error("sign-in failed", "err", err)
-		p.showLogin(w, r, http.StatusInternalServerError, next, "Something went wrong on our side and was written to the log. Try again in a moment.")
+		p.showLogin(w, r, http.StatusInternalServerError, next, "An internal error occurred and was logged. Try again in a moment.")
 		return
 	}
 	p.Log.Warn("sign-in refused", "reason", string(said.Reason), "err", said.Cause)
@@ -64,7 +64,7 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
 	if err := p.Auth.SignOut(r.Context(), auth.FromCookie(r, p.Secure)); err != nil {
 		p.Log.Error("session not ended", "err", err)
-		p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out just now. Try again in a moment.")
+		p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out. Try again in a moment.")
 		return
 	}
 	auth.ClearCookie(w, p.Secure)

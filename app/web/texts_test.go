@@ -15,7 +15,7 @@ func TestWhatNoRowCanHoldIsRefusedAndNotAFailureOfOurs(t *testing.T) {
 	for _, evil := range []string{"a\x00b", "a\xffb"} {
 		status, page, _ := maya.post("/clusters/"+row.ID+"/transfer", url.Values{"team": {evil}, "owner": {"maya"}})
 		require.Equal(t, http.StatusBadRequest, status)
-		require.Contains(t, page, "no UTF-8. Send text.")
+		require.Contains(t, page, "not UTF-8. Send plain text.")
 		status, _, _ = maya.get("/clusters/" + url.PathEscape("clu_"+evil))
 		require.Equal(t, http.StatusBadRequest, status)
 		status, _, _ = maya.get("/?cursor=" + url.QueryEscape(evil))

@@ -50,7 +50,7 @@ func show(t *testing.T, change func(*store.Row)) string {
 
 func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
 	html := show(t, func(*store.Row) {})
-	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "Keep it longer"} {
+	for _, want := range []string{"https://console.shop.example", "Download kubeconfig", "in 1 h 30 min", "<summary>Extend</summary>"} {
 		require.Contains(t, html, want)
 	}
 }
@@ -88,14 +88,14 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
 	})
-	for _, want := range []string{"no more vCPUs may run", "the owners of the cloud account", "Raise the limit L-1216C47A. <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
+	for _, want := range []string{"no more vCPUs may run", "the owners of the cloud account", "Raise the limit L-1216C47A. See <a", `href="/runbooks/failed-create#vcpulimitexceeded"`} {
 		require.Contains(t, html, want)
 	}
 	html = show(t, func(r *store.Row) {
 		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
 	})
-	for _, want := range []string{"Still there at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
+	for _, want := range []string{"Remaining at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
 		require.Contains(t, html, want)
 	}
 	require.NotContains(t, show(t, func(*store.Row) {}), "Who can fix it")

@@ -94,7 +94,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /runbooks/{$}", p.runbook)
 	mux.HandleFunc("GET /runbooks/{page}", p.runbook)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "There is no such page.")
+		p.problem(w, r, policy.Principal{}, http.StatusNotFound, "This page does not exist.")
 	})
 	ours := http.NewCrossOriginProtection()
 	// The identity provider's page posts here from another site. A post counts only if this browser began the sign-in.
@@ -188,7 +188,7 @@ func (p *pages) signedIn(page handler) http.HandlerFunc {
 		switch {
 		case err == nil && p.wait(w, r, session.Principal):
 		case err == nil && !legible(r):
-			p.problem(w, r, session.Principal, http.StatusBadRequest, "What was sent holds a NUL, or bytes that are no UTF-8. Send text.")
+			p.problem(w, r, session.Principal, http.StatusBadRequest, "The input contains a NUL or bytes that are not UTF-8. Send plain text.")
 		case err == nil:
 			page(w, r, session.Principal)
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
@@ -210,7 +210,7 @@ func (p *pages) wait(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	p.problem(w, r, who, http.StatusTooManyRequests, fmt.Sprintf("You ask too often. Wait %d s.", seconds))
+	p.problem(w, r, who, http.StatusTooManyRequests, fmt.Sprintf("Too many requests. Wait %d s.", seconds))
 	return true
 }
 
@@ -242,11 +242,11 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil {
 		p.Log.Warn("page took too long", "page", r.Pattern, "err", err)
-		p.problem(w, r, who, http.StatusServiceUnavailable, "The answer took too long and was given up. Try again in a moment.")
+		p.problem(w, r, who, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 		return
 	}
 	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret
-	p.problem(w, r, who, http.StatusInternalServerError, "Something went wrong on our side and was written to the log. Try again in a moment.")
+	p.problem(w, r, who, http.StatusInternalServerError, "An internal error occurred and was logged. Try again in a moment.")
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, words string) {

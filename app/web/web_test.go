@@ -74,7 +74,7 @@ func TestTheDetailTellsTheStory(t *testing.T) {
 	b.signIn("ada")
 	row := b.accept("shop", "platform")
 	_, page, answer := b.get("/clusters/" + row.ID)
-	for _, want := range []string{"PENDING", "queued", "accepted", "shop.labs.example.com", "aria-current=\"step\"", "What happened", "Log"} {
+	for _, want := range []string{"PENDING", "queued", "accepted", "shop.labs.example.com", "aria-current=\"step\"", "Timeline", "Log"} {
 		require.Contains(t, page, want)
 	}
 	require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'")
@@ -109,7 +109,7 @@ func TestAPageThatIsNotThereSaysSo(t *testing.T) {
 	b := newBrowser(t)
 	status, page, _ := b.get("/nothing")
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, page, "There is no such page.")
+	require.Contains(t, page, "This page does not exist.")
 	status, page, _ = b.get("/clusters") // what one gets by shortening a cluster's address
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "Sign in")
@@ -164,7 +164,7 @@ func TestEveryRunbookIsReadWithoutASession(t *testing.T) {
 	}
 	status, page, _ := b.get("/runbooks/no-such-page")
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, page, "There is no such runbook")
+	require.Contains(t, page, "This runbook does not exist")
 }
 
 func TestARunbooksTableIsReachedByItsReasons(t *testing.T) {

@@ -115,7 +115,7 @@ func cost(row store.Row, now time.Time) string {
 	case row.Wish == lifecycle.Absent:
 		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
 	}
-	return fmt.Sprintf("about %s so far, %s if it runs until its end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
+	return fmt.Sprintf("about %s so far, %s until its planned end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
 }
 
 // site returns the website for an API URL: github.com, an enterprise server, or the demo's stand-in.

@@ -40,7 +40,7 @@ func TestTheCostIsCountedToItsEnd(t *testing.T) {
 	d := details(func(r *store.Row) {
 		r.Wish, r.DestroyAt, r.Meter = lifecycle.Present, noon.Add(4*time.Hour), price.Meter{Since: noon, Rate: 75, ToCome: 75}
 	})
-	require.Equal(t, "about $1.50 so far, $3.00 if it runs until its end", cost(d.Row, noon.Add(2*time.Hour)))
+	require.Equal(t, "about $1.50 so far, $3.00 until its planned end", cost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.Wish = lifecycle.Absent
 	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.ReleasedAt = noon.Add(time.Hour)
@@ -48,7 +48,7 @@ func TestTheCostIsCountedToItsEnd(t *testing.T) {
 	waits := details(func(r *store.Row) {
 		r.Wish, r.Status, r.DestroyAt, r.Meter = lifecycle.Present, lifecycle.Pending, noon.Add(4*time.Hour), price.Meter{ToCome: 75}
 	})
-	require.Equal(t, "about $0.00 so far, $1.50 if it runs until its end", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
+	require.Equal(t, "about $0.00 so far, $1.50 until its planned end", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
 }
 
 func TestAPassShowsItsQuestions(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T12:00:05Z","count":0},{"service":"s3","call":"HeadBucket","err":"AccessDenied"}]`),
 	}}
 	html := page(t, "detail", detailView{Details: d})
-	for _, want := range []string{"2 questions", "1 refused or not answered", "DescribeVpcs", "AccessDenied", "12:00:05", "<details>"} {
+	for _, want := range []string{"2 queries", "1 refused or unanswered", "DescribeVpcs", "AccessDenied", "12:00:05", "<details>"} {
 		require.Contains(t, html, want)
 	}
 	require.Nil(t, queries(store.VerificationRow{Queries: json.RawMessage(`{}`)}))

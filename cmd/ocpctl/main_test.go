@@ -130,7 +130,7 @@ func TestCtrlCEndsTheWaitingAlone(t *testing.T) {
 		require.Eventually(t, func() bool { return strings.Contains(errs.String(), "CREATING installing") }, time.Minute, time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(signal))
 		require.Equal(t, 130, codeOf(cmd.Wait()))
-		require.Contains(t, errs.String(), "team-a-smoke-01 goes on without you. Wait on with: ocpctl wait team-a-smoke-01 --for=ready\n")
+		require.Contains(t, errs.String(), "Stopped waiting; team-a-smoke-01 continues. Wait again with: ocpctl wait team-a-smoke-01 --for=ready\n")
 		require.Empty(t, out.String())
 	}
 }

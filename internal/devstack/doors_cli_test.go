@@ -150,10 +150,10 @@ func (s terminal) oneLife() {
 	followed := make(chan ended)
 	go func() { followed <- s.run("logs", name, "-f") }()
 	ready := s.run(append([]string{"create", "aws-standard", "--name", name, "--ttl", "12h", "--wait", "--timeout", "2m", "-o", "name"}, key...)...)
-	require.Contains(s.t, ready.ends(0), "was accepted before with this key")
+	require.Contains(s.t, ready.ends(0), "was already accepted with this key")
 	require.Equal(s.t, name+"\n", ready.out, "the answer alone goes to the standard output")
 	require.Contains(s.t, (<-followed).ends(0), "Install complete!")
-	require.Contains(s.t, s.run("wait", name, "--for", "destroyed", "--timeout", "200ms").ends(124), "it goes on")
+	require.Contains(s.t, s.run("wait", name, "--for", "destroyed", "--timeout", "200ms").ends(124), "The operation continues")
 
 	list := s.run("list").ends(0)
 	require.Contains(s.t, list, name)

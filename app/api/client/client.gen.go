@@ -436,7 +436,7 @@ func (e UnshareClusterParamsKind) Valid() bool {
 
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
-	// Headers The headers that were signed beside host.
+	// Headers The signed headers besides host.
 	Headers map[string]string `json:"headers"`
 
 	// URL The presigned request.
@@ -445,7 +445,7 @@ type AWSProof struct {
 
 // Accepted defines model for Accepted.
 type Accepted struct {
-	// ApprovalID What has to be approved first.
+	// ApprovalID The approval that is needed first.
 	ApprovalID string `json:"approvalId,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
@@ -456,14 +456,14 @@ type Accepted struct {
 	JobID string `json:"jobId"`
 	Name  string `json:"name,omitempty,omitzero"`
 
-	// Place Place in line where a quota is full.
+	// Place Position in the queue if a quota is full.
 	Place  int    `json:"place,omitempty,omitzero"`
 	Status Status `json:"status"`
 
-	// URL Where to watch it.
+	// URL The cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
 
-	// Words The same in words.
+	// Words The same as text.
 	Words string `json:"words,omitempty,omitzero"`
 }
 
@@ -477,7 +477,7 @@ type AllowList struct {
 type Approval struct {
 	ApprovalID string `json:"approvalId"`
 
-	// By Whose votes count.
+	// By The role whose votes count.
 	By          string    `json:"by"`
 	ClusterID   string    `json:"clusterId"`
 	ClusterName string    `json:"clusterName,omitempty,omitzero"`
@@ -490,14 +490,14 @@ type Approval struct {
 	Head string       `json:"head,omitempty,omitzero"`
 	Kind ApprovalKind `json:"kind"`
 
-	// MayVote Your vote would count.
+	// MayVote You may vote.
 	MayVote bool `json:"mayVote,omitempty,omitzero"`
 
-	// Needs Votes it takes.
+	// Needs Number of votes needed.
 	Needs       int    `json:"needs"`
 	RequestedBy string `json:"requestedBy"`
 
-	// RequestedByName The display name of who asked.
+	// RequestedByName The display name of the requester.
 	RequestedByName string        `json:"requestedByName,omitempty,omitzero"`
 	State           ApprovalState `json:"state"`
 	Team            string        `json:"team"`
@@ -533,7 +533,7 @@ type Attempt struct {
 	Message   string      `json:"message,omitempty,omitzero"`
 	Next      string      `json:"next,omitempty,omitzero"`
 
-	// Number The fence; passes of the proof name it.
+	// Number The attempt's number; the passes of the proof refer to it.
 	Number   int       `json:"number"`
 	OpenedAt time.Time `json:"openedAt"`
 
@@ -544,7 +544,7 @@ type Attempt struct {
 	Phase  string `json:"phase"`
 	Reason string `json:"reason,omitempty,omitzero"`
 
-	// RecordedAt From then on something may exist outside.
+	// RecordedAt From then on resources may exist in the cloud.
 	RecordedAt time.Time `json:"recordedAt,omitempty,omitzero"`
 
 	// ToolExitCode -1: killed by a signal. An exit code is not a count.
@@ -572,10 +572,10 @@ type AuditEvent struct {
 	// Hash SHA-256 over seq, previous, actor, action, door, clusterId, metadata and time, each as its length in bytes, a colon and itself.
 	Hash string `json:"hash"`
 
-	// Metadata Verdict, before, after and the rest: a JSON object as text, byte for byte what the hash is taken over.
+	// Metadata Verdict, before, after and the rest: a JSON object as text, exactly the bytes that are hashed.
 	Metadata string `json:"metadata"`
 
-	// Previous Hash of the line before.
+	// Previous Hash of the previous line.
 	Previous string `json:"previous"`
 	Seq      int64  `json:"seq"`
 }
@@ -588,7 +588,7 @@ type AuditPage struct {
 
 // AuditProof defines model for AuditProof.
 type AuditProof struct {
-	// BrokenAt First line that does not fit.
+	// BrokenAt First line that does not match.
 	BrokenAt int64 `json:"brokenAt,omitempty,omitzero"`
 
 	// Head Hash of the last line.
@@ -626,40 +626,40 @@ type CatalogueState struct {
 	LoadedAt   time.Time `json:"loadedAt"`
 	Policies   int       `json:"policies,omitempty,omitzero"`
 
-	// Problem Why what is in the directory now is not in force.
+	// Problem Why the directory's current files are not active.
 	Problem  string `json:"problem,omitempty,omitzero"`
 	Profiles int    `json:"profiles,omitempty,omitzero"`
 	Quotas   int    `json:"quotas,omitempty,omitzero"`
 
-	// Source embedded, or the directory.
+	// Source embedded, or the directory's path.
 	Source string `json:"source"`
 	Teams  int    `json:"teams,omitempty,omitzero"`
 }
 
 // Change defines model for Change.
 type Change struct {
-	// Capped The profile's maximum cut it short.
+	// Capped The end was limited by the profile's maximum.
 	Capped  bool    `json:"capped,omitempty,omitzero"`
 	Cluster Cluster `json:"cluster"`
 
-	// Words What changed, in words.
+	// Words A text that says what changed.
 	Words string `json:"words"`
 }
 
 // Check defines model for Check.
 type Check struct {
-	// Accept What would be accepted.
+	// Accept What is accepted.
 	Accept string `json:"accept,omitempty,omitzero"`
 
-	// Asked What was asked for.
+	// Asked What was requested.
 	Asked  string  `json:"asked,omitempty,omitzero"`
 	Checks []Check `json:"checks,omitempty,omitzero"`
 
-	// Have What is there already.
+	// Have What is in use or available.
 	Have string `json:"have,omitempty,omitzero"`
 	Name string `json:"name"`
 
-	// Next What to do.
+	// Next What to do next.
 	Next   string      `json:"next,omitempty,omitzero"`
 	Result CheckResult `json:"result"`
 	Words  string      `json:"words"`
@@ -672,13 +672,13 @@ type CheckResult string
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
 
-	// Addons What it gets beside OpenShift, as it was accepted; whether each is there, its conditions AddonApplied/<name> say.
+	// Addons Add-ons it was accepted with. The conditions AddonApplied/<name> show the state of each.
 	Addons     []string  `json:"addons,omitempty,omitzero"`
 	APIURL     string    `json:"apiUrl,omitempty,omitzero"`
 	ApproveBy  time.Time `json:"approveBy,omitempty,omitzero"`
 	BaseDomain string    `json:"baseDomain"`
 
-	// Blockers What the last verification still counted.
+	// Blockers What the last verification still found.
 	Blockers []string `json:"blockers,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
@@ -686,11 +686,11 @@ type Cluster struct {
 	ConsoleURL string `json:"consoleUrl,omitempty,omitzero"`
 	CostCenter string `json:"costCenter"`
 
-	// DestroyAt The absolute end.
+	// DestroyAt When the cluster will be destroyed.
 	DestroyAt time.Time `json:"destroyAt"`
 	Door      string    `json:"door"`
 
-	// EndReason Which end comes first.
+	// EndReason The reason for this end.
 	EndReason   string `json:"endReason,omitempty,omitzero"`
 	Environment string `json:"environment,omitempty,omitzero"`
 	FailMessage string `json:"failMessage,omitempty,omitzero"`
@@ -699,21 +699,21 @@ type Cluster struct {
 	FailNext   string `json:"failNext,omitempty,omitzero"`
 	FailReason string `json:"failReason,omitempty,omitzero"`
 
-	// FailWhose Whose problem the failure is: user, quota, cloud, installer or ocpctl.
+	// FailWhose Who can fix the failure: user, quota, cloud, installer or ocpctl.
 	FailWhose  string `json:"failWhose,omitempty,omitzero"`
 	Generation int    `json:"generation"`
 
-	// HoldUntil No end but the maximum comes before it.
+	// HoldUntil Only the maximum lifetime can end it before this time.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price in US cents of an hour with the workers it has now.
+	// HourlyCents List price per hour in US cents with the current workers.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
 	Identities []string `json:"identities,omitempty,omitzero"`
 	JobID      string   `json:"jobId"`
 
-	// MaxDestroyAt Nothing extends it past this.
+	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
 
 	// Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
@@ -721,15 +721,15 @@ type Cluster struct {
 	Meter Meter  `json:"meter"`
 	Name  string `json:"name"`
 
-	// NeedsApproval It waits for a person's word.
+	// NeedsApproval It is waiting for approval.
 	NeedsApproval bool `json:"needsApproval,omitempty,omitzero"`
 
-	// Nodes Machines at its acceptance; absent when they were not counted.
+	// Nodes Machines when it was accepted; absent if they were not counted.
 	Nodes int    `json:"nodes,omitempty,omitzero"`
 	Owner string `json:"owner"`
 	Phase string `json:"phase"`
 
-	// Place Place in line for room in the cloud account, 1 is next; absent while it does not wait.
+	// Place Position in the queue for capacity in the cloud account, 1 is next; absent if it does not wait.
 	Place       int         `json:"place,omitempty,omitzero"`
 	Platform    string      `json:"platform"`
 	Profile     string      `json:"profile"`
@@ -737,13 +737,13 @@ type Cluster struct {
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero"`
 	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero"`
 
-	// Refreshing Its add-ons are being brought anew.
+	// Refreshing Its add-ons are being installed again.
 	Refreshing  bool      `json:"refreshing,omitempty,omitzero"`
 	Region      string    `json:"region"`
 	ReleasedAt  time.Time `json:"releasedAt,omitempty,omitzero"`
 	RequestedBy string    `json:"requestedBy"`
 
-	// RequestedByName The display name of who asked.
+	// RequestedByName The display name of the requester.
 	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
 
 	// RetryAt When the next attempt is due.
@@ -754,18 +754,18 @@ type Cluster struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Version    string    `json:"version"`
 
-	// WaitsSince Since when it has stood in line for room; absent while it does not.
+	// WaitsSince Since when it has waited for capacity; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
 
-	// Why The reason of the last move.
+	// Why The reason for the current status.
 	Why     string      `json:"why"`
 	Wish    ClusterWish `json:"wish"`
 	WishWhy string      `json:"wishWhy,omitempty,omitzero"`
 
-	// Workers Workers as last seen; absent until they were scaled.
+	// Workers Workers as last seen; absent until the first scaling.
 	Workers *int `json:"workers,omitempty"`
 
-	// WorkersWanted Workers it is being scaled to.
+	// WorkersWanted Number of workers it is being scaled to.
 	WorkersWanted *int `json:"workersWanted,omitempty"`
 }
 
@@ -777,12 +777,12 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Attempts Every try to install or to tear down, oldest first.
+	// Attempts Every attempt to install, scale, configure or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts"`
 	Conditions []Condition `json:"conditions"`
 	Job        Job         `json:"job"`
 
-	// NothingBegun No attempt was ever opened: then that is the proof that nothing is left.
+	// NothingBegun No attempt was ever opened, which proves that nothing is left.
 	NothingBegun bool    `json:"nothingBegun"`
 	Outputs      Outputs `json:"outputs,omitempty,omitzero"`
 
@@ -812,29 +812,29 @@ type Condition struct {
 // ConditionStatus defines model for Condition.Status.
 type ConditionStatus string
 
-// CreateRequest Unknown fields are refused. What is left out takes the profile's default or what a policy fills in.
+// CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
-	// BaseDomain Of the profile's list.
+	// BaseDomain One of the profile's.
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
-	// CostCenter Of the team's list; its first when left out.
+	// CostCenter One of the team's; default: its first.
 	CostCenter string `json:"costCenter,omitempty,omitzero"`
 
-	// Environment Of the team's list; its first when left out. A tag Environment means the same.
+	// Environment One of the team's; default: its first. A tag Environment has the same effect.
 	Environment string `json:"environment,omitempty,omitzero"`
 
-	// ExtraTags Tags of your own beside ours, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
+	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lower-case letters, digits and dashes, at most 21.
+	// Name Lowercase letters, digits and dashes, at most 21 characters.
 	//
 	// Example: team-a-smoke-01
 	Name string `json:"name"`
 
-	// OffhoursOptIn Not yet: workers may be scaled down outside working hours. Only false is accepted until installations have such a schedule.
+	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
 
-	// Owner Who answers for it; you, when left out.
+	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
 
 	// Platform Must be the profile's.
@@ -843,19 +843,19 @@ type CreateRequest struct {
 	// Profile Example: aws-minimal-test
 	Profile string `json:"profile,omitempty,omitzero"`
 
-	// Region Of the profile's list.
+	// Region One of the profile's.
 	Region string `json:"region,omitempty,omitzero"`
 
 	// SSHPublicKey A public key for the nodes.
 	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
 
-	// Team Whose it is: one of yours; your only one when left out.
+	// Team One of your teams; default: your only team.
 	Team string `json:"team,omitempty,omitzero"`
 
 	// TTLHours Whole hours, above 0, at most the profile's maximum.
 	TTLHours int `json:"ttlHours,omitempty,omitzero"`
 
-	// Version Of the profile's list.
+	// Version One of the profile's.
 	//
 	// Example: 4.20.3
 	Version string `json:"version,omitempty,omitzero"`
@@ -883,7 +883,7 @@ type DeliveryDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Delivery)
 	Delivery `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Body As it was sent.
+	// Body The body as it was sent.
 	Body string `json:"body"`
 }
 
@@ -911,11 +911,11 @@ type Event struct {
 	ActorName string    `json:"actorName,omitempty,omitzero"`
 	At        time.Time `json:"at"`
 
-	// From Status and phase before a decided move.
+	// From Status and phase before the change.
 	From    string `json:"from,omitempty,omitzero"`
 	Message string `json:"message,omitempty,omitzero"`
 
-	// To Status and phase after it.
+	// To Status and phase after the change.
 	To string `json:"to,omitempty,omitzero"`
 }
 
@@ -926,15 +926,15 @@ type Explanation struct {
 	// Ends Every end there is, the one that comes first in front.
 	Ends []End `json:"ends"`
 
-	// Next What can be done now.
+	// Next What you can do now.
 	Next    []string `json:"next"`
 	Verdict Verdict  `json:"verdict,omitempty,omitzero"`
 
-	// Why Why it stands where it stands, sentence by sentence.
+	// Why Why it has its current status, one sentence per entry.
 	Why []string `json:"why"`
 }
 
-// Extend One of the two.
+// Extend Give one of hours and until.
 type Extend struct {
 	// Hours Hours to add, above 0.
 	Hours int `json:"hours,omitempty,omitzero"`
@@ -945,7 +945,7 @@ type Extend struct {
 
 // FieldError defines model for FieldError.
 type FieldError struct {
-	// Accepted What would be accepted.
+	// Accepted What is accepted.
 	Accepted []string `json:"accepted,omitempty,omitzero"`
 	Detail   string   `json:"detail"`
 	Field    string   `json:"field"`
@@ -973,9 +973,9 @@ type Findings struct {
 	Items []Finding `json:"items"`
 }
 
-// Hold One of hours and until.
+// Hold Give one of hours and until.
 type Hold struct {
-	// Hours From now on, above 0.
+	// Hours Hours from now, above 0.
 	Hours  int       `json:"hours,omitempty,omitzero"`
 	Reason string    `json:"reason"`
 	Until  time.Time `json:"until,omitempty,omitzero"`
@@ -1016,23 +1016,23 @@ type Labels struct {
 	DoneAt  time.Time `json:"doneAt,omitempty,omitzero"`
 	ID      string    `json:"id"`
 
-	// Note What came of it: which labels were made, changed or fine.
+	// Note The result: which labels were created, changed or already correct.
 	Note       string `json:"note,omitempty,omitzero"`
 	Repository string `json:"repository"`
 
-	// State `failed`: GitHub refused; the note says what.
+	// State `failed`: GitHub refused; the note says why.
 	State LabelsState `json:"state"`
 }
 
-// LabelsState `failed`: GitHub refused; the note says what.
+// LabelsState `failed`: GitHub refused; the note says why.
 type LabelsState string
 
 // LabelsRequest defines model for LabelsRequest.
 type LabelsRequest struct {
-	// Reason For the audit trail, if there is one to tell; at most 500 bytes.
+	// Reason Optional reason for the audit trail; at most 500 bytes.
 	Reason string `json:"reason,omitempty,omitzero"`
 
-	// Repository One of the server's table of repositories.
+	// Repository One of the repositories in the server's configuration.
 	//
 	// Example: acme/shop
 	Repository string `json:"repository"`
@@ -1040,7 +1040,7 @@ type LabelsRequest struct {
 
 // Leftover defines model for Leftover.
 type Leftover struct {
-	// Free Who can free it and how.
+	// Free Who can remove it and how.
 	Free string `json:"free"`
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty,omitzero"`
@@ -1051,7 +1051,7 @@ type Leftover struct {
 type Link struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 
-	// URL Sign in as yourself there; it works once.
+	// URL Works once, after you sign in.
 	URL string `json:"url"`
 }
 
@@ -1065,20 +1065,20 @@ type Machines struct {
 
 // MaybeReason defines model for MaybeReason.
 type MaybeReason struct {
-	// Reason Why, for the audit trail.
+	// Reason Reason for the audit trail.
 	Reason string `json:"reason,omitempty,omitzero"`
 }
 
 // Me defines model for Me.
 type Me struct {
-	// Accounts Accounts elsewhere that are yours, e.g. github:maya.
+	// Accounts Your linked accounts, e.g. github:maya.
 	Accounts []string `json:"accounts,omitempty,omitzero"`
 
-	// ExpiresAt When your token ends.
+	// ExpiresAt When your token expires.
 	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
 	ID        string    `json:"id"`
 
-	// May What you may do in at least one team, one word each.
+	// May The actions you may do in at least one team.
 	May   []string `json:"may"`
 	Name  string   `json:"name"`
 	Seats []Seat   `json:"seats"`
@@ -1087,16 +1087,16 @@ type Me struct {
 // Meter What the cluster costs by list prices. Until a moment t it cost ran + rateCents x the milliseconds from since to t; from t until
 // its end it still costs toComeCents x the milliseconds to destroyAt. Divide by 3600000 for US cents and round half up, once.
 type Meter struct {
-	// Ran Until since, exactly: cents an hour x milliseconds.
+	// Ran Cost until since, exactly: cents per hour x milliseconds.
 	Ran int64 `json:"ran"`
 
-	// RateCents Cents an hour since then; 0 while it waits and when it is gone.
+	// RateCents Cents per hour since then; 0 while it waits and when it is gone.
 	RateCents int `json:"rateCents"`
 
-	// Since Since when the present rate runs; absent until something costs anything.
+	// Since Start of the current rate; absent until there is a cost.
 	Since time.Time `json:"since,omitempty,omitzero"`
 
-	// ToComeCents Cents an hour from now until its end, with the workers that were asked for.
+	// ToComeCents Cents per hour from now until its end, with the requested workers.
 	ToComeCents int `json:"toComeCents"`
 }
 
@@ -1119,7 +1119,7 @@ type Pass struct {
 	// Control What the positive control saw.
 	Control string `json:"control"`
 
-	// Identities The names looked for.
+	// Identities The names that were searched for.
 	Identities []string   `json:"identities"`
 	Leftovers  []Leftover `json:"leftovers"`
 	Number     int        `json:"number"`
@@ -1130,12 +1130,12 @@ type Pass struct {
 type Problem struct {
 	Detail string `json:"detail,omitempty,omitzero"`
 
-	// Errors What is wrong, field by field, at most 50. Where there is more, a last entry with the field `more` says how many are not listed.
+	// Errors The problems, field by field, at most 50. If there are more, a last entry with the field `more` says how many are not listed.
 	Errors []FieldError `json:"errors,omitempty,omitzero"`
 	Status int          `json:"status"`
 	Title  string       `json:"title"`
 
-	// Type about:blank: the status says it all.
+	// Type about:blank: the status has all information.
 	Type string `json:"type,omitempty,omitzero"`
 }
 
@@ -1146,7 +1146,7 @@ type Profile struct {
 	BaseDomains   AllowList `json:"baseDomains"`
 	ControlPlane  Machines  `json:"controlPlane"`
 
-	// Default It is taken when a request names none.
+	// Default Used when a request names no profile.
 	Default           bool            `json:"default"`
 	DefaultTTLSeconds int64           `json:"defaultTtlSeconds"`
 	Description       string          `json:"description"`
@@ -1182,10 +1182,10 @@ type Profiles struct {
 
 // Progress defines model for Progress.
 type Progress struct {
-	// Eta Half of the like ones were done by then. Absent once it is past.
+	// Eta Half of similar operations were done by then. Absent when it has passed.
 	Eta time.Time `json:"eta,omitempty,omitzero"`
 
-	// Late Nine of ten were done by then. Absent once it is past.
+	// Late Nine of ten were done by then. Absent when it has passed.
 	Late    time.Time `json:"late,omitempty,omitzero"`
 	Percent int       `json:"percent"`
 	Step    string    `json:"step,omitempty,omitzero"`
@@ -1213,14 +1213,14 @@ type Query struct {
 type Quota struct {
 	Creating Used `json:"creating,omitempty,omitzero"`
 
-	// Key Whose; empty for everywhere.
+	// Key Person or team of the quota; empty if it applies everywhere.
 	Key       string     `json:"key"`
 	Live      Used       `json:"live,omitempty,omitzero"`
 	Name      string     `json:"name"`
 	NodeHours Used       `json:"nodeHours,omitempty,omitzero"`
 	Scope     QuotaScope `json:"scope"`
 
-	// Waiting Clusters that wait for their turn.
+	// Waiting Clusters waiting in the queue.
 	Waiting int `json:"waiting,omitempty,omitzero"`
 }
 
@@ -1234,13 +1234,13 @@ type Quotas struct {
 
 // Reason defines model for Reason.
 type Reason struct {
-	// Reason Why, for the audit trail: what was freed, or which ticket says that it cannot be.
+	// Reason Reason for the audit trail: what was removed or fixed, or the ticket that says why that is not possible.
 	Reason string `json:"reason"`
 }
 
 // Redeem defines model for Redeem.
 type Redeem struct {
-	// Account The account that is yours, e.g. github:maya; of an account's link alone.
+	// Account The account to link to you, e.g. github:maya; only for an account's link.
 	Account string `json:"account,omitempty,omitzero"`
 }
 
@@ -1257,7 +1257,7 @@ type RedeemedKind string
 
 // Scale defines model for Scale.
 type Scale struct {
-	// Replicas Workers, within the profile's bounds; 0 is possible where they say so.
+	// Replicas Number of workers, within the profile's limits, which may allow 0.
 	Replicas int `json:"replicas"`
 }
 
@@ -1265,7 +1265,7 @@ type Scale struct {
 type Seat struct {
 	Role SeatRole `json:"role"`
 
-	// Team * is every team.
+	// Team * means every team.
 	Team string `json:"team"`
 }
 
@@ -1298,7 +1298,7 @@ type ShareKind string
 
 // ShareRequest defines model for ShareRequest.
 type ShareRequest struct {
-	// Access use: the kubeconfig too.
+	// Access use includes the kubeconfig.
 	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
 	Kind   ShareRequestKind   `json:"kind"`
 
@@ -1306,7 +1306,7 @@ type ShareRequest struct {
 	With string `json:"with"`
 }
 
-// ShareRequestAccess use: the kubeconfig too.
+// ShareRequestAccess use includes the kubeconfig.
 type ShareRequestAccess string
 
 // ShareRequestKind defines model for ShareRequest.Kind.
@@ -1322,11 +1322,11 @@ type Status string
 
 // Team defines model for Team.
 type Team struct {
-	// BudgetCents A month's; absent where there is none.
+	// BudgetCents Monthly budget; absent if there is none.
 	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
 	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
 
-	// CommittedCents What the living clusters will still cost.
+	// CommittedCents What the live clusters will still cost.
 	CommittedCents int64    `json:"committedCents,omitempty,omitzero"`
 	CostCenters    []string `json:"costCenters"`
 	DisplayName    string   `json:"displayName,omitempty,omitzero"`
@@ -1351,7 +1351,7 @@ type Timeline struct {
 
 // Transfer defines model for Transfer.
 type Transfer struct {
-	// Owner You, when left out.
+	// Owner Default: you.
 	Owner  string `json:"owner,omitempty,omitzero"`
 	Reason string `json:"reason,omitempty,omitzero"`
 	Team   string `json:"team"`
@@ -1365,7 +1365,7 @@ type UsageLine struct {
 	Key          string  `json:"key"`
 	NodeHours    float32 `json:"nodeHours"`
 
-	// Ready Of these became ready.
+	// Ready How many of them became ready.
 	Ready int `json:"ready,omitempty,omitzero"`
 }
 
@@ -1373,7 +1373,7 @@ type UsageLine struct {
 type UsageReport struct {
 	By string `json:"by"`
 
-	// Estimate True: by list prices, not by an invoice.
+	// Estimate True: by list prices, not an invoice.
 	Estimate bool        `json:"estimate"`
 	From     time.Time   `json:"from"`
 	Items    []UsageLine `json:"items"`
@@ -1393,7 +1393,7 @@ type Verdict struct {
 	Allowed    bool   `json:"allowed"`
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
-	// Catalogue Hash of the catalogue that judged.
+	// Catalogue Hash of the catalogue used for the checks.
 	Catalogue     string        `json:"catalogue,omitempty,omitzero"`
 	Checks        []Check       `json:"checks"`
 	CostCenter    string        `json:"costCenter,omitempty,omitzero"`
@@ -1405,18 +1405,18 @@ type Verdict struct {
 	Nodes         int           `json:"nodes,omitempty,omitzero"`
 	Owner         string        `json:"owner,omitempty,omitzero"`
 
-	// Place Of a dry run: its place in line, 1 is next; left out where it would not wait.
+	// Place In a dry run: its position in the queue, 1 is next; absent if it would not wait.
 	Place   int    `json:"place,omitempty,omitzero"`
 	Profile string `json:"profile,omitempty,omitzero"`
 
-	// ReadyP50Seconds Of a dry run: half of the earlier clusters of the profile were ready that long after their start; left out where there were none.
+	// ReadyP50Seconds In a dry run: half of the profile's earlier clusters were ready within this time after their start; absent if there were none.
 	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero"`
 
-	// ReadyP90Seconds Of a dry run: nine of ten were ready within this.
+	// ReadyP90Seconds In a dry run: nine of ten were ready within this time.
 	ReadyP90Seconds int64  `json:"readyP90Seconds,omitempty,omitzero"`
 	Region          string `json:"region,omitempty,omitzero"`
 
-	// StartsAt Of a dry run: when it may begin; left out where that is not known, or a person has to approve it first.
+	// StartsAt In a dry run: when it may start; absent if that is not known or an approval is needed first.
 	StartsAt time.Time         `json:"startsAt,omitempty,omitzero"`
 	Tags     map[string]string `json:"tags,omitempty,omitzero"`
 	Team     string            `json:"team,omitempty,omitzero"`
@@ -1426,7 +1426,7 @@ type Verdict struct {
 	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero"`
 	Version    string `json:"version,omitempty,omitzero"`
 
-	// Waits A quota is full and it would wait for its turn.
+	// Waits A quota is full and it would wait in the queue.
 	Waits bool `json:"waits,omitempty,omitzero"`
 
 	// Words The verdict in one sentence.
@@ -1489,7 +1489,7 @@ type ListApprovalsParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1504,16 +1504,16 @@ type ListAuditParams struct {
 	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1528,70 +1528,70 @@ type ExportAuditParams struct {
 	// Cluster By id.
 	Cluster AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 }
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
-	// Status Only these statuses; repeat the parameter or separate by commas.
+	// Status Only these statuses; repeat the parameter or separate them with commas.
 	Status []string `form:"status,omitempty" json:"status,omitempty,omitzero"`
 
 	// Platform aws or ibmcloud.
 	Platform string `form:"platform,omitempty" json:"platform,omitempty,omitzero"`
 
-	// Owner Who answers for it.
+	// Owner Filter by owner.
 	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
 
-	// Team Whose it is.
+	// Team Filter by team.
 	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
 
-	// Profile What it was made from.
+	// Profile Filter by profile.
 	Profile string `form:"profile,omitempty" json:"profile,omitempty,omitzero"`
 
-	// Name How the name begins.
+	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Live Only those that are not released.
+	// Live Only clusters that are not released.
 	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
 
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // CreateClusterParams defines parameters for CreateCluster.
 type CreateClusterParams struct {
-	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // DestroyClusterParams defines parameters for DestroyCluster.
 type DestroyClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ExtendClusterParams defines parameters for ExtendCluster.
 type ExtendClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ReleaseHoldParams defines parameters for ReleaseHold.
 type ReleaseHoldParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // HoldClusterParams defines parameters for HoldCluster.
 type HoldClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1603,25 +1603,25 @@ type GetLogBundleParams struct {
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
-	// Job Id of a job; the newest when left out.
+	// Job Id of a job; default: the newest.
 	Job string `form:"job,omitempty" json:"job,omitempty,omitzero"`
 
-	// Lines Last lines to begin with, 0 to 5000.
+	// Lines Number of last lines to start with, 0 to 5000.
 	Lines int `form:"lines,omitempty" json:"lines,omitempty,omitzero"`
 
-	// Follow Go on as server-sent events, one `log` event a line (a JSON string), until the job has ended (`end` event with the Job).
+	// Follow Continue with server-sent events, one `log` event per line (a JSON string), until the job ends (`end` event with the Job).
 	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
 // RefreshClusterParams defines parameters for RefreshCluster.
 type RefreshClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
 // ScaleWorkersParams defines parameters for ScaleWorkers.
 type ScaleWorkersParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1638,7 +1638,7 @@ type UnshareClusterParamsKind string
 
 // TransferClusterParams defines parameters for TransferCluster.
 type TransferClusterParams struct {
-	// IfMatch The ETag of the cluster as you know it; without it, whatever it is.
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
@@ -1659,16 +1659,16 @@ type ListDeliveriesParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan: not yet, nothing looks for orphans).
+	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
-	// All Those too that were put right.
+	// All Include resolved findings.
 	All bool `form:"all,omitempty" json:"all,omitempty,omitzero"`
 }
 
@@ -1677,7 +1677,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP: not yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are understood.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -1686,7 +1686,7 @@ type ListJobsParams struct {
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 
-	// Cursor The `nextCursor` of the page before.
+	// Cursor The `nextCursor` of the previous page.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
@@ -1707,16 +1707,16 @@ type ReportUsageParams struct {
 	// By team, owner, costCenter, profile, environment or tag:<key>.
 	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
 
-	// From Not before; RFC 3339.
+	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
 
-	// To Before; RFC 3339.
+	// To Before this time; RFC 3339.
 	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
 }
 
 // EnsureLabelsParams defines parameters for EnsureLabels.
 type EnsureLabelsParams struct {
-	// IdempotencyKey Any text of 1 to 255 visible characters, new for each thing that is asked for; a UUID is fine.
+	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -1854,63 +1854,63 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// ListApprovals What waits for a person's word, or did; newest first.
+	// ListApprovals List approvals, newest first.
 	//
 	// Corresponds with GET /api/v1/approvals (the `ListApprovals` operationId).
 	ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetApproval One approval with its votes.
+	// GetApproval Get one approval with its votes.
 	//
 	// Corresponds with GET /api/v1/approvals/{id} (the `GetApproval` operationId).
 	GetApproval(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ApproveWithBody Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// ApproveWithBody Approve a request. If two approvals are needed, you cannot approve your own request.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/approve (the `Approve` operationId).
 	ApproveWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Approve Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// Approve Approve a request. If two approvals are needed, you cannot approve your own request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/approve (the `Approve` operationId).
 	Approve(ctx context.Context, id ID, body ApproveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RefuseWithBody Refuse it. One refusal ends it.
+	// RefuseWithBody Refuse a request. One refusal is final.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/refuse (the `Refuse` operationId).
 	RefuseWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Refuse Refuse it. One refusal ends it.
+	// Refuse Refuse a request. One refusal is final.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/refuse (the `Refuse` operationId).
 	Refuse(ctx context.Context, id ID, body RefuseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListAudit The audit trail, newest first.
+	// ListAudit List the audit trail, newest first.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExportAudit The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+	// ExportAudit Export the audit trail, oldest first, one JSON object per line. A complete export can be verified offline.
 	//
 	// Corresponds with GET /api/v1/audit/export (the `ExportAudit` operationId).
 	ExportAudit(ctx context.Context, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VerifyAudit Compute the whole chain again.
+	// VerifyAudit Verify the whole hash chain.
 	//
 	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes any type of body and a specified content type.
@@ -1918,10 +1918,10 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/aws (the `SignInWithAWS` operationId).
 	SignInWithAWSWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// SignInWithAWS Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes a body of the `application/json` content type.
@@ -1929,392 +1929,392 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/auth/aws (the `SignInWithAWS` operationId).
 	SignInWithAWS(ctx context.Context, body SignInWithAWSJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCatalogue Which catalogue is in force, since when, and what is wrong with the one that is not.
+	// GetCatalogue Get the active catalogue, and why a newer one was rejected.
 	//
 	// Corresponds with GET /api/v1/catalogue (the `GetCatalogue` operationId).
 	GetCatalogue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReloadCatalogue Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+	// ReloadCatalogue Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
 	//
 	// Corresponds with POST /api/v1/catalogue/reload (the `ReloadCatalogue` operationId).
 	ReloadCatalogue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ValidateCatalogueWithBody Read a catalogue as the server would. Nothing is kept.
+	// ValidateCatalogueWithBody Check a catalogue without activating it.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/catalogue/validate (the `ValidateCatalogue` operationId).
 	ValidateCatalogueWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ValidateCatalogue Read a catalogue as the server would. Nothing is kept.
+	// ValidateCatalogue Check a catalogue without activating it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/catalogue/validate (the `ValidateCatalogue` operationId).
 	ValidateCatalogue(ctx context.Context, body ValidateCatalogueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListClusters Clusters you may see, newest first.
+	// ListClusters List the clusters you may see, newest first.
 	//
 	// Corresponds with GET /api/v1/clusters (the `ListClusters` operationId).
 	ListClusters(ctx context.Context, params *ListClustersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateClusterWithBody Ask for a cluster.
+	// CreateClusterWithBody Create a cluster.
 	//
-	// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-	// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-	// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
 	CreateClusterWithBody(ctx context.Context, params *CreateClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateCluster Ask for a cluster.
+	// CreateCluster Create a cluster.
 	//
-	// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-	// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-	// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
 	CreateCluster(ctx context.Context, params *CreateClusterParams, body CreateClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCluster The full record with its newest job, its conditions, what happened and the proof of destruction.
+	// GetCluster Get a cluster with its newest job, its conditions, its timeline and the proof of destruction.
 	//
 	// Corresponds with GET /api/v1/clusters/{id} (the `GetCluster` operationId).
 	GetCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AbandonClusterWithBody Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// AbandonClusterWithBody Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonClusterWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AbandonCluster Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// AbandonCluster Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonCluster(ctx context.Context, id ID, body AbandonClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BreakGlassWithBody Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// BreakGlassWithBody Request the kubeadmin password. Another platform admin must approve.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// BreakGlass Request the kubeadmin password. Another platform admin must approve.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlass(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyClusterWithBody Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithBody Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBody(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyCluster(ctx context.Context, id ID, params *DestroyClusterParams, body DestroyClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+	// ExplainCluster Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+	// ExtendClusterWithBody Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBody(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+	// ExtendCluster Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendCluster(ctx context.Context, id ID, params *ExtendClusterParams, body ExtendClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReleaseHold Lift the hold; the other ends count again.
+	// ReleaseHold Remove a hold; the cluster then ends as without it.
 	//
 	// Corresponds with DELETE /api/v1/clusters/{id}/hold (the `ReleaseHold` operationId).
 	ReleaseHold(ctx context.Context, id ID, params *ReleaseHoldParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// HoldClusterWithBody No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// HoldClusterWithBody Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/hold (the `HoldCluster` operationId).
 	HoldClusterWithBody(ctx context.Context, id ID, params *HoldClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// HoldCluster No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// HoldCluster Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/hold (the `HoldCluster` operationId).
 	HoldCluster(ctx context.Context, id ID, params *HoldClusterParams, body HoldClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LinkKubeadmin Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+	// LinkKubeadmin After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeadmin-links (the `LinkKubeadmin` operationId).
 	LinkKubeadmin(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetKubeconfig The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
+	// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
 	GetKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LinkKubeconfig A link to the kubeconfig that works once, for you alone, for ten minutes.
+	// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 	LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	// GetLogBundle Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	//
 	// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
-	// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+	// controllers' objects). It contains secrets of the cluster and needs the same rights as the kubeconfig. It is kept until the
 	// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
 	GetLogBundle(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetLogs The log of its newest job, or of one of its jobs; redacted.
+	// GetLogs Get the redacted log of a cluster's newest job, or of one of its jobs.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/logs (the `GetLogs` operationId).
 	GetLogs(ctx context.Context, id ID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetOutputs Where a ready cluster is. Credentials are references, never values.
+	// GetOutputs Get the addresses of a ready cluster. Credentials are references, never values.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/outputs (the `GetOutputs` operationId).
 	GetOutputs(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	// RefreshCluster Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
 	RefreshCluster(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryTeardownWithBody Bring the next teardown forward to now (the cluster's team and platform admins).
+	// RetryTeardownWithBody Start the next teardown attempt now (the cluster's team and platform admins).
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardownWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
+	// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+	// ScaleWorkersWithBody Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+	// ScaleWorkers Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkers(ctx context.Context, id ID, params *ScaleWorkersParams, body ScaleWorkersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UnshareCluster Show it no longer.
+	// UnshareCluster Stop sharing a cluster with a team or principal.
 	//
 	// Corresponds with DELETE /api/v1/clusters/{id}/shares (the `UnshareCluster` operationId).
 	UnshareCluster(ctx context.Context, id ID, params *UnshareClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListShares Whom it is shown to beside its team.
+	// ListShares List whom a cluster is shared with.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/shares (the `ListShares` operationId).
 	ListShares(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ShareClusterWithBody Show it to another team or principal. Sharing again changes the access.
+	// ShareClusterWithBody Share a cluster with another team or principal. Sharing again changes the access.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareClusterWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ShareCluster Show it to another team or principal. Sharing again changes the access.
+	// ShareCluster Share a cluster with another team or principal. Sharing again changes the access.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareCluster(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetTimeline What happened to it and why, oldest first.
+	// GetTimeline Get a cluster's timeline, oldest first.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/timeline (the `GetTimeline` operationId).
 	GetTimeline(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TransferClusterWithBody Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithBody Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithBody(ctx context.Context, id ID, params *TransferClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferCluster Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferCluster(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
+	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetDelivery One delivery with its body.
+	// GetDelivery Get one delivery with its body.
 	//
 	// Corresponds with GET /api/v1/deliveries/{id} (the `GetDelivery` operationId).
 	GetDelivery(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReplayDeliveryWithBody Work it again, as if it came now. What it already led to is not made twice.
+	// ReplayDeliveryWithBody Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/deliveries/{id}/replay (the `ReplayDelivery` operationId).
 	ReplayDeliveryWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReplayDelivery Work it again, as if it came now. What it already led to is not made twice.
+	// ReplayDelivery Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/deliveries/{id}/replay (the `ReplayDelivery` operationId).
 	ReplayDelivery(ctx context.Context, id ID, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DryRunWithBody What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// DryRunWithBody Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRunWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DryRun What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// DryRun Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRun(ctx context.Context, body DryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListFindings What the sweeps saw that is not as it should be, newest first.
+	// ListFindings List problems that the sweeps found, newest first.
 	//
 	// Corresponds with GET /api/v1/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListJobs Jobs of clusters you may see, newest first.
+	// ListJobs List jobs of clusters you may see, newest first.
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetJob A job with shows the last lines of its log.
+	// GetJob Get a job with the last lines of its log.
 	//
 	// Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 	GetJob(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RedeemLinkWithBody Use a one-time link. It answers with what the link is for.
+	// RedeemLinkWithBody Use a one-time link. The response is what the link is for.
 	//
-	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
 	RedeemLinkWithBody(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RedeemLink Use a one-time link. It answers with what the link is for.
+	// RedeemLink Use a one-time link. The response is what the link is for.
 	//
-	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
 	RedeemLink(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetMe Who you are here, and what you may do.
+	// GetMe Get who you are and what you may do.
 	//
 	// Corresponds with GET /api/v1/me (the `GetMe` operationId).
 	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UnlinkAccount An account elsewhere is yours no longer.
+	// UnlinkAccount Unlink one of your GitHub or Slack accounts.
 	//
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListProfiles What one can ask for, with bounds and prices.
+	// ListProfiles List the profiles with limits and prices.
 	//
 	// Corresponds with GET /api/v1/profiles (the `ListProfiles` operationId).
 	ListProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetProfile One profile.
+	// GetProfile Get one profile.
 	//
 	// Corresponds with GET /api/v1/profiles/{name} (the `GetProfile` operationId).
 	GetProfile(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListQuotas The limits that apply to you and your teams, and what is used of them.
+	// ListQuotas List the limits that apply to you and your teams, and their use.
 	//
 	// Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 	ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportUsage Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
 	// Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 	ReportUsage(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EnsureLabelsWithBody Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// EnsureLabelsWithBody Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 	//
-	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+	// address in `Location` shows the result. The same key and repository are processed once.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
 	EnsureLabelsWithBody(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// EnsureLabels Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 	//
-	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+	// address in `Location` shows the result. The same key and repository are processed once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
 	EnsureLabels(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetLabels How the making of a repository's labels stands.
+	// GetLabels Get the state of a request to create labels.
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListTeams The teams you belong to or look after, with their budgets.
+	// ListTeams List the teams you may see, with their budgets.
 	//
 	// Corresponds with GET /api/v1/teams (the `ListTeams` operationId).
 	ListTeams(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// WatchClusters Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+	// WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 	//
-	// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the present state comes first again.
+	// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the current state comes first again.
 	//
 	// Corresponds with GET /api/v1/watch (the `WatchClusters` operationId).
 	WatchClusters(ctx context.Context, params *WatchClustersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// ListApprovals What waits for a person's word, or did; newest first.
+// ListApprovals List approvals, newest first.
 //
 // Corresponds with GET /api/v1/approvals (the `ListApprovals` operationId).
 func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2329,7 +2329,7 @@ func (c *Client) ListApprovals(ctx context.Context, params *ListApprovalsParams,
 	return c.Client.Do(req)
 }
 
-// GetApproval One approval with its votes.
+// GetApproval Get one approval with its votes.
 //
 // Corresponds with GET /api/v1/approvals/{id} (the `GetApproval` operationId).
 func (c *Client) GetApproval(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2344,7 +2344,7 @@ func (c *Client) GetApproval(ctx context.Context, id ID, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// ApproveWithBody Agree to exactly what was asked. Where two are needed, one's own request does not count.
+// ApproveWithBody Approve a request. If two approvals are needed, you cannot approve your own request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2361,7 +2361,7 @@ func (c *Client) ApproveWithBody(ctx context.Context, id ID, contentType string,
 	return c.Client.Do(req)
 }
 
-// Approve Agree to exactly what was asked. Where two are needed, one's own request does not count.
+// Approve Approve a request. If two approvals are needed, you cannot approve your own request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2378,7 +2378,7 @@ func (c *Client) Approve(ctx context.Context, id ID, body ApproveJSONRequestBody
 	return c.Client.Do(req)
 }
 
-// RefuseWithBody Refuse it. One refusal ends it.
+// RefuseWithBody Refuse a request. One refusal is final.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2395,7 +2395,7 @@ func (c *Client) RefuseWithBody(ctx context.Context, id ID, contentType string, 
 	return c.Client.Do(req)
 }
 
-// Refuse Refuse it. One refusal ends it.
+// Refuse Refuse a request. One refusal is final.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2412,7 +2412,7 @@ func (c *Client) Refuse(ctx context.Context, id ID, body RefuseJSONRequestBody, 
 	return c.Client.Do(req)
 }
 
-// ListAudit The audit trail, newest first.
+// ListAudit List the audit trail, newest first.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2427,7 +2427,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ExportAudit The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+// ExportAudit Export the audit trail, oldest first, one JSON object per line. A complete export can be verified offline.
 //
 // Corresponds with GET /api/v1/audit/export (the `ExportAudit` operationId).
 func (c *Client) ExportAudit(ctx context.Context, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2442,7 +2442,7 @@ func (c *Client) ExportAudit(ctx context.Context, params *ExportAuditParams, req
 	return c.Client.Do(req)
 }
 
-// VerifyAudit Compute the whole chain again.
+// VerifyAudit Verify the whole hash chain.
 //
 // Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 func (c *Client) VerifyAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2457,10 +2457,10 @@ func (c *Client) VerifyAudit(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+// SignInWithAWSWithBody Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 // access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes any type of body and a specified content type.
@@ -2478,10 +2478,10 @@ func (c *Client) SignInWithAWSWithBody(ctx context.Context, contentType string, 
 	return c.Client.Do(req)
 }
 
-// SignInWithAWS Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+// SignInWithAWS Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 // access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes a body of the `application/json` content type.
@@ -2499,7 +2499,7 @@ func (c *Client) SignInWithAWS(ctx context.Context, body SignInWithAWSJSONReques
 	return c.Client.Do(req)
 }
 
-// GetCatalogue Which catalogue is in force, since when, and what is wrong with the one that is not.
+// GetCatalogue Get the active catalogue, and why a newer one was rejected.
 //
 // Corresponds with GET /api/v1/catalogue (the `GetCatalogue` operationId).
 func (c *Client) GetCatalogue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2514,7 +2514,7 @@ func (c *Client) GetCatalogue(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// ReloadCatalogue Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+// ReloadCatalogue Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
 //
 // Corresponds with POST /api/v1/catalogue/reload (the `ReloadCatalogue` operationId).
 func (c *Client) ReloadCatalogue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2529,7 +2529,7 @@ func (c *Client) ReloadCatalogue(ctx context.Context, reqEditors ...RequestEdito
 	return c.Client.Do(req)
 }
 
-// ValidateCatalogueWithBody Read a catalogue as the server would. Nothing is kept.
+// ValidateCatalogueWithBody Check a catalogue without activating it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2546,7 +2546,7 @@ func (c *Client) ValidateCatalogueWithBody(ctx context.Context, contentType stri
 	return c.Client.Do(req)
 }
 
-// ValidateCatalogue Read a catalogue as the server would. Nothing is kept.
+// ValidateCatalogue Check a catalogue without activating it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2563,7 +2563,7 @@ func (c *Client) ValidateCatalogue(ctx context.Context, body ValidateCatalogueJS
 	return c.Client.Do(req)
 }
 
-// ListClusters Clusters you may see, newest first.
+// ListClusters List the clusters you may see, newest first.
 //
 // Corresponds with GET /api/v1/clusters (the `ListClusters` operationId).
 func (c *Client) ListClusters(ctx context.Context, params *ListClustersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2578,11 +2578,11 @@ func (c *Client) ListClusters(ctx context.Context, params *ListClustersParams, r
 	return c.Client.Do(req)
 }
 
-// CreateClusterWithBody Ask for a cluster.
+// CreateClusterWithBody Create a cluster.
 //
-// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2599,11 +2599,11 @@ func (c *Client) CreateClusterWithBody(ctx context.Context, params *CreateCluste
 	return c.Client.Do(req)
 }
 
-// CreateCluster Ask for a cluster.
+// CreateCluster Create a cluster.
 //
-// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2620,7 +2620,7 @@ func (c *Client) CreateCluster(ctx context.Context, params *CreateClusterParams,
 	return c.Client.Do(req)
 }
 
-// GetCluster The full record with its newest job, its conditions, what happened and the proof of destruction.
+// GetCluster Get a cluster with its newest job, its conditions, its timeline and the proof of destruction.
 //
 // Corresponds with GET /api/v1/clusters/{id} (the `GetCluster` operationId).
 func (c *Client) GetCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2635,7 +2635,7 @@ func (c *Client) GetCluster(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// AbandonClusterWithBody Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+// AbandonClusterWithBody Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2652,7 +2652,7 @@ func (c *Client) AbandonClusterWithBody(ctx context.Context, id ID, contentType 
 	return c.Client.Do(req)
 }
 
-// AbandonCluster Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+// AbandonCluster Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2669,7 +2669,7 @@ func (c *Client) AbandonCluster(ctx context.Context, id ID, body AbandonClusterJ
 	return c.Client.Do(req)
 }
 
-// BreakGlassWithBody Ask for the kubeadmin password. A platform admin other than you has to approve.
+// BreakGlassWithBody Request the kubeadmin password. Another platform admin must approve.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2686,7 +2686,7 @@ func (c *Client) BreakGlassWithBody(ctx context.Context, id ID, contentType stri
 	return c.Client.Do(req)
 }
 
-// BreakGlass Ask for the kubeadmin password. A platform admin other than you has to approve.
+// BreakGlass Request the kubeadmin password. Another platform admin must approve.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2703,7 +2703,7 @@ func (c *Client) BreakGlass(ctx context.Context, id ID, body BreakGlassJSONReque
 	return c.Client.Do(req)
 }
 
-// DestroyClusterWithBody Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithBody Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2720,7 +2720,7 @@ func (c *Client) DestroyClusterWithBody(ctx context.Context, id ID, params *Dest
 	return c.Client.Do(req)
 }
 
-// DestroyCluster Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2737,7 +2737,7 @@ func (c *Client) DestroyCluster(ctx context.Context, id ID, params *DestroyClust
 	return c.Client.Do(req)
 }
 
-// ExplainCluster Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+// ExplainCluster Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
 //
 // Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 func (c *Client) ExplainCluster(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2752,7 +2752,7 @@ func (c *Client) ExplainCluster(ctx context.Context, id ID, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// ExtendClusterWithBody Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+// ExtendClusterWithBody Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2769,7 +2769,7 @@ func (c *Client) ExtendClusterWithBody(ctx context.Context, id ID, params *Exten
 	return c.Client.Do(req)
 }
 
-// ExtendCluster Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+// ExtendCluster Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2786,7 +2786,7 @@ func (c *Client) ExtendCluster(ctx context.Context, id ID, params *ExtendCluster
 	return c.Client.Do(req)
 }
 
-// ReleaseHold Lift the hold; the other ends count again.
+// ReleaseHold Remove a hold; the cluster then ends as without it.
 //
 // Corresponds with DELETE /api/v1/clusters/{id}/hold (the `ReleaseHold` operationId).
 func (c *Client) ReleaseHold(ctx context.Context, id ID, params *ReleaseHoldParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2801,7 +2801,7 @@ func (c *Client) ReleaseHold(ctx context.Context, id ID, params *ReleaseHoldPara
 	return c.Client.Do(req)
 }
 
-// HoldClusterWithBody No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+// HoldClusterWithBody Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2818,7 +2818,7 @@ func (c *Client) HoldClusterWithBody(ctx context.Context, id ID, params *HoldClu
 	return c.Client.Do(req)
 }
 
-// HoldCluster No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+// HoldCluster Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2835,7 +2835,7 @@ func (c *Client) HoldCluster(ctx context.Context, id ID, params *HoldClusterPara
 	return c.Client.Do(req)
 }
 
-// LinkKubeadmin Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+// LinkKubeadmin After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 //
 // Corresponds with POST /api/v1/clusters/{id}/kubeadmin-links (the `LinkKubeadmin` operationId).
 func (c *Client) LinkKubeadmin(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2850,7 +2850,7 @@ func (c *Client) LinkKubeadmin(ctx context.Context, id ID, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// GetKubeconfig The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
+// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
 //
 // Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
 func (c *Client) GetKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2865,7 +2865,7 @@ func (c *Client) GetKubeconfig(ctx context.Context, id ID, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// LinkKubeconfig A link to the kubeconfig that works once, for you alone, for ten minutes.
+// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
 //
 // Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 func (c *Client) LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2880,10 +2880,10 @@ func (c *Client) LinkKubeconfig(ctx context.Context, id ID, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// GetLogBundle What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+// GetLogBundle Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 //
 // The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
-// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+// controllers' objects). It contains secrets of the cluster and needs the same rights as the kubeconfig. It is kept until the
 // cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
 //
 // Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
@@ -2899,7 +2899,7 @@ func (c *Client) GetLogBundle(ctx context.Context, id ID, params *GetLogBundlePa
 	return c.Client.Do(req)
 }
 
-// GetLogs The log of its newest job, or of one of its jobs; redacted.
+// GetLogs Get the redacted log of a cluster's newest job, or of one of its jobs.
 //
 // Corresponds with GET /api/v1/clusters/{id}/logs (the `GetLogs` operationId).
 func (c *Client) GetLogs(ctx context.Context, id ID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2914,7 +2914,7 @@ func (c *Client) GetLogs(ctx context.Context, id ID, params *GetLogsParams, reqE
 	return c.Client.Do(req)
 }
 
-// GetOutputs Where a ready cluster is. Credentials are references, never values.
+// GetOutputs Get the addresses of a ready cluster. Credentials are references, never values.
 //
 // Corresponds with GET /api/v1/clusters/{id}/outputs (the `GetOutputs` operationId).
 func (c *Client) GetOutputs(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2929,7 +2929,7 @@ func (c *Client) GetOutputs(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// RefreshCluster Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+// RefreshCluster Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 //
 // Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
 func (c *Client) RefreshCluster(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2944,7 +2944,7 @@ func (c *Client) RefreshCluster(ctx context.Context, id ID, params *RefreshClust
 	return c.Client.Do(req)
 }
 
-// RetryTeardownWithBody Bring the next teardown forward to now (the cluster's team and platform admins).
+// RetryTeardownWithBody Start the next teardown attempt now (the cluster's team and platform admins).
 //
 // Takes any type of body and a specified content type.
 //
@@ -2961,7 +2961,7 @@ func (c *Client) RetryTeardownWithBody(ctx context.Context, id ID, contentType s
 	return c.Client.Do(req)
 }
 
-// RetryTeardown Bring the next teardown forward to now (the cluster's team and platform admins).
+// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2978,7 +2978,7 @@ func (c *Client) RetryTeardown(ctx context.Context, id ID, body RetryTeardownJSO
 	return c.Client.Do(req)
 }
 
-// ScaleWorkersWithBody Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+// ScaleWorkersWithBody Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2995,7 +2995,7 @@ func (c *Client) ScaleWorkersWithBody(ctx context.Context, id ID, params *ScaleW
 	return c.Client.Do(req)
 }
 
-// ScaleWorkers Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+// ScaleWorkers Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3012,7 +3012,7 @@ func (c *Client) ScaleWorkers(ctx context.Context, id ID, params *ScaleWorkersPa
 	return c.Client.Do(req)
 }
 
-// UnshareCluster Show it no longer.
+// UnshareCluster Stop sharing a cluster with a team or principal.
 //
 // Corresponds with DELETE /api/v1/clusters/{id}/shares (the `UnshareCluster` operationId).
 func (c *Client) UnshareCluster(ctx context.Context, id ID, params *UnshareClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3027,7 +3027,7 @@ func (c *Client) UnshareCluster(ctx context.Context, id ID, params *UnshareClust
 	return c.Client.Do(req)
 }
 
-// ListShares Whom it is shown to beside its team.
+// ListShares List whom a cluster is shared with.
 //
 // Corresponds with GET /api/v1/clusters/{id}/shares (the `ListShares` operationId).
 func (c *Client) ListShares(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3042,7 +3042,7 @@ func (c *Client) ListShares(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// ShareClusterWithBody Show it to another team or principal. Sharing again changes the access.
+// ShareClusterWithBody Share a cluster with another team or principal. Sharing again changes the access.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3059,7 +3059,7 @@ func (c *Client) ShareClusterWithBody(ctx context.Context, id ID, contentType st
 	return c.Client.Do(req)
 }
 
-// ShareCluster Show it to another team or principal. Sharing again changes the access.
+// ShareCluster Share a cluster with another team or principal. Sharing again changes the access.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3076,7 +3076,7 @@ func (c *Client) ShareCluster(ctx context.Context, id ID, body ShareClusterJSONR
 	return c.Client.Do(req)
 }
 
-// GetTimeline What happened to it and why, oldest first.
+// GetTimeline Get a cluster's timeline, oldest first.
 //
 // Corresponds with GET /api/v1/clusters/{id}/timeline (the `GetTimeline` operationId).
 func (c *Client) GetTimeline(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3091,7 +3091,7 @@ func (c *Client) GetTimeline(ctx context.Context, id ID, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// TransferClusterWithBody Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithBody Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3108,7 +3108,7 @@ func (c *Client) TransferClusterWithBody(ctx context.Context, id ID, params *Tra
 	return c.Client.Do(req)
 }
 
-// TransferCluster Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferCluster Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3125,7 +3125,7 @@ func (c *Client) TransferCluster(ctx context.Context, id ID, params *TransferClu
 	return c.Client.Do(req)
 }
 
-// ListDeliveries What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
+// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 //
 // Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3140,7 +3140,7 @@ func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParam
 	return c.Client.Do(req)
 }
 
-// GetDelivery One delivery with its body.
+// GetDelivery Get one delivery with its body.
 //
 // Corresponds with GET /api/v1/deliveries/{id} (the `GetDelivery` operationId).
 func (c *Client) GetDelivery(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3155,7 +3155,7 @@ func (c *Client) GetDelivery(ctx context.Context, id ID, reqEditors ...RequestEd
 	return c.Client.Do(req)
 }
 
-// ReplayDeliveryWithBody Work it again, as if it came now. What it already led to is not made twice.
+// ReplayDeliveryWithBody Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3172,7 +3172,7 @@ func (c *Client) ReplayDeliveryWithBody(ctx context.Context, id ID, contentType 
 	return c.Client.Do(req)
 }
 
-// ReplayDelivery Work it again, as if it came now. What it already led to is not made twice.
+// ReplayDelivery Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3189,7 +3189,7 @@ func (c *Client) ReplayDelivery(ctx context.Context, id ID, body ReplayDeliveryJ
 	return c.Client.Do(req)
 }
 
-// DryRunWithBody What would become of a request, check by check, and what it would cost. Nothing is kept.
+// DryRunWithBody Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3206,7 +3206,7 @@ func (c *Client) DryRunWithBody(ctx context.Context, contentType string, body io
 	return c.Client.Do(req)
 }
 
-// DryRun What would become of a request, check by check, and what it would cost. Nothing is kept.
+// DryRun Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3223,7 +3223,7 @@ func (c *Client) DryRun(ctx context.Context, body DryRunJSONRequestBody, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListFindings What the sweeps saw that is not as it should be, newest first.
+// ListFindings List problems that the sweeps found, newest first.
 //
 // Corresponds with GET /api/v1/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3238,7 +3238,7 @@ func (c *Client) ListFindings(ctx context.Context, params *ListFindingsParams, r
 	return c.Client.Do(req)
 }
 
-// ListJobs Jobs of clusters you may see, newest first.
+// ListJobs List jobs of clusters you may see, newest first.
 //
 // Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3253,7 +3253,7 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// GetJob A job with shows the last lines of its log.
+// GetJob Get a job with the last lines of its log.
 //
 // Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 func (c *Client) GetJob(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3268,9 +3268,9 @@ func (c *Client) GetJob(ctx context.Context, id ID, params *GetJobParams, reqEdi
 	return c.Client.Do(req)
 }
 
-// RedeemLinkWithBody Use a one-time link. It answers with what the link is for.
+// RedeemLinkWithBody Use a one-time link. The response is what the link is for.
 //
-// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3287,9 +3287,9 @@ func (c *Client) RedeemLinkWithBody(ctx context.Context, link string, contentTyp
 	return c.Client.Do(req)
 }
 
-// RedeemLink Use a one-time link. It answers with what the link is for.
+// RedeemLink Use a one-time link. The response is what the link is for.
 //
-// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3306,7 +3306,7 @@ func (c *Client) RedeemLink(ctx context.Context, link string, body RedeemLinkJSO
 	return c.Client.Do(req)
 }
 
-// GetMe Who you are here, and what you may do.
+// GetMe Get who you are and what you may do.
 //
 // Corresponds with GET /api/v1/me (the `GetMe` operationId).
 func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3321,7 +3321,7 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 	return c.Client.Do(req)
 }
 
-// UnlinkAccount An account elsewhere is yours no longer.
+// UnlinkAccount Unlink one of your GitHub or Slack accounts.
 //
 // Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 func (c *Client) UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3336,7 +3336,7 @@ func (c *Client) UnlinkAccount(ctx context.Context, params *UnlinkAccountParams,
 	return c.Client.Do(req)
 }
 
-// ListProfiles What one can ask for, with bounds and prices.
+// ListProfiles List the profiles with limits and prices.
 //
 // Corresponds with GET /api/v1/profiles (the `ListProfiles` operationId).
 func (c *Client) ListProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3351,7 +3351,7 @@ func (c *Client) ListProfiles(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// GetProfile One profile.
+// GetProfile Get one profile.
 //
 // Corresponds with GET /api/v1/profiles/{name} (the `GetProfile` operationId).
 func (c *Client) GetProfile(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3366,7 +3366,7 @@ func (c *Client) GetProfile(ctx context.Context, name string, reqEditors ...Requ
 	return c.Client.Do(req)
 }
 
-// ListQuotas The limits that apply to you and your teams, and what is used of them.
+// ListQuotas List the limits that apply to you and your teams, and their use.
 //
 // Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 func (c *Client) ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3381,7 +3381,7 @@ func (c *Client) ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) 
 	return c.Client.Do(req)
 }
 
-// ReportUsage Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 //
 // Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 func (c *Client) ReportUsage(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3396,10 +3396,10 @@ func (c *Client) ReportUsage(ctx context.Context, params *ReportUsageParams, req
 	return c.Client.Do(req)
 }
 
-// EnsureLabelsWithBody Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+// EnsureLabelsWithBody Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 //
-// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-// answer: the address in `Location` says what came of it. The same key and repository are done once.
+// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+// address in `Location` shows the result. The same key and repository are processed once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3416,10 +3416,10 @@ func (c *Client) EnsureLabelsWithBody(ctx context.Context, params *EnsureLabelsP
 	return c.Client.Do(req)
 }
 
-// EnsureLabels Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+// EnsureLabels Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 //
-// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-// answer: the address in `Location` says what came of it. The same key and repository are done once.
+// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+// address in `Location` shows the result. The same key and repository are processed once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3436,7 +3436,7 @@ func (c *Client) EnsureLabels(ctx context.Context, params *EnsureLabelsParams, b
 	return c.Client.Do(req)
 }
 
-// GetLabels How the making of a repository's labels stands.
+// GetLabels Get the state of a request to create labels.
 //
 // Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3451,7 +3451,7 @@ func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEdit
 	return c.Client.Do(req)
 }
 
-// ListTeams The teams you belong to or look after, with their budgets.
+// ListTeams List the teams you may see, with their budgets.
 //
 // Corresponds with GET /api/v1/teams (the `ListTeams` operationId).
 func (c *Client) ListTeams(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3466,9 +3466,9 @@ func (c *Client) ListTeams(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// WatchClusters Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+// WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 //
-// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the present state comes first again.
+// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the current state comes first again.
 //
 // Corresponds with GET /api/v1/watch (the `WatchClusters` operationId).
 func (c *Client) WatchClusters(ctx context.Context, params *WatchClustersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6144,73 +6144,73 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
-	// ListApprovalsWithResponse What waits for a person's word, or did; newest first.
+	// ListApprovalsWithResponse List approvals, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/approvals (the `ListApprovals` operationId).
 	ListApprovalsWithResponse(ctx context.Context, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
 
-	// GetApprovalWithResponse One approval with its votes.
+	// GetApprovalWithResponse Get one approval with its votes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/approvals/{id} (the `GetApproval` operationId).
 	GetApprovalWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetApprovalResponse, error)
 
-	// ApproveWithBodyWithResponse Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// ApproveWithBodyWithResponse Approve a request. If two approvals are needed, you cannot approve your own request.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/approve (the `Approve` operationId).
 	ApproveWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveResponse, error)
 
-	// ApproveWithResponse Agree to exactly what was asked. Where two are needed, one's own request does not count.
+	// ApproveWithResponse Approve a request. If two approvals are needed, you cannot approve your own request.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/approve (the `Approve` operationId).
 	ApproveWithResponse(ctx context.Context, id ID, body ApproveJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveResponse, error)
 
-	// RefuseWithBodyWithResponse Refuse it. One refusal ends it.
+	// RefuseWithBodyWithResponse Refuse a request. One refusal is final.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/refuse (the `Refuse` operationId).
 	RefuseWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RefuseResponse, error)
 
-	// RefuseWithResponse Refuse it. One refusal ends it.
+	// RefuseWithResponse Refuse a request. One refusal is final.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/approvals/{id}/refuse (the `Refuse` operationId).
 	RefuseWithResponse(ctx context.Context, id ID, body RefuseJSONRequestBody, reqEditors ...RequestEditorFn) (*RefuseResponse, error)
 
-	// ListAuditWithResponse The audit trail, newest first.
+	// ListAuditWithResponse List the audit trail, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
-	// ExportAuditWithResponse The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+	// ExportAuditWithResponse Export the audit trail, oldest first, one JSON object per line. A complete export can be verified offline.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/audit/export (the `ExportAudit` operationId).
 	ExportAuditWithResponse(ctx context.Context, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error)
 
-	// VerifyAuditWithResponse Compute the whole chain again.
+	// VerifyAuditWithResponse Verify the whole hash chain.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/audit/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*VerifyAuditResponse, error)
 
-	// SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -6218,10 +6218,10 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/auth/aws (the `SignInWithAWS` operationId).
 	SignInWithAWSWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignInWithAWSResponse, error)
 
-	// SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+	// SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	//
 	// A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+	// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 	// access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -6229,179 +6229,179 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/auth/aws (the `SignInWithAWS` operationId).
 	SignInWithAWSWithResponse(ctx context.Context, body SignInWithAWSJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInWithAWSResponse, error)
 
-	// GetCatalogueWithResponse Which catalogue is in force, since when, and what is wrong with the one that is not.
+	// GetCatalogueWithResponse Get the active catalogue, and why a newer one was rejected.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/catalogue (the `GetCatalogue` operationId).
 	GetCatalogueWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCatalogueResponse, error)
 
-	// ReloadCatalogueWithResponse Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+	// ReloadCatalogueWithResponse Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/catalogue/reload (the `ReloadCatalogue` operationId).
 	ReloadCatalogueWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReloadCatalogueResponse, error)
 
-	// ValidateCatalogueWithBodyWithResponse Read a catalogue as the server would. Nothing is kept.
+	// ValidateCatalogueWithBodyWithResponse Check a catalogue without activating it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/catalogue/validate (the `ValidateCatalogue` operationId).
 	ValidateCatalogueWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ValidateCatalogueResponse, error)
 
-	// ValidateCatalogueWithResponse Read a catalogue as the server would. Nothing is kept.
+	// ValidateCatalogueWithResponse Check a catalogue without activating it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/catalogue/validate (the `ValidateCatalogue` operationId).
 	ValidateCatalogueWithResponse(ctx context.Context, body ValidateCatalogueJSONRequestBody, reqEditors ...RequestEditorFn) (*ValidateCatalogueResponse, error)
 
-	// ListClustersWithResponse Clusters you may see, newest first.
+	// ListClustersWithResponse List the clusters you may see, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters (the `ListClusters` operationId).
 	ListClustersWithResponse(ctx context.Context, params *ListClustersParams, reqEditors ...RequestEditorFn) (*ListClustersResponse, error)
 
-	// CreateClusterWithBodyWithResponse Ask for a cluster.
+	// CreateClusterWithBodyWithResponse Create a cluster.
 	//
-	// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-	// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-	// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
 	CreateClusterWithBodyWithResponse(ctx context.Context, params *CreateClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateClusterResponse, error)
 
-	// CreateClusterWithResponse Ask for a cluster.
+	// CreateClusterWithResponse Create a cluster.
 	//
-	// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-	// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-	// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
 	CreateClusterWithResponse(ctx context.Context, params *CreateClusterParams, body CreateClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateClusterResponse, error)
 
-	// GetClusterWithResponse The full record with its newest job, its conditions, what happened and the proof of destruction.
+	// GetClusterWithResponse Get a cluster with its newest job, its conditions, its timeline and the proof of destruction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id} (the `GetCluster` operationId).
 	GetClusterWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetClusterResponse, error)
 
-	// AbandonClusterWithBodyWithResponse Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// AbandonClusterWithBodyWithResponse Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonClusterWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error)
 
-	// AbandonClusterWithResponse Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+	// AbandonClusterWithResponse Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonClusterWithResponse(ctx context.Context, id ID, body AbandonClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error)
 
-	// BreakGlassWithBodyWithResponse Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// BreakGlassWithBodyWithResponse Request the kubeadmin password. Another platform admin must approve.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BreakGlassResponse, error)
 
-	// BreakGlassWithResponse Ask for the kubeadmin password. A platform admin other than you has to approve.
+	// BreakGlassWithResponse Request the kubeadmin password. Another platform admin must approve.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithResponse(ctx context.Context, id ID, body BreakGlassJSONRequestBody, reqEditors ...RequestEditorFn) (*BreakGlassResponse, error)
 
-	// DestroyClusterWithBodyWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithBodyWithResponse Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithBodyWithResponse(ctx context.Context, id ID, params *DestroyClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DestroyClusterResponse, error)
 
-	// DestroyClusterWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+	// DestroyClusterWithResponse Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/destroy (the `DestroyCluster` operationId).
 	DestroyClusterWithResponse(ctx context.Context, id ID, params *DestroyClusterParams, body DestroyClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*DestroyClusterResponse, error)
 
-	// ExplainClusterWithResponse Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+	// ExplainClusterWithResponse Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/explain (the `ExplainCluster` operationId).
 	ExplainClusterWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ExplainClusterResponse, error)
 
-	// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+	// ExtendClusterWithBodyWithResponse Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithBodyWithResponse(ctx context.Context, id ID, params *ExtendClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExtendClusterResponse, error)
 
-	// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+	// ExtendClusterWithResponse Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/extend (the `ExtendCluster` operationId).
 	ExtendClusterWithResponse(ctx context.Context, id ID, params *ExtendClusterParams, body ExtendClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*ExtendClusterResponse, error)
 
-	// ReleaseHoldWithResponse Lift the hold; the other ends count again.
+	// ReleaseHoldWithResponse Remove a hold; the cluster then ends as without it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/clusters/{id}/hold (the `ReleaseHold` operationId).
 	ReleaseHoldWithResponse(ctx context.Context, id ID, params *ReleaseHoldParams, reqEditors ...RequestEditorFn) (*ReleaseHoldResponse, error)
 
-	// HoldClusterWithBodyWithResponse No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// HoldClusterWithBodyWithResponse Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/hold (the `HoldCluster` operationId).
 	HoldClusterWithBodyWithResponse(ctx context.Context, id ID, params *HoldClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HoldClusterResponse, error)
 
-	// HoldClusterWithResponse No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+	// HoldClusterWithResponse Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/hold (the `HoldCluster` operationId).
 	HoldClusterWithResponse(ctx context.Context, id ID, params *HoldClusterParams, body HoldClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*HoldClusterResponse, error)
 
-	// LinkKubeadminWithResponse Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+	// LinkKubeadminWithResponse After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeadmin-links (the `LinkKubeadmin` operationId).
 	LinkKubeadminWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeadminResponse, error)
 
-	// GetKubeconfigWithResponse The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
+	// GetKubeconfigWithResponse Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
 	GetKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetKubeconfigResponse, error)
 
-	// LinkKubeconfigWithResponse A link to the kubeconfig that works once, for you alone, for ten minutes.
+	// LinkKubeconfigWithResponse Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
 	LinkKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error)
 
-	// GetLogBundleWithResponse What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+	// GetLogBundleWithResponse Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	//
 	// The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
-	// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+	// controllers' objects). It contains secrets of the cluster and needs the same rights as the kubeconfig. It is kept until the
 	// cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -6409,264 +6409,264 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/log-bundle (the `GetLogBundle` operationId).
 	GetLogBundleWithResponse(ctx context.Context, id ID, params *GetLogBundleParams, reqEditors ...RequestEditorFn) (*GetLogBundleResponse, error)
 
-	// GetLogsWithResponse The log of its newest job, or of one of its jobs; redacted.
+	// GetLogsWithResponse Get the redacted log of a cluster's newest job, or of one of its jobs.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/logs (the `GetLogs` operationId).
 	GetLogsWithResponse(ctx context.Context, id ID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*GetLogsResponse, error)
 
-	// GetOutputsWithResponse Where a ready cluster is. Credentials are references, never values.
+	// GetOutputsWithResponse Get the addresses of a ready cluster. Credentials are references, never values.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/outputs (the `GetOutputs` operationId).
 	GetOutputsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOutputsResponse, error)
 
-	// RefreshClusterWithResponse Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+	// RefreshClusterWithResponse Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/refresh (the `RefreshCluster` operationId).
 	RefreshClusterWithResponse(ctx context.Context, id ID, params *RefreshClusterParams, reqEditors ...RequestEditorFn) (*RefreshClusterResponse, error)
 
-	// RetryTeardownWithBodyWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
+	// RetryTeardownWithBodyWithResponse Start the next teardown attempt now (the cluster's team and platform admins).
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardownWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryTeardownResponse, error)
 
-	// RetryTeardownWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
+	// RetryTeardownWithResponse Start the next teardown attempt now (the cluster's team and platform admins).
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/retry (the `RetryTeardown` operationId).
 	RetryTeardownWithResponse(ctx context.Context, id ID, body RetryTeardownJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryTeardownResponse, error)
 
-	// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+	// ScaleWorkersWithBodyWithResponse Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithBodyWithResponse(ctx context.Context, id ID, params *ScaleWorkersParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ScaleWorkersResponse, error)
 
-	// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+	// ScaleWorkersWithResponse Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/scale-workers (the `ScaleWorkers` operationId).
 	ScaleWorkersWithResponse(ctx context.Context, id ID, params *ScaleWorkersParams, body ScaleWorkersJSONRequestBody, reqEditors ...RequestEditorFn) (*ScaleWorkersResponse, error)
 
-	// UnshareClusterWithResponse Show it no longer.
+	// UnshareClusterWithResponse Stop sharing a cluster with a team or principal.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/clusters/{id}/shares (the `UnshareCluster` operationId).
 	UnshareClusterWithResponse(ctx context.Context, id ID, params *UnshareClusterParams, reqEditors ...RequestEditorFn) (*UnshareClusterResponse, error)
 
-	// ListSharesWithResponse Whom it is shown to beside its team.
+	// ListSharesWithResponse List whom a cluster is shared with.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/shares (the `ListShares` operationId).
 	ListSharesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListSharesResponse, error)
 
-	// ShareClusterWithBodyWithResponse Show it to another team or principal. Sharing again changes the access.
+	// ShareClusterWithBodyWithResponse Share a cluster with another team or principal. Sharing again changes the access.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareClusterWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareClusterResponse, error)
 
-	// ShareClusterWithResponse Show it to another team or principal. Sharing again changes the access.
+	// ShareClusterWithResponse Share a cluster with another team or principal. Sharing again changes the access.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareClusterWithResponse(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareClusterResponse, error)
 
-	// GetTimelineWithResponse What happened to it and why, oldest first.
+	// GetTimelineWithResponse Get a cluster's timeline, oldest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/timeline (the `GetTimeline` operationId).
 	GetTimelineWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
 
-	// TransferClusterWithBodyWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithBodyWithResponse Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithBodyWithResponse(ctx context.Context, id ID, params *TransferClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TransferClusterResponse, error)
 
-	// TransferClusterWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+	// TransferClusterWithResponse Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithResponse(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*TransferClusterResponse, error)
 
-	// ListDeliveriesWithResponse What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
+	// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/deliveries (the `ListDeliveries` operationId).
 	ListDeliveriesWithResponse(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
 
-	// GetDeliveryWithResponse One delivery with its body.
+	// GetDeliveryWithResponse Get one delivery with its body.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/deliveries/{id} (the `GetDelivery` operationId).
 	GetDeliveryWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetDeliveryResponse, error)
 
-	// ReplayDeliveryWithBodyWithResponse Work it again, as if it came now. What it already led to is not made twice.
+	// ReplayDeliveryWithBodyWithResponse Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/deliveries/{id}/replay (the `ReplayDelivery` operationId).
 	ReplayDeliveryWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplayDeliveryResponse, error)
 
-	// ReplayDeliveryWithResponse Work it again, as if it came now. What it already led to is not made twice.
+	// ReplayDeliveryWithResponse Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/deliveries/{id}/replay (the `ReplayDelivery` operationId).
 	ReplayDeliveryWithResponse(ctx context.Context, id ID, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDeliveryResponse, error)
 
-	// DryRunWithBodyWithResponse What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// DryRunWithBodyWithResponse Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRunWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DryRunResponse, error)
 
-	// DryRunWithResponse What would become of a request, check by check, and what it would cost. Nothing is kept.
+	// DryRunWithResponse Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/dry-run (the `DryRun` operationId).
 	DryRunWithResponse(ctx context.Context, body DryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*DryRunResponse, error)
 
-	// ListFindingsWithResponse What the sweeps saw that is not as it should be, newest first.
+	// ListFindingsWithResponse List problems that the sweeps found, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/findings (the `ListFindings` operationId).
 	ListFindingsWithResponse(ctx context.Context, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
 
-	// ListJobsWithResponse Jobs of clusters you may see, newest first.
+	// ListJobsWithResponse List jobs of clusters you may see, newest first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobsWithResponse(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*ListJobsResponse, error)
 
-	// GetJobWithResponse A job with shows the last lines of its log.
+	// GetJobWithResponse Get a job with the last lines of its log.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/jobs/{id} (the `GetJob` operationId).
 	GetJobWithResponse(ctx context.Context, id ID, params *GetJobParams, reqEditors ...RequestEditorFn) (*GetJobResponse, error)
 
-	// RedeemLinkWithBodyWithResponse Use a one-time link. It answers with what the link is for.
+	// RedeemLinkWithBodyWithResponse Use a one-time link. The response is what the link is for.
 	//
-	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
 	RedeemLinkWithBodyWithResponse(ctx context.Context, link string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
 
-	// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+	// RedeemLinkWithResponse Use a one-time link. The response is what the link is for.
 	//
-	// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+	// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/links/{link} (the `RedeemLink` operationId).
 	RedeemLinkWithResponse(ctx context.Context, link string, body RedeemLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeemLinkResponse, error)
 
-	// GetMeWithResponse Who you are here, and what you may do.
+	// GetMeWithResponse Get who you are and what you may do.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/me (the `GetMe` operationId).
 	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
 
-	// UnlinkAccountWithResponse An account elsewhere is yours no longer.
+	// UnlinkAccountWithResponse Unlink one of your GitHub or Slack accounts.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccountWithResponse(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*UnlinkAccountResponse, error)
 
-	// ListProfilesWithResponse What one can ask for, with bounds and prices.
+	// ListProfilesWithResponse List the profiles with limits and prices.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/profiles (the `ListProfiles` operationId).
 	ListProfilesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListProfilesResponse, error)
 
-	// GetProfileWithResponse One profile.
+	// GetProfileWithResponse Get one profile.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/profiles/{name} (the `GetProfile` operationId).
 	GetProfileWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetProfileResponse, error)
 
-	// ListQuotasWithResponse The limits that apply to you and your teams, and what is used of them.
+	// ListQuotasWithResponse List the limits that apply to you and your teams, and their use.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 	ListQuotasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListQuotasResponse, error)
 
-	// ReportUsageWithResponse Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+	// ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/reports/usage (the `ReportUsage` operationId).
 	ReportUsageWithResponse(ctx context.Context, params *ReportUsageParams, reqEditors ...RequestEditorFn) (*ReportUsageResponse, error)
 
-	// EnsureLabelsWithBodyWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// EnsureLabelsWithBodyWithResponse Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 	//
-	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+	// address in `Location` shows the result. The same key and repository are processed once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
 	EnsureLabelsWithBodyWithResponse(ctx context.Context, params *EnsureLabelsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error)
 
-	// EnsureLabelsWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+	// EnsureLabelsWithResponse Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 	//
-	// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-	// answer: the address in `Location` says what came of it. The same key and repository are done once.
+	// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+	// address in `Location` shows the result. The same key and repository are processed once.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/repositories/labels (the `EnsureLabels` operationId).
 	EnsureLabelsWithResponse(ctx context.Context, params *EnsureLabelsParams, body EnsureLabelsJSONRequestBody, reqEditors ...RequestEditorFn) (*EnsureLabelsResponse, error)
 
-	// GetLabelsWithResponse How the making of a repository's labels stands.
+	// GetLabelsWithResponse Get the state of a request to create labels.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error)
 
-	// ListTeamsWithResponse The teams you belong to or look after, with their budgets.
+	// ListTeamsWithResponse List the teams you may see, with their budgets.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/teams (the `ListTeams` operationId).
 	ListTeamsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTeamsResponse, error)
 
-	// WatchClustersWithResponse Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+	// WatchClustersWithResponse Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 	//
-	// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the present state comes first again.
+	// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the current state comes first again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9255,7 +9255,7 @@ func (r WatchClustersResponse) ContentType() string {
 	return ""
 }
 
-// ListApprovalsWithResponse What waits for a person's word, or did; newest first.
+// ListApprovalsWithResponse List approvals, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9268,7 +9268,7 @@ func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, par
 	return ParseListApprovalsResponse(rsp)
 }
 
-// GetApprovalWithResponse One approval with its votes.
+// GetApprovalWithResponse Get one approval with its votes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9281,7 +9281,7 @@ func (c *ClientWithResponses) GetApprovalWithResponse(ctx context.Context, id ID
 	return ParseGetApprovalResponse(rsp)
 }
 
-// ApproveWithBodyWithResponse Agree to exactly what was asked. Where two are needed, one's own request does not count.
+// ApproveWithBodyWithResponse Approve a request. If two approvals are needed, you cannot approve your own request.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9294,7 +9294,7 @@ func (c *ClientWithResponses) ApproveWithBodyWithResponse(ctx context.Context, i
 	return ParseApproveResponse(rsp)
 }
 
-// ApproveWithResponse Agree to exactly what was asked. Where two are needed, one's own request does not count.
+// ApproveWithResponse Approve a request. If two approvals are needed, you cannot approve your own request.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9307,7 +9307,7 @@ func (c *ClientWithResponses) ApproveWithResponse(ctx context.Context, id ID, bo
 	return ParseApproveResponse(rsp)
 }
 
-// RefuseWithBodyWithResponse Refuse it. One refusal ends it.
+// RefuseWithBodyWithResponse Refuse a request. One refusal is final.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9320,7 +9320,7 @@ func (c *ClientWithResponses) RefuseWithBodyWithResponse(ctx context.Context, id
 	return ParseRefuseResponse(rsp)
 }
 
-// RefuseWithResponse Refuse it. One refusal ends it.
+// RefuseWithResponse Refuse a request. One refusal is final.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9333,7 +9333,7 @@ func (c *ClientWithResponses) RefuseWithResponse(ctx context.Context, id ID, bod
 	return ParseRefuseResponse(rsp)
 }
 
-// ListAuditWithResponse The audit trail, newest first.
+// ListAuditWithResponse List the audit trail, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9346,7 +9346,7 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 	return ParseListAuditResponse(rsp)
 }
 
-// ExportAuditWithResponse The audit trail, oldest first, one JSON object a line. A whole export can be verified offline.
+// ExportAuditWithResponse Export the audit trail, oldest first, one JSON object per line. A complete export can be verified offline.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9359,7 +9359,7 @@ func (c *ClientWithResponses) ExportAuditWithResponse(ctx context.Context, param
 	return ParseExportAuditResponse(rsp)
 }
 
-// VerifyAuditWithResponse Compute the whole chain again.
+// VerifyAuditWithResponse Verify the whole hash chain.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9372,10 +9372,10 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, reqEd
 	return ParseVerifyAuditResponse(rsp)
 }
 
-// SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+// SignInWithAWSWithBodyWithResponse Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 // access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -9389,10 +9389,10 @@ func (c *ClientWithResponses) SignInWithAWSWithBodyWithResponse(ctx context.Cont
 	return ParseSignInWithAWSResponse(rsp)
 }
 
-// SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity for a token of 15 minutes at most.
+// SignInWithAWSWithResponse Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 //
 // A GET request presigned for at most 900 s, whose signed headers are host, x-ocpctl-audience (this server's address) and
-// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each is accepted once. After 5 failures with one
+// x-ocpctl-nonce (any text of 16 to 128 characters that was not used before). Each request is accepted once. After 5 failures with one
 // access key from one source address, or 20 from that address, further attempts get 429 and `Retry-After`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -9406,7 +9406,7 @@ func (c *ClientWithResponses) SignInWithAWSWithResponse(ctx context.Context, bod
 	return ParseSignInWithAWSResponse(rsp)
 }
 
-// GetCatalogueWithResponse Which catalogue is in force, since when, and what is wrong with the one that is not.
+// GetCatalogueWithResponse Get the active catalogue, and why a newer one was rejected.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9419,7 +9419,7 @@ func (c *ClientWithResponses) GetCatalogueWithResponse(ctx context.Context, reqE
 	return ParseGetCatalogueResponse(rsp)
 }
 
-// ReloadCatalogueWithResponse Read the catalogue's directory now instead of at the next look (this replica; the others follow at theirs).
+// ReloadCatalogueWithResponse Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9432,7 +9432,7 @@ func (c *ClientWithResponses) ReloadCatalogueWithResponse(ctx context.Context, r
 	return ParseReloadCatalogueResponse(rsp)
 }
 
-// ValidateCatalogueWithBodyWithResponse Read a catalogue as the server would. Nothing is kept.
+// ValidateCatalogueWithBodyWithResponse Check a catalogue without activating it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9445,7 +9445,7 @@ func (c *ClientWithResponses) ValidateCatalogueWithBodyWithResponse(ctx context.
 	return ParseValidateCatalogueResponse(rsp)
 }
 
-// ValidateCatalogueWithResponse Read a catalogue as the server would. Nothing is kept.
+// ValidateCatalogueWithResponse Check a catalogue without activating it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9458,7 +9458,7 @@ func (c *ClientWithResponses) ValidateCatalogueWithResponse(ctx context.Context,
 	return ParseValidateCatalogueResponse(rsp)
 }
 
-// ListClustersWithResponse Clusters you may see, newest first.
+// ListClustersWithResponse List the clusters you may see, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9471,11 +9471,11 @@ func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, para
 	return ParseListClustersResponse(rsp)
 }
 
-// CreateClusterWithBodyWithResponse Ask for a cluster.
+// CreateClusterWithBodyWithResponse Create a cluster.
 //
-// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9488,11 +9488,11 @@ func (c *ClientWithResponses) CreateClusterWithBodyWithResponse(ctx context.Cont
 	return ParseCreateClusterResponse(rsp)
 }
 
-// CreateClusterWithResponse Ask for a cluster.
+// CreateClusterWithResponse Create a cluster.
 //
-// What is left out takes the profile's default, or what a policy fills in. An answer of 202 means that it was accepted: it may still
-// wait for its turn (`place`) or for an approval (`approvalId`). The same key and body within 24 hours get the same answer again
-// (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
+// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
+// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9505,7 +9505,7 @@ func (c *ClientWithResponses) CreateClusterWithResponse(ctx context.Context, par
 	return ParseCreateClusterResponse(rsp)
 }
 
-// GetClusterWithResponse The full record with its newest job, its conditions, what happened and the proof of destruction.
+// GetClusterWithResponse Get a cluster with its newest job, its conditions, its timeline and the proof of destruction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9518,7 +9518,7 @@ func (c *ClientWithResponses) GetClusterWithResponse(ctx context.Context, id ID,
 	return ParseGetClusterResponse(rsp)
 }
 
-// AbandonClusterWithBodyWithResponse Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+// AbandonClusterWithBodyWithResponse Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9531,7 +9531,7 @@ func (c *ClientWithResponses) AbandonClusterWithBodyWithResponse(ctx context.Con
 	return ParseAbandonClusterResponse(rsp)
 }
 
-// AbandonClusterWithResponse Give up waiting for a blocked teardown (platform admins). It goes on; name, quota, cost and finding stay until a count of zero.
+// AbandonClusterWithResponse Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9544,7 +9544,7 @@ func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, id
 	return ParseAbandonClusterResponse(rsp)
 }
 
-// BreakGlassWithBodyWithResponse Ask for the kubeadmin password. A platform admin other than you has to approve.
+// BreakGlassWithBodyWithResponse Request the kubeadmin password. Another platform admin must approve.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9557,7 +9557,7 @@ func (c *ClientWithResponses) BreakGlassWithBodyWithResponse(ctx context.Context
 	return ParseBreakGlassResponse(rsp)
 }
 
-// BreakGlassWithResponse Ask for the kubeadmin password. A platform admin other than you has to approve.
+// BreakGlassWithResponse Request the kubeadmin password. Another platform admin must approve.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9570,7 +9570,7 @@ func (c *ClientWithResponses) BreakGlassWithResponse(ctx context.Context, id ID,
 	return ParseBreakGlassResponse(rsp)
 }
 
-// DestroyClusterWithBodyWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithBodyWithResponse Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9583,7 +9583,7 @@ func (c *ClientWithResponses) DestroyClusterWithBodyWithResponse(ctx context.Con
 	return ParseDestroyClusterResponse(rsp)
 }
 
-// DestroyClusterWithResponse Destroy it now. Asking again answers with the same job; for a cluster that is gone it says since when.
+// DestroyClusterWithResponse Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9596,7 +9596,7 @@ func (c *ClientWithResponses) DestroyClusterWithResponse(ctx context.Context, id
 	return ParseDestroyClusterResponse(rsp)
 }
 
-// ExplainClusterWithResponse Why it was accepted, why it stands where it stands, when and why it ends, what can be done next.
+// ExplainClusterWithResponse Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9609,7 +9609,7 @@ func (c *ClientWithResponses) ExplainClusterWithResponse(ctx context.Context, id
 	return ParseExplainClusterResponse(rsp)
 }
 
-// ExtendClusterWithBodyWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+// ExtendClusterWithBodyWithResponse Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9622,7 +9622,7 @@ func (c *ClientWithResponses) ExtendClusterWithBodyWithResponse(ctx context.Cont
 	return ParseExtendClusterResponse(rsp)
 }
 
-// ExtendClusterWithResponse Add to its end, at most up to the profile's maximum, if the team's budget and node hours allow it.
+// ExtendClusterWithResponse Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9635,7 +9635,7 @@ func (c *ClientWithResponses) ExtendClusterWithResponse(ctx context.Context, id 
 	return ParseExtendClusterResponse(rsp)
 }
 
-// ReleaseHoldWithResponse Lift the hold; the other ends count again.
+// ReleaseHoldWithResponse Remove a hold; the cluster then ends as without it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9648,7 +9648,7 @@ func (c *ClientWithResponses) ReleaseHoldWithResponse(ctx context.Context, id ID
 	return ParseReleaseHoldResponse(rsp)
 }
 
-// HoldClusterWithBodyWithResponse No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+// HoldClusterWithBodyWithResponse Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9661,7 +9661,7 @@ func (c *ClientWithResponses) HoldClusterWithBodyWithResponse(ctx context.Contex
 	return ParseHoldClusterResponse(rsp)
 }
 
-// HoldClusterWithResponse No end but the profile's maximum comes before the hold's, whatever becomes of its pull request.
+// HoldClusterWithResponse Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9674,7 +9674,7 @@ func (c *ClientWithResponses) HoldClusterWithResponse(ctx context.Context, id ID
 	return ParseHoldClusterResponse(rsp)
 }
 
-// LinkKubeadminWithResponse Once break-glass was approved, a link to the kubeadmin password that works once, for you alone, for ten minutes.
+// LinkKubeadminWithResponse After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9687,7 +9687,7 @@ func (c *ClientWithResponses) LinkKubeadminWithResponse(ctx context.Context, id 
 	return ParseLinkKubeadminResponse(rsp)
 }
 
-// GetKubeconfigWithResponse The admin kubeconfig of a ready cluster. Every reading is written to the audit trail first.
+// GetKubeconfigWithResponse Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9700,7 +9700,7 @@ func (c *ClientWithResponses) GetKubeconfigWithResponse(ctx context.Context, id 
 	return ParseGetKubeconfigResponse(rsp)
 }
 
-// LinkKubeconfigWithResponse A link to the kubeconfig that works once, for you alone, for ten minutes.
+// LinkKubeconfigWithResponse Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9713,10 +9713,10 @@ func (c *ClientWithResponses) LinkKubeconfigWithResponse(ctx context.Context, id
 	return ParseLinkKubeconfigResponse(rsp)
 }
 
-// GetLogBundleWithResponse What a failed installation left to look into, as one .tar.gz. Every reading is written to the audit trail first.
+// GetLogBundleWithResponse Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 //
 // The installer's own log and the archives it gathered (the bootstrap machine's and the control plane's journals, the cluster API
-// controllers' objects). It holds secrets of the cluster, so it takes the same rights as the kubeconfig. It is kept until the
+// controllers' objects). It contains secrets of the cluster and needs the same rights as the kubeconfig. It is kept until the
 // cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -9730,7 +9730,7 @@ func (c *ClientWithResponses) GetLogBundleWithResponse(ctx context.Context, id I
 	return ParseGetLogBundleResponse(rsp)
 }
 
-// GetLogsWithResponse The log of its newest job, or of one of its jobs; redacted.
+// GetLogsWithResponse Get the redacted log of a cluster's newest job, or of one of its jobs.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9743,7 +9743,7 @@ func (c *ClientWithResponses) GetLogsWithResponse(ctx context.Context, id ID, pa
 	return ParseGetLogsResponse(rsp)
 }
 
-// GetOutputsWithResponse Where a ready cluster is. Credentials are references, never values.
+// GetOutputsWithResponse Get the addresses of a ready cluster. Credentials are references, never values.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9756,7 +9756,7 @@ func (c *ClientWithResponses) GetOutputsWithResponse(ctx context.Context, id ID,
 	return ParseGetOutputsResponse(rsp)
 }
 
-// RefreshClusterWithResponse Bring a ready cluster's add-ons anew, as they were frozen with it. Asked again meanwhile, one more follows.
+// RefreshClusterWithResponse Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9769,7 +9769,7 @@ func (c *ClientWithResponses) RefreshClusterWithResponse(ctx context.Context, id
 	return ParseRefreshClusterResponse(rsp)
 }
 
-// RetryTeardownWithBodyWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
+// RetryTeardownWithBodyWithResponse Start the next teardown attempt now (the cluster's team and platform admins).
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9782,7 +9782,7 @@ func (c *ClientWithResponses) RetryTeardownWithBodyWithResponse(ctx context.Cont
 	return ParseRetryTeardownResponse(rsp)
 }
 
-// RetryTeardownWithResponse Bring the next teardown forward to now (the cluster's team and platform admins).
+// RetryTeardownWithResponse Start the next teardown attempt now (the cluster's team and platform admins).
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9795,7 +9795,7 @@ func (c *ClientWithResponses) RetryTeardownWithResponse(ctx context.Context, id 
 	return ParseRetryTeardownResponse(rsp)
 }
 
-// ScaleWorkersWithBodyWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+// ScaleWorkersWithBodyWithResponse Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9808,7 +9808,7 @@ func (c *ClientWithResponses) ScaleWorkersWithBodyWithResponse(ctx context.Conte
 	return ParseScaleWorkersResponse(rsp)
 }
 
-// ScaleWorkersWithResponse Give a ready cluster another number of workers, within the profile's bounds, if the team's budget and node hours allow it. The control plane is never touched.
+// ScaleWorkersWithResponse Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9821,7 +9821,7 @@ func (c *ClientWithResponses) ScaleWorkersWithResponse(ctx context.Context, id I
 	return ParseScaleWorkersResponse(rsp)
 }
 
-// UnshareClusterWithResponse Show it no longer.
+// UnshareClusterWithResponse Stop sharing a cluster with a team or principal.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9834,7 +9834,7 @@ func (c *ClientWithResponses) UnshareClusterWithResponse(ctx context.Context, id
 	return ParseUnshareClusterResponse(rsp)
 }
 
-// ListSharesWithResponse Whom it is shown to beside its team.
+// ListSharesWithResponse List whom a cluster is shared with.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9847,7 +9847,7 @@ func (c *ClientWithResponses) ListSharesWithResponse(ctx context.Context, id ID,
 	return ParseListSharesResponse(rsp)
 }
 
-// ShareClusterWithBodyWithResponse Show it to another team or principal. Sharing again changes the access.
+// ShareClusterWithBodyWithResponse Share a cluster with another team or principal. Sharing again changes the access.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9860,7 +9860,7 @@ func (c *ClientWithResponses) ShareClusterWithBodyWithResponse(ctx context.Conte
 	return ParseShareClusterResponse(rsp)
 }
 
-// ShareClusterWithResponse Show it to another team or principal. Sharing again changes the access.
+// ShareClusterWithResponse Share a cluster with another team or principal. Sharing again changes the access.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9873,7 +9873,7 @@ func (c *ClientWithResponses) ShareClusterWithResponse(ctx context.Context, id I
 	return ParseShareClusterResponse(rsp)
 }
 
-// GetTimelineWithResponse What happened to it and why, oldest first.
+// GetTimelineWithResponse Get a cluster's timeline, oldest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9886,7 +9886,7 @@ func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, id ID
 	return ParseGetTimelineResponse(rsp)
 }
 
-// TransferClusterWithBodyWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithBodyWithResponse Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9899,7 +9899,7 @@ func (c *ClientWithResponses) TransferClusterWithBodyWithResponse(ctx context.Co
 	return ParseTransferClusterResponse(rsp)
 }
 
-// TransferClusterWithResponse Transfer it to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.
+// TransferClusterWithResponse Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9912,7 +9912,7 @@ func (c *ClientWithResponses) TransferClusterWithResponse(ctx context.Context, i
 	return ParseTransferClusterResponse(rsp)
 }
 
-// ListDeliveriesWithResponse What GitHub and Slack sent, and what the sweep saw of pull requests, newest first.
+// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9925,7 +9925,7 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, pa
 	return ParseListDeliveriesResponse(rsp)
 }
 
-// GetDeliveryWithResponse One delivery with its body.
+// GetDeliveryWithResponse Get one delivery with its body.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9938,7 +9938,7 @@ func (c *ClientWithResponses) GetDeliveryWithResponse(ctx context.Context, id ID
 	return ParseGetDeliveryResponse(rsp)
 }
 
-// ReplayDeliveryWithBodyWithResponse Work it again, as if it came now. What it already led to is not made twice.
+// ReplayDeliveryWithBodyWithResponse Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9951,7 +9951,7 @@ func (c *ClientWithResponses) ReplayDeliveryWithBodyWithResponse(ctx context.Con
 	return ParseReplayDeliveryResponse(rsp)
 }
 
-// ReplayDeliveryWithResponse Work it again, as if it came now. What it already led to is not made twice.
+// ReplayDeliveryWithResponse Process a delivery again as if it had just arrived. Its earlier results are not duplicated.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9964,7 +9964,7 @@ func (c *ClientWithResponses) ReplayDeliveryWithResponse(ctx context.Context, id
 	return ParseReplayDeliveryResponse(rsp)
 }
 
-// DryRunWithBodyWithResponse What would become of a request, check by check, and what it would cost. Nothing is kept.
+// DryRunWithBodyWithResponse Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9977,7 +9977,7 @@ func (c *ClientWithResponses) DryRunWithBodyWithResponse(ctx context.Context, co
 	return ParseDryRunResponse(rsp)
 }
 
-// DryRunWithResponse What would become of a request, check by check, and what it would cost. Nothing is kept.
+// DryRunWithResponse Check a request without creating a cluster. Shows each check, the price and when it would be ready.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9990,7 +9990,7 @@ func (c *ClientWithResponses) DryRunWithResponse(ctx context.Context, body DryRu
 	return ParseDryRunResponse(rsp)
 }
 
-// ListFindingsWithResponse What the sweeps saw that is not as it should be, newest first.
+// ListFindingsWithResponse List problems that the sweeps found, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10003,7 +10003,7 @@ func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, para
 	return ParseListFindingsResponse(rsp)
 }
 
-// ListJobsWithResponse Jobs of clusters you may see, newest first.
+// ListJobsWithResponse List jobs of clusters you may see, newest first.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10016,7 +10016,7 @@ func (c *ClientWithResponses) ListJobsWithResponse(ctx context.Context, params *
 	return ParseListJobsResponse(rsp)
 }
 
-// GetJobWithResponse A job with shows the last lines of its log.
+// GetJobWithResponse Get a job with the last lines of its log.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10029,9 +10029,9 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, id ID, par
 	return ParseGetJobResponse(rsp)
 }
 
-// RedeemLinkWithBodyWithResponse Use a one-time link. It answers with what the link is for.
+// RedeemLinkWithBodyWithResponse Use a one-time link. The response is what the link is for.
 //
-// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10044,9 +10044,9 @@ func (c *ClientWithResponses) RedeemLinkWithBodyWithResponse(ctx context.Context
 	return ParseRedeemLinkResponse(rsp)
 }
 
-// RedeemLinkWithResponse Use a one-time link. It answers with what the link is for.
+// RedeemLinkWithResponse Use a one-time link. The response is what the link is for.
 //
-// A link that makes an account elsewhere yours takes the account's name, so that nobody gives themselves to somebody else's account by following a link that was sent to them. Without it the link is not used up, and the answer names the account.
+// A link for an account needs the account's name, so that nobody links a stranger's account by following a link that was sent to them. Without the name the link is not used up, and the response names the account.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10059,7 +10059,7 @@ func (c *ClientWithResponses) RedeemLinkWithResponse(ctx context.Context, link s
 	return ParseRedeemLinkResponse(rsp)
 }
 
-// GetMeWithResponse Who you are here, and what you may do.
+// GetMeWithResponse Get who you are and what you may do.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10072,7 +10072,7 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 	return ParseGetMeResponse(rsp)
 }
 
-// UnlinkAccountWithResponse An account elsewhere is yours no longer.
+// UnlinkAccountWithResponse Unlink one of your GitHub or Slack accounts.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10085,7 +10085,7 @@ func (c *ClientWithResponses) UnlinkAccountWithResponse(ctx context.Context, par
 	return ParseUnlinkAccountResponse(rsp)
 }
 
-// ListProfilesWithResponse What one can ask for, with bounds and prices.
+// ListProfilesWithResponse List the profiles with limits and prices.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10098,7 +10098,7 @@ func (c *ClientWithResponses) ListProfilesWithResponse(ctx context.Context, reqE
 	return ParseListProfilesResponse(rsp)
 }
 
-// GetProfileWithResponse One profile.
+// GetProfileWithResponse Get one profile.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10111,7 +10111,7 @@ func (c *ClientWithResponses) GetProfileWithResponse(ctx context.Context, name s
 	return ParseGetProfileResponse(rsp)
 }
 
-// ListQuotasWithResponse The limits that apply to you and your teams, and what is used of them.
+// ListQuotasWithResponse List the limits that apply to you and your teams, and their use.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10124,7 +10124,7 @@ func (c *ClientWithResponses) ListQuotasWithResponse(ctx context.Context, reqEdi
 	return ParseListQuotasResponse(rsp)
 }
 
-// ReportUsageWithResponse Hours and spend by list prices, by team or tag. An estimate, not an invoice.
+// ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10137,10 +10137,10 @@ func (c *ClientWithResponses) ReportUsageWithResponse(ctx context.Context, param
 	return ParseReportUsageResponse(rsp)
 }
 
-// EnsureLabelsWithBodyWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+// EnsureLabelsWithBodyWithResponse Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 //
-// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-// answer: the address in `Location` says what came of it. The same key and repository are done once.
+// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+// address in `Location` shows the result. The same key and repository are processed once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10153,10 +10153,10 @@ func (c *ClientWithResponses) EnsureLabelsWithBodyWithResponse(ctx context.Conte
 	return ParseEnsureLabelsResponse(rsp)
 }
 
-// EnsureLabelsWithResponse Give a repository all labels of ocpctl's, with their colours and descriptions (platform admins of every team).
+// EnsureLabelsWithResponse Create all of ocpctl's labels in a repository, with colors and descriptions (platform admins of all teams).
 //
-// A label that is right already is left alone, and so are all others; it may be asked for as often as one likes. GitHub is asked after the
-// answer: the address in `Location` says what came of it. The same key and repository are done once.
+// Correct labels and all other labels are not changed, so that the request can be repeated safely. GitHub is called after the response; the
+// address in `Location` shows the result. The same key and repository are processed once.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10169,7 +10169,7 @@ func (c *ClientWithResponses) EnsureLabelsWithResponse(ctx context.Context, para
 	return ParseEnsureLabelsResponse(rsp)
 }
 
-// GetLabelsWithResponse How the making of a repository's labels stands.
+// GetLabelsWithResponse Get the state of a request to create labels.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10182,7 +10182,7 @@ func (c *ClientWithResponses) GetLabelsWithResponse(ctx context.Context, id ID, 
 	return ParseGetLabelsResponse(rsp)
 }
 
-// ListTeamsWithResponse The teams you belong to or look after, with their budgets.
+// ListTeamsWithResponse List the teams you may see, with their budgets.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10195,9 +10195,9 @@ func (c *ClientWithResponses) ListTeamsWithResponse(ctx context.Context, reqEdit
 	return ParseListTeamsResponse(rsp)
 }
 
-// WatchClustersWithResponse Server-sent events, one `cluster` event with a Cluster for each change of what you may see; the present state comes first.
+// WatchClustersWithResponse Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 //
-// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the present state comes first again.
+// A comment line every 15 s keeps the connection open. `Last-Event-ID` is not needed; after a reconnect the current state comes first again.
 //
 // Returns a wrapper object for the known response body format(s).
 //

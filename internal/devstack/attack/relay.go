@@ -63,7 +63,7 @@ func (k *taken) path(verb string) string { return "/api/v1/status/attempts/" + k
 
 // stop tells the runner that its attempt is no longer its own, so that it ends.
 func (k *taken) stop() {
-	k.ended <- answer{status: http.StatusConflict, body: []byte(`{"detail":"The attempt is closed. Stop and end."}`)}
+	k.ended <- answer{status: http.StatusConflict, body: []byte(`{"detail":"The attempt is closed. Stop and exit."}`)}
 }
 
 // pass gives the runner an answer of the server's, as if it had asked itself.

@@ -16,18 +16,18 @@ import (
 )
 
 func (a *app) admin() *cobra.Command {
-	deliveries := group("deliveries", "What GitHub and Slack sent and the sweep saw, and what became of it", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
-	reload := a.catalogState("reload-catalogue", "Read the catalogue's directory now instead of at the next look",
+	deliveries := group("deliveries", "Deliveries from GitHub, Slack and the sweep, and their results", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
+	reload := a.catalogState("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
-	return group("admin", "For those who run it: deliveries, findings, the catalogue, repositories' labels", "", deliveries, a.findings(), reload, a.labels())
+	return group("admin", "For administrators: deliveries, findings, the catalogue, repository labels", "", deliveries, a.findings(), reload, a.labels())
 }
 
 func (a *app) deliveryList() *cobra.Command {
 	var params client.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "What GitHub and Slack sent, and what the sweep saw of pull requests, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
@@ -55,11 +55,11 @@ func (a *app) deliveryList() *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	f.StringVar(&params.Source, "source", "", "only of this `source`: github, slack or sweep")
-	f.StringVar(&params.Event, "event", "", "only this `event`, e.g. pull_request")
-	f.StringVar(&params.Topic, "topic", "", "only about this `subject`, e.g. acme/shop#41")
-	f.StringVar(&params.State, "state", "", "only in this `state`: received, done or failed")
-	f.IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
+	f.StringVar(&params.Source, "source", "", "filter by `source`: github, slack or sweep")
+	f.StringVar(&params.Event, "event", "", "filter by `event`, e.g. pull_request")
+	f.StringVar(&params.Topic, "topic", "", "filter by `subject`, e.g. acme/shop#41")
+	f.StringVar(&params.State, "state", "", "filter by `state`: received, done or failed")
+	f.IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	return c
 }
 
@@ -83,7 +83,7 @@ func (a *app) deliveryFacts(s *table.Screen, d client.Delivery) {
 
 func (a *app) deliveryShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "One delivery with its body", Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "show ID", Short: "Show one delivery with its body", Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
 			if err != nil {
@@ -110,7 +110,7 @@ func (a *app) deliveryShow() *cobra.Command {
 func (a *app) deliveryReplay() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "replay ID", Short: "Work a delivery again, as if it came now; what it led to already is not made twice",
+		Use: "replay ID", Short: "Process a delivery again as if it had just arrived; its earlier results are not duplicated",
 		Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := needReason(reason); err != nil {
@@ -127,14 +127,14 @@ func (a *app) deliveryReplay() *cobra.Command {
 			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.deliveryFacts(s, answer.Value) })
 		}),
 	}
-	reasonFlag(c, &reason, "why it is worked again")
+	reasonFlag(c, &reason, "why it is processed again")
 	return c
 }
 
 func (a *app) findings() *cobra.Command {
 	var params client.ListFindingsParams
 	c := &cobra.Command{
-		Use: "findings", Short: "What the sweeps saw that is not as it should be, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "findings", Short: "List problems that the sweeps found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
 			if err != nil {
@@ -149,11 +149,11 @@ func (a *app) findings() *cobra.Command {
 				names = append(names, orElse(f.ClusterID, f.Identity))
 			}
 			return a.print(answer.Raw, names, func(s *table.Screen) {
-				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "PUT RIGHT", "WHY")
+				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
 					t.Row(string(f.Kind), f.ClusterID, f.Identity, words.Away(f.Since, s.Now), words.Count(f.TimesSeen, "time"), words.Away(f.ResolvedAt, s.Now), f.Why)
 				}
-				t.Write("Everything is as it should be.")
+				t.Write("No findings.")
 				for _, f := range answer.Value.Items {
 					if s.Wide && len(f.Evidence) > 0 {
 						paragraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, orElse(f.ClusterID, f.Identity)), f.Evidence)
@@ -162,7 +162,7 @@ func (a *app) findings() *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "only of this `kind`: overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan: not yet)")
-	c.Flags().BoolVarP(&params.All, "all", "a", false, "those too that were put right")
+	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan is not supported yet)")
+	c.Flags().BoolVarP(&params.All, "all", "a", false, "include resolved findings")
 	return c
 }

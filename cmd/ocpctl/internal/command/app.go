@@ -108,7 +108,7 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 	case table.JSON:
 		var line bytes.Buffer
 		if err := json.Compact(&line, raw); err != nil {
-			return fmt.Errorf("read the answer as JSON: %w", err)
+			return fmt.Errorf("parse the response as JSON: %w", err)
 		}
 		_, err := fmt.Fprintf(a.Out, "%s\n", table.Escaped(line.Bytes()))
 		return err

@@ -20,13 +20,13 @@ func (a *app) approvals() *cobra.Command {
 	var all bool
 	var most int
 	c := &cobra.Command{
-		Use: "approvals [APPROVAL]", Short: "What waits for a person's word; or one with its votes, by its id or its cluster's name",
+		Use: "approvals [APPROVAL]", Short: "List pending approvals, or show one with its votes by its id or its cluster's name",
 		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
 	}
-	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
-	c.Flags().StringVar(&params.State, "state", "pending", "only in this `state`: pending, approved, refused, expired, void or used")
-	c.Flags().BoolVarP(&all, "all", "a", false, "in every state")
-	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
+	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
+	c.Flags().StringVar(&params.State, "state", "pending", "filter by `state`: pending, approved, refused, expired, void or used")
+	c.Flags().BoolVarP(&all, "all", "a", false, "include approvals in every state")
+	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		api, err := a.api()
@@ -61,7 +61,7 @@ func (a *app) approvalTable(raw []byte, items []client.Approval) error {
 		names = append(names, one.ApprovalID)
 	}
 	return a.print(raw, names, func(s *table.Screen) {
-		t := s.Columns("APPROVAL", "WHAT", "CLUSTER", "TEAM", "ASKED BY", "STATE", "VOTES", "YOURS COUNTS", "EXPIRES", "+WHY")
+		t := s.Columns("APPROVAL", "WHAT", "CLUSTER", "TEAM", "REQUESTED BY", "STATE", "VOTES", "YOU MAY VOTE", "EXPIRES", "+WHY")
 		for _, one := range items {
 			mine := ""
 			if one.MayVote {
@@ -70,7 +70,7 @@ func (a *app) approvalTable(raw []byte, items []client.Approval) error {
 			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
 				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, words.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
-		t.Write("Nothing waits for a person's word.")
+		t.Write("No approvals.")
 	})
 }
 
@@ -100,27 +100,27 @@ func (a *app) approval(res *http.Response, err error) error {
 	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
-		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "to make the cluster", client.ApprovalKindKubeadmin: "to see the kubeadmin password"}[one.Kind])
+		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "create the cluster", client.ApprovalKindKubeadmin: "show the kubeadmin password"}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("asked by", orElse(one.RequestedByName, one.RequestedBy)+", "+words.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+words.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
 		f.Add("needs", fmt.Sprintf("%s by %s; %d given", words.Count(one.Needs, "vote"), words.Plain(one.By), agreed(one)))
 		f.Add("expires", words.When(one.ExpiresAt, s.Now))
 		f.Add("decided", words.When(one.DecidedAt, s.Now))
-		f.Add("because", one.DecidedWhy)
+		f.Add("reason", one.DecidedWhy)
 		f.Write()
 		paragraphs(s, "Why it is needed", one.Why)
 		if len(one.Votes) > 0 {
 			s.Head("Votes")
 			t := s.Columns("WHO", "VOTE", "AT", "REASON")
 			for _, v := range one.Votes {
-				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "agrees", false: "refuses"}[v.Approves], words.Stamp(v.At), v.Reason)
+				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], words.Stamp(v.At), v.Reason)
 			}
 			t.Write("")
 		}
 		if one.MayVote {
-			s.Linef("\nYour vote counts: ocpctl approve %s, or ocpctl refuse %s --reason \"…\"", one.ApprovalID, one.ApprovalID)
+			s.Linef("\nYou may vote: ocpctl approve %s, or ocpctl refuse %s --reason \"…\"", one.ApprovalID, one.ApprovalID)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func (a *app) approval(res *http.Response, err error) error {
 func (a *app) approve() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "approve APPROVAL", Short: "Agree to exactly what was asked, by the approval's id or its cluster's name",
+		Use: "approve APPROVAL", Short: "Approve a request, by the approval's id or its cluster's name",
 		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
@@ -142,14 +142,14 @@ func (a *app) approve() *cobra.Command {
 			return a.approval(api.Approve(ctx, id, client.MaybeReason{Reason: reason}))
 		}),
 	}
-	reasonFlag(c, &reason, "why you agree")
+	reasonFlag(c, &reason, "why you approve")
 	return c
 }
 
 func (a *app) refuse() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "refuse APPROVAL", Short: "Refuse what was asked, by the approval's id or its cluster's name; one refusal ends it",
+		Use: "refuse APPROVAL", Short: "Refuse a request, by the approval's id or its cluster's name; one refusal is final",
 		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := needReason(reason); err != nil {
@@ -180,7 +180,7 @@ func (a *app) newest(ctx context.Context, api *connect.API, name string) (string
 		return "", err
 	}
 	if len(answer.Value.Items) == 0 {
-		return "", exit.With(exit.NotFound, fmt.Errorf("nothing of %s ever needed a person's word", words.Line(name)))
+		return "", exit.With(exit.NotFound, fmt.Errorf("%s has never needed an approval", words.Line(name)))
 	}
 	return answer.Value.Items[0].ApprovalID, nil
 }
@@ -196,14 +196,14 @@ func (a *app) pending(ctx context.Context, api *connect.API, name string) (strin
 	}
 	switch items := answer.Value.Items; len(items) {
 	case 0:
-		return "", exit.With(exit.NotFound, fmt.Errorf("nothing of %s waits for a person's word; ocpctl approvals shows what does", words.Line(name)))
+		return "", exit.With(exit.NotFound, fmt.Errorf("%s has no pending approval; ocpctl approvals lists all that are pending", words.Line(name)))
 	case 1:
 		return items[0].ApprovalID, nil
 	default:
-		field := exit.Field{Name: "APPROVAL", Detail: fmt.Sprintf("%s of %s wait.", words.Count(len(items), "approval"), words.Line(name))}
+		field := exit.Field{Name: "APPROVAL", Detail: fmt.Sprintf("%s of %s are pending.", words.Count(len(items), "approval"), words.Line(name))}
 		for _, one := range items {
 			field.Accepted = append(field.Accepted, one.ApprovalID)
 		}
-		return "", exit.With(exit.Usage, &exit.Problem{Title: "Which one?", Fields: []exit.Field{field}})
+		return "", exit.With(exit.Usage, &exit.Problem{Title: "More than one approval matches.", Fields: []exit.Field{field}})
 	}
 }

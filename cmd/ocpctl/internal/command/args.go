@@ -32,7 +32,7 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		id, rest := split(args)
 		if id == "" {
-			return exit.Misused("which cluster? Give its name or id: %s\nocpctl list shows yours", usage(cmd))
+			return exit.Misused("no cluster given. Give its name or id: %s\nocpctl list shows the clusters you may see", usage(cmd))
 		}
 		return counted(cmd, rest, least, most)
 	}
@@ -50,9 +50,9 @@ func usage(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(),
 func counted(cmd *cobra.Command, args []string, least, most int) error {
 	switch {
 	case len(args) < least:
-		return exit.Misused("something is missing: %s\nSee: %s --help", usage(cmd), cmd.CommandPath())
+		return exit.Misused("an argument is missing: %s\nSee: %s --help", usage(cmd), cmd.CommandPath())
 	case most >= 0 && len(args) > most:
-		return exit.Misused("%q is too much: %s\nSee: %s --help", args[most], usage(cmd), cmd.CommandPath())
+		return exit.Misused("unexpected argument %q: %s\nSee: %s --help", args[most], usage(cmd), cmd.CommandPath())
 	}
 	return nil
 }
@@ -75,22 +75,22 @@ func (f *file) Type() string   { return "file" }
 
 func (f *file) Set(path string) error {
 	if path == "" || slices.Contains(table.Formats(), path) {
-		return fmt.Errorf("%q is a form, and here it is the file to write; give ./%s for a file of that name", path, path)
+		return fmt.Errorf("this flag takes a file to write, and %q is an output format; give ./%s for a file of that name", path, path)
 	}
 	*f = file(path)
 	return nil
 }
 
 func reasonFlag(c *cobra.Command, into *string, what string) {
-	c.Flags().StringVar(into, "reason", "", what+", as a `sentence` for the audit trail")
+	c.Flags().StringVar(into, "reason", "", what+"; a `sentence` for the audit trail")
 	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
 }
 
 // needReason refuses a command without a reason, which others will look for later.
 func needReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
-		return exit.With(exit.Usage, &exit.Problem{Title: "This is written to the audit trail with its reason.", Fields: []exit.Field{
-			{Name: "--reason", Detail: "It is missing.", Accepted: []string{`a sentence, e.g. --reason "INC-1234: what happened"`}},
+		return exit.With(exit.Usage, &exit.Problem{Title: "A reason is required. It is written to the audit trail.", Fields: []exit.Field{
+			{Name: "--reason", Detail: "Required.", Accepted: []string{`a sentence, e.g. --reason "INC-1234: what happened"`}},
 		}})
 	}
 	return nil
@@ -105,9 +105,9 @@ type span struct {
 func readSpan(rest []string, until string) (s span, err error) {
 	switch {
 	case len(rest) == 1 && until != "":
-		return s, exit.Misused("how long, or --until? Give one of the two")
+		return s, exit.Misused("give a duration or --until, not both")
 	case len(rest) == 0 && until == "":
-		return s, exit.Misused("for how long? Give %s, or --until %s", words.Spans, words.Moments)
+		return s, exit.Misused("no duration given. Give %s, or --until %s", words.Spans, words.Moments)
 	case until != "":
 		if s.Until, err = words.Moment(until); err != nil {
 			return s, exit.Misused("--until: %w", err)
@@ -134,7 +134,7 @@ func (a *app) confirm(question string, yes bool) error {
 	case "y", "yes":
 		return nil
 	}
-	return errors.New("nothing was done")
+	return errors.New("canceled; nothing was done")
 }
 
 // waiting are the flags of commands that can wait for the result.
@@ -144,12 +144,12 @@ type waiting struct {
 }
 
 func (w *waiting) flags(c *cobra.Command, goal string, most time.Duration) {
-	c.Flags().BoolVarP(&w.wait, "wait", "w", false, "wait until it is "+goal+", with its progress; Ctrl-C leaves the cluster alone")
+	c.Flags().BoolVarP(&w.wait, "wait", "w", false, "wait until it is "+goal+" and show progress; Ctrl-C stops only the waiting")
 	w.limit(c, most)
 }
 
 func (w *waiting) limit(c *cobra.Command, most time.Duration) {
-	c.Flags().Var((*timeout)(&w.timeout), "timeout", "how long to wait at most, e.g. 90m or 2h; then it ends with 124")
+	c.Flags().Var((*timeout)(&w.timeout), "timeout", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124")
 	w.timeout = most
 	c.Flags().Lookup("timeout").DefValue = words.Long(most)
 }
@@ -165,12 +165,12 @@ func (t *timeout) Set(text string) error {
 	if err != nil {
 		days, ok := words.Span(text)
 		if !ok {
-			return fmt.Errorf("%q is no duration; give 30s, 90m, 2h or 1d", text)
+			return fmt.Errorf("%q is not a duration; give for example 30s, 90m, 2h or 1d", text)
 		}
 		d = days
 	}
 	if d <= 0 {
-		return fmt.Errorf("%q is no time to wait; give 30s, 90m, 2h or 1d", text)
+		return fmt.Errorf("the duration must be above zero, not %q; give for example 30s, 90m, 2h or 1d", text)
 	}
 	*t = timeout(d)
 	return nil

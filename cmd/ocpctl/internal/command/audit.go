@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) audit() *cobra.Command {
-	return group("audit", "The audit trail: read it, export it, verify it", "", a.auditList(), a.auditExport(), a.auditVerify())
+	return group("audit", "Read, export and verify the audit trail", "", a.auditList(), a.auditExport(), a.auditVerify())
 }
 
 // trail are the filters of the audit trail.
@@ -32,9 +32,9 @@ type trail struct {
 }
 
 func (a *app) trailFlags(c *cobra.Command, t *trail) {
-	c.Flags().StringVar(&t.actor, "actor", "", "only by this `principal`")
-	c.Flags().StringVar(&t.action, "action", "", "only this `action`, e.g. kubeconfig.read")
-	c.Flags().StringVar(&t.cluster, "cluster", "", "only about this `cluster`")
+	c.Flags().StringVar(&t.actor, "actor", "", "filter by `principal`")
+	c.Flags().StringVar(&t.action, "action", "", "filter by `action`, e.g. kubeconfig.read")
+	c.Flags().StringVar(&t.cluster, "cluster", "", "filter by `cluster`")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	t.flags(c)
 }
@@ -43,7 +43,7 @@ func (a *app) auditList() *cobra.Command {
 	var t trail
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "The audit trail, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List the audit trail, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			from, to, err := a.period(t.period)
 			if err != nil {
@@ -74,7 +74,7 @@ func (a *app) auditList() *cobra.Command {
 		}),
 	}
 	a.trailFlags(c, &t)
-	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
+	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	return c
 }
 
@@ -82,8 +82,8 @@ func (a *app) auditExport() *cobra.Command {
 	var t trail
 	var file string
 	c := &cobra.Command{
-		Use: "export", Short: "The audit trail, oldest first, one JSON object a line",
-		Long: "The audit trail, oldest first, one JSON object a line. An export without filters can be verified by whoever has it:\nocpctl audit verify --file FILE.",
+		Use: "export", Short: "Export the audit trail, oldest first, one JSON object per line",
+		Long: "Export the audit trail, oldest first, one JSON object per line. Anyone who has an export without filters can verify it:\nocpctl audit verify --file FILE.",
 		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			from, to, err := a.period(t.period)
@@ -106,7 +106,7 @@ func (a *app) auditExport() *cobra.Command {
 		}),
 	}
 	a.trailFlags(c, &t)
-	fileFlag(c, &file, "write it to this `file`, once it is whole")
+	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
 }
 
@@ -150,17 +150,17 @@ func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	var part bool
 	c := &cobra.Command{
-		Use: "verify", Short: "Compute the whole chain again: on the server, or here from an export",
-		Long: `Compute the whole chain again: on the server, or here from an export and without any server. It ends with 1 where the
-trail was changed, cut, reordered or written anew, and says where.
+		Use: "verify", Short: "Verify the hash chain of the audit trail on the server, or of an export on this machine",
+		Long: `Verify the hash chain of the audit trail: on the server, or of an export on this machine without a server. If the trail was
+changed, cut, reordered or rewritten, it shows where and the exit code is 1.
 
-A head that was noted earlier (its line and hash, as every verification prints it) shows that nothing before it was
-written anew and nothing after it was cut off.`,
+Every verification prints the head: the last line and its hash. Give an earlier head with --head to check that nothing up to
+it was rewritten or cut off.`,
 		Example: "  ocpctl audit verify\n  ocpctl audit export -f trail.ndjson && ocpctl audit verify --file trail.ndjson --head 4711:9f86d081…",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			if file == "" && (part || head != "") {
-				return exit.Misused("--part and --head go with --file")
+				return exit.Misused("--part and --head need --file")
 			}
 			if file != "" {
 				return a.verifyFile(file, head, part)
@@ -181,9 +181,9 @@ written anew and nothing after it was cut off.`,
 			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Words, broken)
 		}),
 	}
-	c.Flags().StringVar(&file, "file", "", "a `file` with an export, to verify here; - is the standard input")
-	c.Flags().StringVar(&head, "head", "", "`line:hash` that is known of it")
-	c.Flags().BoolVar(&part, "part", false, "the export begins anywhere (it was made with --from)")
+	c.Flags().StringVar(&file, "file", "", "verify this `file`, an export; - is the standard input")
+	c.Flags().StringVar(&head, "head", "", "an earlier head that the export must contain, as `line:hash`")
+	c.Flags().BoolVar(&part, "part", false, "the export does not start at the first line (it was made with --from)")
 	return c
 }
 
@@ -205,7 +205,7 @@ func (a *app) verifyFile(path, head string, part bool) error {
 		line, hash, _ := strings.Cut(head, ":")
 		seq, err := strconv.ParseInt(line, 10, 64)
 		if err != nil || seq < 1 || len(hash) != len(auditchain.Start.Hash) {
-			return exit.Misused("--head %q is no head; give line:hash as a verification prints it", head)
+			return exit.Misused("--head %q is not a head; give line:hash as a verification prints it", head)
 		}
 		v.Know(auditchain.Head{Seq: seq, Hash: hash})
 	}
@@ -227,13 +227,13 @@ func (a *app) verifyFile(path, head string, part bool) error {
 // proven shows the result of a verification; a broken chain exits with 1.
 func (a *app) proven(raw []byte, whole bool, lines int64, head, said, broken string) error {
 	err := a.print(raw, []string{head}, func(s *table.Screen) {
-		text, paint := "whole", table.Good
+		text, paint := "intact", table.Good
 		if !whole {
 			text, paint = "broken", table.Bad
 		}
 		fmt.Fprintf(s.Out, "The audit trail is %s.\n", s.Painted(text, paint))
 		f := s.Facts()
-		f.Add("what was found", said)
+		f.Add("result", said)
 		f.Add("first broken line", broken)
 		f.Add("lines", fmt.Sprint(lines))
 		f.Add("head", head)

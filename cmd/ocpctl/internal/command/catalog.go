@@ -19,8 +19,8 @@ import (
 )
 
 func (a *app) catalog() *cobra.Command {
-	c := group("catalog", "Profiles, teams and quotas, and the catalogue they come from", "",
-		a.profiles(), a.teams(), a.quotas(), a.catalogState("status", "Which catalogue is in force, and what is wrong with the one that is not",
+	c := group("catalog", "Profiles, teams, quotas and the catalogue", "",
+		a.profiles(), a.teams(), a.quotas(), a.catalogState("status", "Show the active catalogue, and why a newer one was rejected",
 			func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.GetCatalogue(ctx) }), a.validate())
 	c.Aliases = []string{"catalogue"}
 	return c
@@ -41,7 +41,7 @@ func (a *app) simple(use, short string, do func(ctx context.Context, api *connec
 }
 
 func (a *app) teams() *cobra.Command {
-	return a.simple("teams", "The teams you belong to or look after, with their budgets", func(ctx context.Context, api *connect.API) error {
+	return a.simple("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
 		answer, err := connect.Read[client.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (a *app) teams() *cobra.Command {
 			names = append(names, t.Name)
 		}
 		return a.print(answer.Raw, names, func(s *table.Screen) {
-			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "STILL TO COME", "+OWNER", "+WEIGHT")
+			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT")
 			for _, team := range answer.Value.Items {
 				budget := ""
 				if team.BudgetCents > 0 {
@@ -78,7 +78,7 @@ func spentOf(team client.Team) table.Cell {
 }
 
 func (a *app) quotas() *cobra.Command {
-	return a.simple("quotas", "The limits that apply to you and your teams, and what is used of them", func(ctx context.Context, api *connect.API) error {
+	return a.simple("quotas", "List the limits that apply to you and your teams, and their use", func(ctx context.Context, api *connect.API) error {
 		answer, err := connect.Read[client.Quotas](api.ListQuotas(ctx))
 		if err != nil {
 			return err
@@ -121,25 +121,25 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 		c := answer.Value
 		return a.print(answer.Raw, []string{c.Hash}, func(s *table.Screen) {
 			f := s.Facts()
-			f.Add("in force", c.Hash)
-			f.Add("since", words.When(c.LoadedAt, s.Now))
-			f.Add("from", orElse(sources[c.Source], c.Source))
-			f.Add("holds", strings.Join([]string{words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
+			f.Add("active", c.Hash)
+			f.Add("loaded", words.When(c.LoadedAt, s.Now))
+			f.Add("source", orElse(sources[c.Source], c.Source))
+			f.Add("contains", strings.Join([]string{words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
 				words.Count(c.Quotas, "quota"), words.Count(c.Policies, "policy"), words.Count(c.Identities, "identity")}, ", "))
-			f.Paint("not in force", c.Problem, table.Bad)
+			f.Paint("rejected", c.Problem, table.Bad)
 			f.Write()
 		})
 	})
 }
 
 // sources describe where a catalogue comes from.
-var sources = map[string]string{"embedded": "the program itself", "directory": "the folder of the server's catalogue.dir"}
+var sources = map[string]string{"embedded": "built into the server", "directory": "the server's catalogue.dir"}
 
 func (a *app) validate() *cobra.Command {
 	return &cobra.Command{
-		Use: "validate DIR", Short: "Read a catalogue as the server would; nothing is kept",
-		Long: `Read a catalogue's folder as the server would: profiles, teams, quotas, policies, identities and add-ons. Nothing is kept.
-Every problem is a line of file, line and what would be accepted; then it ends with 1.`,
+		Use: "validate DIR", Short: "Check a catalogue directory with the server; nothing is changed",
+		Long: `Check a catalogue directory with the server: profiles, teams, quotas, policies, identities and add-ons. Nothing is changed.
+It prints a line for each problem, with the file, the line and what is accepted, and the exit code is then 1.`,
 		Args: between(1, 1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			files, err := catalogFiles(args[0])
@@ -180,7 +180,7 @@ Every problem is a line of file, line and what would be accepted; then it ends w
 func catalogFiles(dir string) (map[string]string, error) {
 	folders, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, exit.Misused("%s is no catalogue: %w", dir, err)
+		return nil, exit.Misused("%s is not a catalogue: %w", dir, err)
 	}
 	files := map[string]string{}
 	for _, folder := range folders {
@@ -205,7 +205,7 @@ func catalogFiles(dir string) (map[string]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, exit.Misused("%s is no catalogue: there is no profiles/*.yaml in it", dir)
+		return nil, exit.Misused("%s is not a catalogue: it has no profiles/*.yaml", dir)
 	}
 	return files, nil
 }

@@ -20,7 +20,7 @@ func statusCell(c client.Cluster) table.Cell {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
 	}
 	if c.Place > 0 {
-		text += fmt.Sprintf(", number %d in line", c.Place)
+		text += fmt.Sprintf(", number %d in the queue", c.Place)
 	}
 	return table.Cell{Text: text, Paint: paintOf(c)}
 }
@@ -58,7 +58,7 @@ func endOf(c client.Cluster, now time.Time) string {
 	case !c.ReleasedAt.IsZero():
 		return "gone " + words.Away(c.ReleasedAt, now)
 	case c.Wish == client.Absent:
-		return "going"
+		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
@@ -80,9 +80,9 @@ func meter(c client.Cluster) price.Meter {
 
 // costs describes a cluster's cost in one line.
 func costs(c client.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s until now", words.Dollars(int64(c.HourlyCents)), spent(c, now))
+	line := fmt.Sprintf("%s an hour by list prices; about %s so far", words.Dollars(int64(c.HourlyCents)), spent(c, now))
 	if c.Wish == client.Present {
-		line += fmt.Sprintf(", %s if it runs until its end", total(c, now))
+		line += fmt.Sprintf(", %s until its planned end", total(c, now))
 	}
 	return line
 }
@@ -99,9 +99,9 @@ func workers(c client.Cluster) string {
 	case c.Workers == nil && c.WorkersWanted == nil:
 		return ""
 	case c.Workers == nil:
-		return fmt.Sprintf("going to %d", *c.WorkersWanted)
+		return fmt.Sprintf("scaling to %d", *c.WorkersWanted)
 	case c.WorkersWanted != nil && *c.WorkersWanted != *c.Workers:
-		return fmt.Sprintf("%d, going to %d", *c.Workers, *c.WorkersWanted)
+		return fmt.Sprintf("%d, scaling to %d", *c.Workers, *c.WorkersWanted)
 	}
 	return fmt.Sprint(*c.Workers)
 }
@@ -123,20 +123,20 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()
 	f.Add("why", c.Why)
-	f.Add("it goes because", c.WishWhy)
+	f.Add("destroyed because", c.WishWhy)
 	f.Add("step", c.Progress.Step)
 	if c.Status == client.CREATING || c.Status == client.DESTROYING {
-		f.Add("done by", words.When(c.Progress.Eta, s.Now))
+		f.Add("expected by", words.When(c.Progress.Eta, s.Now))
 	}
 	if c.NeedsApproval {
-		f.Add("approval needed by", words.When(c.ApproveBy, s.Now))
+		f.Add("approval due", words.When(c.ApproveBy, s.Now))
 	}
 	if c.FailReason != "" || c.FailMessage != "" {
-		f.Paint("what went wrong", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
+		f.Paint("error", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
 		f.Add("who can fix it", words.Whose(c.FailWhose))
 		f.Add("next", c.FailNext)
 	}
-	f.Add("next try", words.When(c.RetryAt, s.Now))
+	f.Add("next attempt", words.When(c.RetryAt, s.Now))
 	if c.Wish == client.Present {
 		f.Add("console", c.ConsoleURL)
 		f.Add("API", c.APIURL)
@@ -144,15 +144,15 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	f.Add("ends", end(c, s.Now))
 	f.Add("held until", words.When(c.HoldUntil, s.Now))
 	if c.Wish == client.Present {
-		f.Add("at the latest", words.Stamp(c.MaxDestroyAt))
+		f.Add("latest end", words.Stamp(c.MaxDestroyAt))
 	}
 	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
 	f.Add("workers", workers(c))
 	f.Add("add-ons", addons(c))
 	if !brief {
-		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, below %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
+		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("asked for", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Door)))
+		f.Add("requested", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Door)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("price", costs(c, s.Now))
 	}
@@ -160,7 +160,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	f.Add("job", c.JobID)
 	f.Write()
 	if len(c.Blockers) > 0 {
-		s.Head("Still there")
+		s.Head("Remaining resources")
 		for _, b := range c.Blockers {
 			s.Linef("  %s", words.Line(b))
 		}

@@ -30,7 +30,7 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 		var c client.Cluster
 		require.NoError(t, json.Unmarshal(answer, &c))
 		require.Equal(t, price.Dollars(m.Spent(now)), spent(c, now))
-		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" until now, "+
-			price.Dollars(m.Total(now, end))+" if it runs until its end", costs(c, now))
+		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" so far, "+
+			price.Dollars(m.Total(now, end))+" until its planned end", costs(c, now))
 	})
 }

@@ -16,50 +16,50 @@ import (
 
 func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 	for line, words := range map[string]string{
-		"lst":                                      `"lst" is no command of ocpctl. Did you mean list?`,
-		"creat --name x":                           `"creat" is no command of ocpctl. Did you mean create?`,
-		"catalog foo":                              `"foo" is no command of ocpctl catalog.`,
+		"lst":                                      `"lst" is not a command of ocpctl. Did you mean list?`,
+		"creat --name x":                           `"creat" is not a command of ocpctl. Did you mean create?`,
+		"catalog foo":                              `"foo" is not a command of ocpctl catalog.`,
 		"list --bogus":                             "unknown flag: --bogus",
-		"list extra":                               `"extra" is too much: ocpctl list`,
-		"list -o xml":                              `--output: "xml" is not known. Accepted: json, yaml, name, wide.`,
-		"list --limit -1":                          "0 is all",
-		"status":                                   "which cluster? Give its name or id: ocpctl status CLUSTER",
-		"status a b":                               `"b" is too much`,
-		"status --cluster-id a b":                  `"b" is too much`,
-		"create":                                   "--name: It is missing.",
-		"create --name x --ttl 90m":                `"90m" is not whole hours`,
-		"create --name x --ttl never":              "every cluster has one",
-		"create --name x --tag y":                  `--tag: "y" is no tag. Accepted: key=value.`,
+		"list extra":                               `unexpected argument "extra": ocpctl list`,
+		"list -o xml":                              `--output: "xml" is not supported. Accepted: json, yaml, name, wide.`,
+		"list --limit -1":                          "0 shows all",
+		"status":                                   "no cluster given. Give its name or id: ocpctl status CLUSTER",
+		"status a b":                               `unexpected argument "b"`,
+		"status --cluster-id a b":                  `unexpected argument "b"`,
+		"create":                                   "--name: Required.",
+		"create --name x --ttl 90m":                `"90m" is not in whole hours`,
+		"create --name x --ttl never":              "every cluster has an end",
+		"create --name x --tag y":                  `--tag: "y" is not a tag. Accepted: key=value.`,
 		"create --name x --ssh-key /nowhere":       "--ssh-key: It cannot be read: no such file or directory.",
-		"create --name x --timeout soon --wait":    `"soon" is no duration; give 30s, 90m, 2h or 1d`,
-		"create --name x --timeout 0s --wait":      "is no time to wait",
-		"extend a":                                 "for how long? Give 24h, 2d, 1d12h",
-		"extend a 4h --until 2025-03-02":           "how long, or --until?",
-		"extend a --until tomorrow":                `"tomorrow" is no time`,
-		"hold a 4h":                                "--reason: It is missing.",
-		"share a":                                  "--team or --principal: It is missing. Accepted: one of the two.",
-		"share a --team b --access all":            `--access: "all" is no right. Accepted: see, use.`,
-		"transfer a":                               "--team: It is missing.",
-		"scale-workers a":                          "--replicas: It is missing.",
-		"scale-workers a --replicas -1":            "--replicas: -1 is less than nothing.",
-		"logs a --lines 9999":                      "--lines is 0 to 5000",
+		"create --name x --timeout soon --wait":    `"soon" is not a duration; give for example 30s, 90m, 2h or 1d`,
+		"create --name x --timeout 0s --wait":      "the duration must be above zero",
+		"extend a":                                 "no duration given. Give 24h, 2d, 1d12h",
+		"extend a 4h --until 2025-03-02":           "give a duration or --until, not both",
+		"extend a --until tomorrow":                `"tomorrow" is not a time`,
+		"hold a 4h":                                "--reason: Required.",
+		"share a":                                  "--team or --principal: Required. Accepted: one of the two.",
+		"share a --team b --access all":            `--access: "all" is not an access right. Accepted: see, use.`,
+		"transfer a":                               "--team: Required.",
+		"scale-workers a":                          "--replicas: Required.",
+		"scale-workers a --replicas -1":            "--replicas: -1 is negative.",
+		"logs a --lines 9999":                      "--lines must be 0 to 5000",
 		"wait a --for=done":                        "Accepted: ready, destroyed, scaled, refreshed.",
-		"retry a":                                  "--reason: It is missing.",
+		"retry a":                                  "--reason: Required.",
 		"abandon a --reason  ":                     "flag needs an argument",
-		"refuse a":                                 "--reason: It is missing.",
-		"break-glass a":                            "--reason: It is missing.",
-		"kubeconfig a --keep-context":              "--keep-context goes with --merge",
+		"refuse a":                                 "--reason: Required.",
+		"break-glass a":                            "--reason: Required.",
+		"kubeconfig a --keep-context":              "--keep-context needs --merge",
 		"kubeconfig a --print --merge":             "none of the others can be",
-		"kubeconfig a --output json":               `"json" is a form, and here it is the file to write`,
-		"redeem https://x/links/":                  "this is no one-time link",
-		"redeem https://other.example.com/links/a": "the link is one of other.example.com, and this is",
-		"catalog validate /nowhere":                "/nowhere is no catalogue",
-		"report usage --from x --to y":             `--from: "x" is no time`,
-		"audit verify --part":                      "--part and --head go with --file",
-		"audit verify --file - --head 7":           `--head "7" is no head`,
+		"kubeconfig a --output json":               `takes a file to write, and "json" is an output format`,
+		"redeem https://x/links/":                  "this is not a one-time link",
+		"redeem https://other.example.com/links/a": "the link is for other.example.com, but the server is",
+		"catalog validate /nowhere":                "/nowhere is not a catalogue",
+		"report usage --from x --to y":             `--from: "x" is not a time`,
+		"audit verify --part":                      "--part and --head need --file",
+		"audit verify --file - --head 7":           `--head "7" is not a head`,
 		"completion tcsh":                          "Accepted: bash, zsh, fish, powershell.",
-		"login --server http://ocpctl.example.com --auth magic": "--auth: \"magic\" is no way to sign in.",
-		"--context dev list": `There is no "dev"`,
+		"login --server http://ocpctl.example.com --auth magic": "--auth: \"magic\" is not a sign-in method.",
+		"--context dev list": `"dev" does not exist`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			d := newService(t)
@@ -106,7 +106,7 @@ func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
 	d.env["OCPCTL_SERVER"], d.env["OCPCTL_TOKEN"] = d.URL, "an-old-token"
 	require.Equal(t, exit.Denied, d.run("list"))
 	require.NotContains(t, d.err.String(), "an-old-token")
-	require.Contains(t, d.err.String(), "See ocpctl whoami, and ocpctl login")
+	require.Contains(t, d.err.String(), "or choose another way with ocpctl login")
 }
 
 func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
@@ -136,7 +136,7 @@ func TestACreateThatNobodyAnsweredCanBeAskedAgain(t *testing.T) {
 		conn.Close()
 	})
 	require.Equal(t, exit.Other, d.run("create", "--name", "x"))
-	require.Contains(t, d.err.String(), "Ask again with --idempotency-key 6f1e6f0e-3b1c-4c55-9d53-0d2c8c4f2f11: it makes no second cluster")
+	require.Contains(t, d.err.String(), "Repeat the command with --idempotency-key 6f1e6f0e-3b1c-4c55-9d53-0d2c8c4f2f11 to avoid a second cluster")
 	asked := d.Asked()
 	require.Len(t, asked, 6)
 	for _, a := range asked {
@@ -158,7 +158,7 @@ func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
 	d.change("getCluster", map[string]any{"status": "CREATING", "phase": "installing"})
 	require.Equal(t, exit.TimedOut, d.run("wait", "team-a-smoke-01", "--timeout", "1ms"))
 	require.Contains(t, d.out.String(), "CREATING installing")
-	require.Contains(t, d.err.String(), "Wait on with: ocpctl wait team-a-smoke-01 --for=ready")
+	require.Contains(t, d.err.String(), "keep waiting with: ocpctl wait team-a-smoke-01 --for=ready")
 }
 
 func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
@@ -168,7 +168,7 @@ func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
 	require.Contains(t, d.err.String(), "the workers were not scaled: no machine came up (MachinesStuck)")
 	d.change("getJob", map[string]any{"status": "FAILED", "type": "CONFIGURE", "errorCode": "AddonsMissing", "errorMessage": "cert-manager never came up"})
 	require.Equal(t, exit.Failed, d.run("refresh", "team-a-smoke-01", "--wait"))
-	require.Contains(t, d.err.String(), "the add-ons are not all there: cert-manager never came up (AddonsMissing)")
+	require.Contains(t, d.err.String(), "not all add-ons were installed: cert-manager never came up (AddonsMissing)")
 }
 
 func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {
@@ -183,7 +183,7 @@ func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {
 		return inner()
 	}
 	require.Equal(t, exit.Interrupted, d.runIn(ctx, "create", "--name", "team-a-smoke-01", "--wait"))
-	require.Contains(t, d.err.String(), "team-a-smoke-01 goes on without you. Wait on with: ocpctl wait team-a-smoke-01 --for=ready")
+	require.Contains(t, d.err.String(), "Stopped waiting; team-a-smoke-01 continues. Wait again with: ocpctl wait team-a-smoke-01 --for=ready")
 	for _, a := range d.Asked() {
 		require.Contains(t, []string{"createCluster", "watchClusters", "getCluster"}, a.Operation)
 	}
@@ -194,7 +194,7 @@ func TestTheTrailIsVerifiedOffline(t *testing.T) {
 	d.env = map[string]string{"HOME": t.TempDir()}
 	whole := filepath.Join("testdata", "trail.ndjson")
 	require.Equal(t, exit.OK, d.run("audit", "verify", "--file", whole), d.err.String()+d.out.String())
-	require.Contains(t, d.out.String(), "The audit trail is whole.")
+	require.Contains(t, d.out.String(), "The audit trail is intact.")
 	require.Empty(t, d.Asked(), "no server is needed")
 
 	raw, err := os.ReadFile(whole)

@@ -31,12 +31,13 @@ func (a *app) create() *cobra.Command {
 	var dry bool
 	var key string
 	c := &cobra.Command{
-		Use: "create [PROFILE]", Short: "Ask for a cluster",
-		Long: `Ask for a cluster. What is left out takes the profile's default, or what a policy fills in.
+		Use: "create [PROFILE]", Short: "Create a cluster",
+		Long: `Create a cluster. Values you leave out come from the profile's defaults or from a policy.
 
-It prints the cluster, its job and where to watch it, and ends when the request is accepted: the cluster may still wait
-for its turn or for an approval. With --wait it ends when the cluster is ready, and goes on waiting through both.
-Asking again with the same --idempotency-key makes no second cluster; without one, a key is made for this run.`,
+The command prints the cluster, its job and its page, and returns when the request is accepted. The cluster may then still
+wait in the queue or for an approval. With --wait the command returns when the cluster is ready.
+Repeating the command with the same --idempotency-key does not create a second cluster. Without the flag, each run gets a
+new key.`,
 		Example: `  ocpctl create aws-minimal-test --name team-a-smoke-01 --ttl 24h --owner team-a --cost-center cc-1234
   ocpctl create --name team-a-smoke-01 --dry-run
   ocpctl create -f request.yaml --wait --timeout 90m -o json`,
@@ -60,8 +61,8 @@ Asking again with the same --idempotency-key makes no second cluster; without on
 	}
 	a.wishFlags(c, &w)
 	waits.flags(c, "ready", createTime)
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what would become of it, check by check, what it would cost and when it would be ready; ask for nothing")
-	c.Flags().StringVar(&key, "idempotency-key", "", "the `key` of this request; the same one again gets the same cluster")
+	c.Flags().BoolVar(&dry, "dry-run", false, "show each check, the price and when the cluster would be ready, without creating it")
+	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it returns the same cluster")
 	return c
 }
 
@@ -100,31 +101,31 @@ func unanswered(err error, key string) error {
 	case errors.As(err, &said):
 		return err
 	case errors.Is(err, context.Canceled):
-		return exit.With(exit.Interrupted, fmt.Errorf("it may have been accepted before you broke it off. Ask again with --idempotency-key %s: it makes no second cluster", key))
+		return exit.With(exit.Interrupted, fmt.Errorf("interrupted; the server may have accepted the request. Repeat it with --idempotency-key %s to avoid a second cluster", key))
 	}
-	return fmt.Errorf("%w\nAsk again with --idempotency-key %s: it makes no second cluster", err, key)
+	return fmt.Errorf("%w\nRepeat the command with --idempotency-key %s to avoid a second cluster", err, key)
 }
 
 func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	head := "accepted"
 	if replayed {
-		head = "was accepted before with this key"
+		head = "was already accepted with this key"
 	}
 	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(words.Line(c.Name), table.Bold), head)
 	f := s.Facts()
 	f.Add("status", string(c.Status))
-	f.Add("that means", c.Words)
+	f.Add("next", c.Words)
 	if c.ApprovalID != "" {
-		f.Paint("approval", c.ApprovalID+": somebody has to approve it first; see ocpctl approvals "+c.ApprovalID, table.Warn)
+		f.Paint("approval", c.ApprovalID+": it must be approved first; see ocpctl approvals "+c.ApprovalID, table.Warn)
 	}
 	if c.Place > 0 {
-		f.Paint("place in line", fmt.Sprint(c.Place), table.Warn)
+		f.Paint("queue position", fmt.Sprint(c.Place), table.Warn)
 	}
 	f.Add("ends", words.When(c.DestroyAt, s.Now))
 	f.Add("cluster", c.ClusterID)
 	f.Add("job", c.JobID)
-	f.Add("watch", c.URL)
-	f.Add("or", "ocpctl wait "+c.Name)
+	f.Add("page", c.URL)
+	f.Add("wait", "ocpctl wait "+c.Name)
 	f.Write()
 }
 
@@ -137,25 +138,25 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 	err = a.print(answer.Raw, []string{v.Name}, func(s *table.Screen) {
 		a.verdict(s, v)
 		if !v.Allowed {
-			s.Linef("Nothing was asked for.")
+			s.Linef("Nothing was created.")
 			return
 		}
 		f := s.Facts()
 		f.Add("name", v.Name)
 		f.Add("profile", v.Profile)
-		f.Add("place", fmt.Sprintf("%s in %s, below %s", v.Version, v.Region, v.BaseDomain))
+		f.Add("version", fmt.Sprintf("%s in %s, domain %s", v.Version, v.Region, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
-		f.Add("lives", fmt.Sprintf("%s, at most %s", words.Long(seconds(v.TTLSeconds)), words.Long(seconds(v.MaxSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", words.Long(seconds(v.TTLSeconds)), words.Long(seconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
-		f.Add("price", fmt.Sprintf("%s an hour, %s until its end, by list prices", words.Dollars(int64(v.HourlyCents)), words.Dollars(v.TotalCents)))
+		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", words.Dollars(int64(v.HourlyCents)), words.Dollars(v.TotalCents)))
 		a.forecast(f, s, v)
 		f.Write()
 		if s.Wide {
 			a.tags(s, v.Tags)
 		}
-		s.Linef("Nothing was asked for.")
+		s.Linef("Nothing was created.")
 	})
 	if err == nil && !v.Allowed {
 		return exit.Silent(exit.Refused)
@@ -166,11 +167,11 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 // forecast adds when the cluster would begin and be ready.
 func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
 	if v.Place > 0 {
-		f.Paint("place in line", fmt.Sprint(v.Place), table.Warn)
+		f.Paint("queue position", fmt.Sprint(v.Place), table.Warn)
 	}
 	f.Add("starts", words.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {
-		f.Add("ready after", fmt.Sprintf("%s for half of the earlier ones, %s for nine of ten", words.Long(seconds(v.ReadyP50Seconds)), words.Long(seconds(v.ReadyP90Seconds))))
+		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", words.Long(seconds(v.ReadyP50Seconds)), words.Long(seconds(v.ReadyP90Seconds))))
 	}
 }
 
@@ -185,7 +186,7 @@ func (a *app) verdict(s *table.Screen, v client.Verdict) {
 	fmt.Fprintln(s.Out, s.Painted(words.Line(v.Words), paint))
 	a.checks(s, v.Checks, "  ")
 	if v.NeedsApproval.Count > 0 {
-		s.Linef("  It needs %s by %s:", words.Count(v.NeedsApproval.Count, "approval"), words.Plain(v.NeedsApproval.By))
+		s.Linef("  Needs %s by %s:", words.Count(v.NeedsApproval.Count, "approval"), words.Plain(v.NeedsApproval.By))
 		for _, why := range v.NeedsApproval.Why {
 			s.Linef("    %s", words.Line(why))
 		}
@@ -210,7 +211,7 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 		}
 		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(said))
 		if c.Result != client.CheckResultPass && !repeated {
-			for _, more := range []struct{ name, text string }{{"asked", c.Asked}, {"have", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
+			for _, more := range []struct{ name, text string }{{"requested", c.Asked}, {"available", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
 					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, words.Line(more.text))
 				}

@@ -17,19 +17,19 @@ import (
 
 const intro = `# The command line
 
-Written from the command table by ` + "`go test ./cmd/ocpctl/internal/command -run Documentation -update`" + `; do not edit it by hand.
+Generated from the command table by ` + "`go test ./cmd/ocpctl/internal/command -run Documentation -update`" + `; do not edit it by hand.
 
-` + "`ocpctl`" + ` asks an ocpctl server, and nothing else: it runs no installer, talks to no cloud but to sign in, and keeps no secret.
+` + "`ocpctl`" + ` is a client of an ocpctl server. It runs no installer, uses a cloud only to sign in, and stores no secret.
 
 ` + "```sh" + `
-ocpctl login --server https://ocpctl.example.com          # once; with the AWS credentials you have
+ocpctl login --server https://ocpctl.example.com          # once, with your AWS credentials
 ocpctl create aws-minimal-test --name team-a-smoke-01 --ttl 24h --wait
-ocpctl shell team-a-smoke-01                              # kubectl and oc talk to it
+ocpctl shell team-a-smoke-01                              # a shell where kubectl and oc use the cluster
 ocpctl extend team-a-smoke-01 4h
 ocpctl destroy team-a-smoke-01 --wait
 ` + "```" + `
 
-In a pipeline no login is needed. A job of GitHub Actions signs in as itself:
+In a pipeline no login is needed. A GitHub Actions job signs in with its own OIDC token:
 
 ` + "```yaml" + `
 permissions: {id-token: write}
@@ -43,29 +43,30 @@ steps:
 
 ## Signing in
 
-` + "`ocpctl login`" + ` writes a context to ` + "`$XDG_CONFIG_HOME/ocpctl/config.yaml`" + ` (0600): the server and how to sign in there, no secret. Every command signs
-in anew and keeps what it gets in memory. A context's proof goes to the context's own server alone; a token is never sent without TLS to another machine.
+` + "`ocpctl login`" + ` saves a context to ` + "`$XDG_CONFIG_HOME/ocpctl/config.yaml`" + ` (0600): the server and how to sign in there, but no secret. Every command
+signs in again and keeps the token in memory. Credentials of a context are sent only to that context's server, and a token is never sent to
+another machine without TLS.
 
-| variable | means |
+| variable | meaning |
 |---|---|
-| ` + "`OCPCTL_SERVER`" + ` | the server, where no ` + "`--server`" + ` says it |
-| ` + "`OCPCTL_CONTEXT`" + ` | the context, where no ` + "`--context`" + ` says it |
-| ` + "`OCPCTL_TOKEN`" + ` | the token to send; it goes before every context's way to sign in |
-| ` + "`OCPCTL_AUTH`" + ` | ` + "`aws` or `github`" + `, for a server that no context names; a job of GitHub Actions with ` + "`id-token: write`" + ` needs none |
-| ` + "`OCPCTL_CONFIG`" + ` | another file with contexts |
-| ` + "`NO_COLOR`, `TERM=dumb`" + ` | no colours, and with the latter no progress bar |
-| ` + "`KUBECONFIG`" + ` | the first file in it is where ` + "`kubeconfig --merge`" + ` adds to |
-| ` + "`BROWSER`, `SHELL`" + ` | what ` + "`open` and `shell`" + ` start |
+| ` + "`OCPCTL_SERVER`" + ` | the server, if ` + "`--server`" + ` is not given |
+| ` + "`OCPCTL_CONTEXT`" + ` | the context, if ` + "`--context`" + ` is not given |
+| ` + "`OCPCTL_TOKEN`" + ` | the token to send; it takes precedence over the context's sign-in method |
+| ` + "`OCPCTL_AUTH`" + ` | ` + "`aws` or `github`" + `, for a server without a context; not needed in a GitHub Actions job with ` + "`id-token: write`" + ` |
+| ` + "`OCPCTL_CONFIG`" + ` | another file for the contexts |
+| ` + "`NO_COLOR`, `TERM=dumb`" + ` | no colors; with ` + "`TERM=dumb`" + ` no progress bar either |
+| ` + "`KUBECONFIG`" + ` | ` + "`kubeconfig --merge`" + ` adds to the first file in it |
+| ` + "`BROWSER`, `SHELL`" + ` | the programs that ` + "`open` and `shell`" + ` start |
 
 ## Output
 
-People get tables, times in words (UTC) and colours on a terminal. ` + "`-o json` and `-o yaml`" + ` are what the API said, member for member in its order, as
-[openapi.yaml](../app/api/openapi.yaml) has it; ` + "`create` adds the `idempotencyKey`" + `, lists of several pages are one. ` + "`-o name`" + ` is what other commands take. What
-goes on beside the answer (progress, hints, errors) goes to the standard error, so a pipe gets the answer alone. While it waits it draws one line on a
-terminal and writes a line for each change elsewhere.
+The default output is a table or text, with times in UTC and colors on a terminal. ` + "`-o json` and `-o yaml`" + ` print the API's response unchanged, as
+described in [openapi.yaml](../app/api/openapi.yaml); ` + "`create` adds the `idempotencyKey`" + `, and lists of several pages are joined. ` + "`-o name`" + ` prints names for
+use in other commands. Progress, hints and errors go to the standard error, so that a pipe gets only the result. While waiting, a terminal shows one
+progress line; other outputs get a line for each change.
 
-What is asked again by itself, up to six times and as long as ` + "`Retry-After`" + ` says: whatever the server was too busy for, and after a lost connection
-whatever the server does once however often it is asked. ` + "`create`" + ` is safe because of its key.
+Requests are retried automatically, up to six times and after the time in ` + "`Retry-After`" + `: always if the server was too busy, and after a lost connection
+if the request is idempotent. ` + "`create`" + ` is idempotent because of its key.
 
 ## Exit codes
 
@@ -73,13 +74,13 @@ whatever the server does once however often it is asked. ` + "`create`" + ` is s
 
 func TestTheDocumentationIsThatOfTheCommandTable(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(intro + "| code | means |\n|---|---|\n")
+	b.WriteString(intro + "| code | meaning |\n|---|---|\n")
 	for _, m := range exit.Meanings() {
 		fmt.Fprintf(&b, "| %d | %s |\n", m.Code, m.Words)
 	}
-	b.WriteString("\n`ocpctl shell CLUSTER -- COMMAND` ends as the command ends.\n")
+	b.WriteString("\n`ocpctl shell CLUSTER -- COMMAND` ends with the exit code of the command.\n")
 	root := command.Root(command.World{Env: func(string) string { return "" }})
-	b.WriteString("\n## Flags of every command\n\n" + flags(root.PersistentFlags()))
+	b.WriteString("\n## Global flags\n\n" + flags(root.PersistentFlags()))
 	for _, group := range root.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(group.Title, ":"))
 		for _, c := range root.Commands() {
@@ -147,7 +148,7 @@ func flags(set *pflag.FlagSet) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "| flag | means |\n|---|---|\n" + b.String()
+	return "| flag | meaning |\n|---|---|\n" + b.String()
 }
 
 func TestEveryFlagOfEveryCommandIsExplained(t *testing.T) {

@@ -32,9 +32,9 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 		f.Add("ends", end(c, s.Now))
 		f.Add("held until", words.When(c.HoldUntil, s.Now))
 		if answer.Value.Capped {
-			f.Paint("cut short", "the profile gives no more: nothing extends it past "+words.Stamp(c.MaxDestroyAt), table.Warn)
+			f.Paint("limited", "the profile's maximum lifetime ends "+words.Stamp(c.MaxDestroyAt), table.Warn)
 		} else {
-			f.Add("at the latest", words.Stamp(c.MaxDestroyAt))
+			f.Add("latest end", words.Stamp(c.MaxDestroyAt))
 		}
 		f.Write()
 	})
@@ -43,10 +43,10 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 func (a *app) extend() *cobra.Command {
 	var until string
 	c := &cobra.Command{
-		Use: "extend CLUSTER DURATION", Short: "Add to a cluster's end, at most up to the profile's maximum",
+		Use: "extend CLUSTER DURATION", Short: "Extend a cluster's lifetime, up to the profile's maximum",
 		Example: "  ocpctl extend team-a-smoke-01 4h\n  ocpctl extend team-a-smoke-01 --until 2025-03-02T18:00:00Z",
 	}
-	c.Flags().StringVar(&until, "until", "", "the new end as a `time` instead of a duration")
+	c.Flags().StringVar(&until, "until", "", "the new end as a `time`, instead of a duration")
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
 		s, err := readSpan(rest, until)
@@ -62,12 +62,12 @@ func (a *app) extend() *cobra.Command {
 func (a *app) hold() *cobra.Command {
 	var until, reason string
 	c := &cobra.Command{
-		Use: "hold CLUSTER DURATION", Short: "Keep a cluster whatever becomes of its pull request, up to the profile's maximum",
-		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: somebody looks at it"`,
+		Use: "hold CLUSTER DURATION", Short: "Keep a cluster even if its pull request closes, up to the profile's maximum lifetime",
+		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"`,
 	}
-	c.Flags().StringVar(&until, "until", "", "until when as a `time` instead of a duration from now")
+	c.Flags().StringVar(&until, "until", "", "hold until this `time`, instead of a duration from now")
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
-	reasonFlag(c, &reason, "why it is kept")
+	reasonFlag(c, &reason, "why it is held")
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
 		s, err := readSpan(rest, until)
 		if err != nil {
@@ -83,7 +83,7 @@ func (a *app) hold() *cobra.Command {
 }
 
 func (a *app) unhold() *cobra.Command {
-	c := &cobra.Command{Use: "unhold CLUSTER", Short: "Lift a hold; the other ends count again"}
+	c := &cobra.Command{Use: "unhold CLUSTER", Short: "Remove a hold; the cluster then ends as without it"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ReleaseHold(ctx, id, nil)
@@ -94,17 +94,17 @@ func (a *app) unhold() *cobra.Command {
 func (a *app) transfer() *cobra.Command {
 	var t client.Transfer
 	c := &cobra.Command{
-		Use: "transfer CLUSTER --team TEAM", Short: "Give a cluster to another team of yours",
-		Long: "Give a cluster to another team of yours. Quotas and costs follow; the tags in the cloud keep the names of its acceptance.",
+		Use: "transfer CLUSTER --team TEAM", Short: "Transfer a cluster to another of your teams",
+		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	}
-	c.Flags().StringVar(&t.Team, "team", "", "the `team` that gets it")
-	c.Flags().StringVar(&t.Owner, "owner", "", "the `person` who answers for it then; you, when left out")
+	c.Flags().StringVar(&t.Team, "team", "", "the new `team`")
+	c.Flags().StringVar(&t.Owner, "owner", "", "the new owner, a `person`; default: you")
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
-	reasonFlag(c, &t.Reason, "why it is given away")
+	reasonFlag(c, &t.Reason, "why it is transferred")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if t.Team == "" {
-			return missing("--team", "a team of yours; ocpctl catalog teams lists them")
+			return missing("--team", "one of your teams; ocpctl catalog teams lists them")
 		}
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.TransferCluster(ctx, id, nil, t)

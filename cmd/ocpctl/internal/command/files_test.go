@@ -92,7 +92,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 	}
 	for text, words := range map[string]string{
 		"name: x\nregio: y\nttl: 4\n": "line 2: field regio not found.\n  --from-file: line 3: field ttl not found. Accepted: name, profile, ttlHours",
-		"name: x\nttlHours: 0\n":      "ttlHours: 0 is no end: every cluster has one. Accepted: whole hours above 0.",
+		"name: x\nttlHours: 0\n":      "ttlHours: 0 is not a lifetime. Every cluster has an end. Accepted: whole hours above 0.",
 		"name: [\n":                   "--from-file: line",
 		"- name\n":                    "cannot unmarshal",
 	} {
@@ -126,7 +126,7 @@ func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--ssh-key", filepath.Join(dir, "id")))
-	require.Contains(t, d.err.String(), "is a private key. It stays where it is. Accepted: "+filepath.Join(dir, "id")+".pub.")
+	require.Contains(t, d.err.String(), "is a private key. It was not sent. Accepted: "+filepath.Join(dir, "id")+".pub.")
 	require.Equal(t, exit.OK, d.run("create", "--name", "x", "--ssh-key", filepath.Join(dir, "id.pub")))
 	require.Contains(t, d.Asked()[0].Body, `"sshPublicKey":"ssh-ed25519 AAAAC3Nza maya@example.com"`)
 }
@@ -137,7 +137,7 @@ func TestALoginIsRememberedWithoutASecret(t *testing.T) {
 	require.NoError(t, os.WriteFile(token, []byte(stand.Token), 0o600))
 	d.env = map[string]string{"HOME": t.TempDir()}
 	require.Equal(t, exit.OK, d.run("login", "--server", d.URL, "--name", "prod", "--token-file", token), d.err.String())
-	require.Contains(t, d.out.String(), "signed in by     token-file\n")
+	require.Contains(t, d.out.String(), "signed in with  token-file\n")
 	path := filepath.Join(d.env["HOME"], ".config", "ocpctl", "config.yaml")
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)

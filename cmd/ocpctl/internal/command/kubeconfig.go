@@ -23,29 +23,29 @@ type keeping struct {
 func (a *app) kubeconfig() *cobra.Command {
 	var k keeping
 	c := &cobra.Command{
-		Use: "kubeconfig CLUSTER", Short: "The admin kubeconfig of a ready cluster",
-		Long: `The admin kubeconfig of a ready cluster, to the standard output or into a file that only you can read. Every reading is
-written to the audit trail.
+		Use: "kubeconfig CLUSTER", Short: "Get the admin kubeconfig of a ready cluster",
+		Long: `Write the admin kubeconfig of a ready cluster to the standard output or to a file that only you can read. Every read is
+recorded in the audit trail.
 
-It is a credential: it is not shown on a terminal or in the log of a pipeline (CI is set, and the output is no file)
-unless --print says so. ocpctl shell needs no file at all.`,
+The kubeconfig is a credential. Without --print it is not shown on a terminal or in a pipeline's log (CI is set and the
+output is not a file). To work without a file, use ocpctl shell.`,
 		Example: `  ocpctl kubeconfig team-a-smoke-01 -f kubeconfig
   ocpctl kubeconfig team-a-smoke-01 --merge && kubectl --context team-a-smoke-01 get nodes
   ocpctl kubeconfig team-a-smoke-01 > kubeconfig`,
 	}
 	f := c.Flags()
-	fileFlag(c, &k.file, "write it to this `file`, readable for you alone, all at once")
-	f.BoolVar(&k.merge, "merge", false, "add it to your own kubeconfig (the first of KUBECONFIG, or ~/.kube/config) as a context of the cluster's name, and use it")
-	f.BoolVar(&k.keep, "keep-context", false, "with --merge: leave the current context as it is")
-	f.BoolVar(&k.print, "print", false, "show it on the terminal, or in the log")
-	f.BoolVar(&k.link, "link", false, "a link to it instead, that works once, for you alone, for ten minutes")
+	fileFlag(c, &k.file, "write it to this `file`, which only you can read")
+	f.BoolVar(&k.merge, "merge", false, "add it to your kubeconfig (the first file in KUBECONFIG, or ~/.kube/config) as a context with the cluster's name, and make it current")
+	f.BoolVar(&k.keep, "keep-context", false, "with --merge: do not change the current context")
+	f.BoolVar(&k.print, "print", false, "print it even to a terminal or a log")
+	f.BoolVar(&k.link, "link", false, "print a one-time link instead, which works only for you and for ten minutes")
 	c.MarkFlagsMutuallyExclusive("output", "merge", "print", "link")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if k.keep && !k.merge {
-			return exit.Misused("--keep-context goes with --merge")
+			return exit.Misused("--keep-context needs --merge")
 		}
 		if (a.OutTTY || a.OutLogged) && k.file == "" && !k.merge && !k.print && !k.link {
-			return exit.Misused("the kubeconfig of an admin does not belong on a screen or in a pipeline's log. Give one of: -f FILE, --merge, --print; or run: ocpctl shell %s", words.Line(id))
+			return exit.Misused("the admin kubeconfig is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", words.Line(id))
 		}
 		api, err := a.api()
 		if err != nil {
@@ -81,12 +81,12 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 		if err := kube.Merge(path, name, raw, !k.keep); err != nil {
 			return err
 		}
-		a.say("%s is a context of %s now: kubectl --context %s get nodes", name, path, name)
+		a.say("Added the context %s to %s: kubectl --context %s get nodes", name, path, name)
 	case k.file != "":
 		if err := kube.Write(k.file, raw); err != nil {
 			return err
 		}
-		a.say("Written to %s: KUBECONFIG=%s kubectl get nodes", k.file, k.file)
+		a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes", k.file, k.file)
 	default:
 		if _, err := a.Out.Write(raw); err != nil {
 			return err
@@ -98,12 +98,12 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 func (a *app) link(answer connect.Answer[client.Link]) error {
 	return a.print(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
 		fmt.Fprintln(s.Out, words.Line(answer.Value.URL))
-		a.say("It works once, for you alone, until %s. In a browser, or: ocpctl redeem -", words.When(answer.Value.ExpiresAt, s.Now))
+		a.say("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", words.When(answer.Value.ExpiresAt, s.Now))
 	})
 }
 
 func (a *app) outputs() *cobra.Command {
-	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Where a ready cluster is: its console, its API, and how to fetch its credentials"}
+	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Show a ready cluster's console and API addresses, and how to get its credentials"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -119,7 +119,7 @@ func (a *app) outputs() *cobra.Command {
 			f.Add("console", o.ConsoleURL)
 			f.Add("API", o.APIURL)
 			f.Add("kubeconfig", "ocpctl kubeconfig "+id+" -f FILE")
-			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT, which another person approves")
+			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT (another person must approve)")
 			f.Write()
 		})
 	})

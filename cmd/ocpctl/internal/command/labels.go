@@ -27,11 +27,12 @@ func (a *app) labels() *cobra.Command {
 	var reason, key string
 	var waits waiting
 	c := &cobra.Command{
-		Use: "labels OWNER/REPO", Short: "Give a repository ocpctl's labels, with their colours and descriptions",
-		Long: `Give a repository ocpctl's labels, with their colours and descriptions, and say which were made, changed or fine already.
+		Use: "labels OWNER/REPO", Short: "Create ocpctl's labels in a repository, with colors and descriptions",
+		Long: `Create ocpctl's labels in a repository, with colors and descriptions, and show which were created, changed or already
+correct.
 
-It takes a platform admin of every team. Other labels are left alone. Type it again after the catalogue has changed, or
-whenever it is not clear what became of it: what is right already is left as it is.`,
+Only platform admins of all teams may do this. Other labels are not touched. Run the command again after the catalogue has
+changed or if you are not sure of the result; it is safe to repeat.`,
 		Example: "  ocpctl admin labels acme/shop",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -51,9 +52,9 @@ whenever it is not clear what became of it: what is right already is left as it 
 		}),
 	}
 	waits.limit(c, labelsTime)
-	c.Flags().BoolVar(&later, "no-wait", false, "do not wait for GitHub")
-	c.Flags().StringVar(&key, "idempotency-key", "", "the `key` of this request; the same one again is the same request")
-	reasonFlag(c, &reason, "why they are made")
+	c.Flags().BoolVar(&later, "no-wait", false, "do not wait until GitHub has them")
+	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it does not start a second one")
+	reasonFlag(c, &reason, "why they are created")
 	return c
 }
 
@@ -73,7 +74,7 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 		return err
 	}
 	if answer.Value.State == client.LabelsStateFailed {
-		return exit.With(exit.Failed, fmt.Errorf("%s did not get all its labels. Put right what the note says, and type it again", answer.Value.Repository))
+		return exit.With(exit.Failed, fmt.Errorf("not all labels of %s were created. Fix the problem in the note and run the command again", answer.Value.Repository))
 	}
 	return nil
 }
@@ -82,10 +83,10 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 func unawaited(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return exit.With(exit.Interrupted, errors.New("they are made without you. Type it again to see what came of it"))
+		return exit.With(exit.Interrupted, errors.New("interrupted; the labels are still being created. Run the command again to see the result"))
 	case errors.Is(err, context.DeadlineExceeded):
-		return exit.With(exit.TimedOut, errors.New("they are still to be made: the line \"words wait\" in the server's log says what GitHub answers. "+
-			"It goes on; type it again to see what came of it"))
+		return exit.With(exit.TimedOut, errors.New("timed out; not all labels are created yet. The server's log shows GitHub's answer in the line \"words wait\". "+
+			"The server keeps trying; run the command again to see the result"))
 	}
 	return err
 }
@@ -103,7 +104,7 @@ func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
 				f.Add("note", part)
 			}
 		}
-		f.Add("asked", words.When(l.AskedAt, s.Now))
+		f.Add("requested", words.When(l.AskedAt, s.Now))
 		f.Add("ended", words.When(l.DoneAt, s.Now))
 		f.Write()
 	})

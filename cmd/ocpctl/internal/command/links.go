@@ -23,14 +23,14 @@ func (a *app) breakGlass() *cobra.Command {
 	var reason string
 	var link bool
 	c := &cobra.Command{
-		Use: "break-glass CLUSTER", Short: "Ask for the kubeadmin password; a platform admin other than you has to approve",
-		Long: `Ask for the kubeadmin password. A platform admin other than you has to approve; then --link gives a link to it that works
-once, for you alone, for ten minutes. Each step is written to the audit trail.`,
+		Use: "break-glass CLUSTER", Short: "Request the kubeadmin password; another platform admin must approve",
+		Long: `Request the kubeadmin password. A platform admin other than you must approve. Then --link prints a one-time link, which works
+only for you and for ten minutes. Every step is recorded in the audit trail.`,
 		Example: `  ocpctl break-glass pr41-shop --reason "INC-1234: sign-in is broken"
   ocpctl break-glass pr41-shop --link -o name | ocpctl redeem -`,
 	}
-	reasonFlag(c, &reason, "why nothing else will do")
-	c.Flags().BoolVar(&link, "link", false, "it was approved: make the link")
+	reasonFlag(c, &reason, "why you need it")
+	c.Flags().BoolVar(&link, "link", false, "print the link after the approval")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if !link {
 			if err := needReason(reason); err != nil {
@@ -45,7 +45,7 @@ once, for you alone, for ten minutes. Each step is written to the audit trail.`,
 			if err := a.approval(api.BreakGlass(ctx, id, client.Reason{Reason: reason})); err != nil {
 				return err
 			}
-			a.say("Once it is approved: ocpctl break-glass %s --link", words.Line(id))
+			a.say("After the approval run: ocpctl break-glass %s --link", words.Line(id))
 			return nil
 		}
 		answer, err := connect.Read[client.Link](api.LinkKubeadmin(ctx, id))
@@ -59,23 +59,23 @@ once, for you alone, for ten minutes. Each step is written to the audit trail.`,
 func (a *app) redeem() *cobra.Command {
 	var file, account string
 	c := &cobra.Command{
-		Use: "redeem LINK", Short: "Use a one-time link: a kubeconfig, a kubeadmin login, or an account to be yours",
-		Long: `Use a one-time link. It answers with what the link is for: a kubeconfig, a kubeadmin login, or the account that is yours
-from then on: say which, so that nobody's link makes you theirs. - reads the link from the standard input, where no list of
-processes shows it.`,
+		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a kubeadmin password or an account",
+		Long: `Use a one-time link to a kubeconfig, to a kubeadmin password, or to link an account to you. For an account, --account must
+name it: this protects you from a link that somebody else sent. With - the link is read from the standard input, so that it
+does not appear in process lists.`,
 		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
 		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
 	}
-	c.Flags().StringVar(&account, "account", "", "the `account` that is yours, of an account's link")
+	c.Flags().StringVar(&account, "account", "", "the `account` to link to you, if the link is for an account")
 	must(c.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions))
-	fileFlag(c, &file, "write a kubeconfig to this `file`, readable for you alone")
+	fileFlag(c, &file, "write a kubeconfig to this `file`, which only you can read")
 	return c
 }
 
 func (a *app) redeemLink(ctx context.Context, link, account, file string) error {
 	if a.OutLogged && file == "" {
-		return exit.Misused("what a link gives does not belong in a pipeline's log: use it where you sit, or give -f FILE for a kubeconfig")
+		return exit.Misused("a link gives a credential, which must not be written to a pipeline's log. Run this on your own machine, or give -f FILE for a kubeconfig")
 	}
 	if link == "-" {
 		raw, err := a.read("-", 4096)
@@ -102,7 +102,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 	}
 	var r client.Redeemed
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("read what the link is for: %w", err)
+		return fmt.Errorf("read the server's response: %w", err)
 	}
 	return a.print(raw, []string{orElse(r.Account, r.Username)}, func(s *table.Screen) {
 		f := s.Facts()
@@ -111,7 +111,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Add("password", r.Password)
 		f.Write()
 		if r.Kind == client.RedeemedKindAccount {
-			s.Linef("It is yours now: what it does counts as done by you.")
+			s.Linef("The account is linked to you: what it does counts as done by you.")
 		}
 	})
 }
@@ -123,10 +123,10 @@ func secretOf(link, server string) (string, error) {
 		secret = link
 	}
 	if secret == "" || strings.ContainsAny(secret, "/?# ") {
-		return "", exit.Misused("this is no one-time link; it looks like https://…/links/…")
+		return "", exit.Misused("this is not a one-time link, which looks like https://…/links/…")
 	}
 	if u, err := url.Parse(link); found && err == nil && u.Host != "" && !strings.HasPrefix(server+"/", u.Scheme+"://"+u.Host+"/") {
-		return "", exit.Misused("the link is one of %s, and this is %s; give --server or --context", u.Host, server)
+		return "", exit.Misused("the link is for %s, but the server is %s; give --server or --context", u.Host, server)
 	}
 	return secret, nil
 }
@@ -141,13 +141,13 @@ func (a *app) redeemed(raw []byte, file string) error {
 		_, shown := a.Out.Write(raw)
 		return errors.Join(err, shown)
 	}
-	a.say("Written to %s: KUBECONFIG=%s kubectl get nodes", file, file)
+	a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes", file, file)
 	return nil
 }
 
 func (a *app) whoami() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Who you are here, and what you may do", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "whoami", Short: "Show who you are and what you may do", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			api, err := a.api()
 			if err != nil {
@@ -169,7 +169,7 @@ func (a *app) me(api *connect.API, answer connect.Answer[client.Me]) error {
 		f := s.Facts()
 		f.Add("id", me.ID)
 		f.Add("server", api.Context.Server)
-		f.Add("signed in by", string(api.Context.Auth))
+		f.Add("signed in with", string(api.Context.Auth))
 		var seats []string
 		for _, seat := range me.Seats {
 			team := "team " + seat.Team
@@ -178,17 +178,17 @@ func (a *app) me(api *connect.API, answer connect.Answer[client.Me]) error {
 			}
 			seats = append(seats, words.Plain(string(seat.Role))+" of "+team)
 		}
-		f.Add("you are", orElse(strings.Join(seats, ", "), "in no team yet: a platform admin gives you a seat in the catalogue's identities"))
+		f.Add("roles", orElse(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
 		f.Add("you may", strings.Join(me.May, ", "))
 		f.Add("accounts", strings.Join(me.Accounts, ", "))
-		f.Add("this token ends", words.When(me.ExpiresAt, s.Now))
+		f.Add("token expires", words.When(me.ExpiresAt, s.Now))
 		f.Write()
 	})
 }
 
 func (a *app) account() *cobra.Command {
 	unlink := &cobra.Command{
-		Use: "unlink ACCOUNT", Short: "An account elsewhere is yours no longer", Example: "  ocpctl account unlink github:maya",
+		Use: "unlink ACCOUNT", Short: "Unlink one of your GitHub or Slack accounts", Example: "  ocpctl account unlink github:maya",
 		Args: between(1, 1), ValidArgsFunction: first(a.completeAccounts),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
@@ -202,6 +202,6 @@ func (a *app) account() *cobra.Command {
 			return a.me(api, answer)
 		}),
 	}
-	return group("account", "Your accounts elsewhere, on GitHub and Slack",
-		"Your accounts elsewhere. /ocp link on GitHub or Slack gives a link; ocpctl redeem --account with it makes the account yours. whoami lists them.", unlink)
+	return group("account", "Your linked GitHub and Slack accounts",
+		"Your linked GitHub and Slack accounts. To link one, type /ocp link on GitHub or Slack and use the link with ocpctl redeem --account.\nwhoami lists your accounts.", unlink)
 }

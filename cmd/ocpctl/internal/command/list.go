@@ -25,8 +25,8 @@ func (a *app) list() *cobra.Command {
 	var all, watch bool
 	var most int
 	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "Clusters you may see, newest first",
-		Long:    "Clusters you may see, newest first: those that live, or with --all those too that are gone.",
+		Use: "list", Aliases: []string{"ls"}, Short: "List the clusters you may see, newest first",
+		Long:    "List the clusters you may see, newest first. Clusters that are gone are included only with --all.",
 		Example: "  ocpctl list --team payments\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list --watch",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
@@ -35,7 +35,7 @@ func (a *app) list() *cobra.Command {
 				params.Status[i] = strings.ToUpper(status)
 			}
 			if most < 0 {
-				return exit.Misused("--limit is how many at most; 0 is all")
+				return exit.Misused("--limit must be 0 or more; 0 shows all")
 			}
 			if watch {
 				return a.watchClusters(ctx, params)
@@ -44,15 +44,15 @@ func (a *app) list() *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	f.StringSliceVar(&params.Status, "status", nil, "only these `statuses`: PENDING, CREATING, READY, DESTROYING, DESTROYED, FAILED")
-	f.StringVar(&params.Team, "team", "", "only of this `team`")
-	f.StringVar(&params.Owner, "owner", "", "only of this `owner`")
-	f.StringVar(&params.Profile, "profile", "", "only of this `profile`")
-	f.StringVar(&params.Platform, "platform", "", "only on this `platform`: aws or ibmcloud")
-	f.StringVar(&params.Name, "name", "", "only whose `name` begins so")
-	f.BoolVarP(&all, "all", "a", false, "those too that are gone")
-	f.BoolVarP(&watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
-	f.IntVar(&most, "limit", 0, "at most this `number`; 0 is all")
+	f.StringSliceVar(&params.Status, "status", nil, "filter by `statuses`: PENDING, CREATING, READY, DESTROYING, DESTROYED, FAILED")
+	f.StringVar(&params.Team, "team", "", "filter by `team`")
+	f.StringVar(&params.Owner, "owner", "", "filter by `owner`")
+	f.StringVar(&params.Profile, "profile", "", "filter by `profile`")
+	f.StringVar(&params.Platform, "platform", "", "filter by `platform`: aws or ibmcloud")
+	f.StringVar(&params.Name, "name", "", "filter by the start of the `name`")
+	f.BoolVarP(&all, "all", "a", false, "include clusters that are gone")
+	f.BoolVarP(&watch, "watch", "w", false, "then print a line for each change, until Ctrl-C")
+	f.IntVar(&most, "limit", 0, "show at most this `number`; 0 shows all")
 	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("profile", a.completeProfiles))
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
@@ -84,7 +84,7 @@ func (a *app) listClusters(ctx context.Context, params client.ListClustersParams
 		for _, c := range items {
 			clusterRow(t, s, c)
 		}
-		t.Write("No clusters. Make one with: ocpctl create --name …")
+		t.Write("No clusters. Create one with: ocpctl create --name …")
 	})
 }
 

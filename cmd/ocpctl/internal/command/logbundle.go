@@ -27,9 +27,9 @@ type bundling struct {
 }
 
 func (b *bundling) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&b.on, "bundle", false, "download what a failed installation left to look into, as one .tar.gz that holds secrets of the cluster")
-	c.Flags().Var((*file)(&b.file), "file", "with --bundle: the `file` to write, replaced if it exists; the name the server gives when left out")
-	c.Flags().IntVar(&b.attempt, "attempt", 0, "with --bundle: the `number` of the attempt; the newest that stored one when left out")
+	c.Flags().BoolVar(&b.on, "bundle", false, "download the diagnostics of a failed installation as a .tar.gz file; it contains secrets of the cluster")
+	c.Flags().Var((*file)(&b.file), "file", "with --bundle: the `file` to write, replaced if it exists; default: the name that the server gives")
+	c.Flags().IntVar(&b.attempt, "attempt", 0, "with --bundle: the `number` of the attempt; default: the newest with a bundle")
 	must(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
 	for _, other := range []string{"follow", "job", "lines"} {
 		c.MarkFlagsMutuallyExclusive("bundle", other)
@@ -40,11 +40,11 @@ func (b *bundling) flags(c *cobra.Command) {
 func (b *bundling) check(c *cobra.Command) error {
 	for _, name := range []string{"file", "attempt"} {
 		if c.Flags().Changed(name) && !b.on {
-			return exit.Misused("--%s goes with --bundle", name)
+			return exit.Misused("--%s needs --bundle", name)
 		}
 	}
 	if c.Flags().Changed("attempt") && b.attempt < 1 {
-		return exit.Misused("--attempt is 1 or higher")
+		return exit.Misused("--attempt must be 1 or higher")
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 			return err
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-			return exit.Misused("%s exists already. Name another file, or the same one to replace it: --file FILE", path)
+			return exit.Misused("%s already exists. Give --file FILE: another file, or the same one to replace it", path)
 		}
 	}
 	a.say("Downloading to %s ...", words.Line(path))
@@ -71,7 +71,7 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 	if err != nil {
 		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
 	}
-	a.say("Written to %s (%d bytes). It holds secrets of the cluster. To unpack it: tar xzf %s", words.Line(path), size, words.Line(path))
+	a.say("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", words.Line(path), size, words.Line(path))
 	return nil
 }
 
@@ -80,7 +80,7 @@ func nameGiven(h http.Header) (string, error) {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	name := params["filename"]
 	if err != nil || name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || words.Line(name) != name {
-		return "", exit.Misused("the server names no file that could be written here. Name one: --file FILE")
+		return "", exit.Misused("the server gave no usable file name. Give one with --file FILE")
 	}
 	return name, nil
 }

@@ -19,17 +19,18 @@ func (a *app) login() *cobra.Command {
 	var name, auth string
 	var blind bool
 	cmd := &cobra.Command{
-		Use: "login --server URL", Short: "Remember a server and how to sign in there; no secret is kept",
-		Long: `Remember a server and how to sign in there, as a context, and see whether that works. No secret is kept: every command
-signs in anew and keeps what it gets in memory.
+		Use: "login --server URL", Short: "Save a server and how to sign in; no secret is stored",
+		Long: `Save a server and how to sign in there as a context, and check that it works. No secret is stored: every command signs in
+again and keeps the token in memory.
 
-  aws            the AWS credentials you have (profile, SSO, instance or pod role): a signed question to STS, which only this
-                 server can use and only once, is exchanged for a token of minutes
+  aws            your AWS credentials (profile, SSO, instance or pod role): a signed STS request, which only this server can
+                 use and only once, is exchanged for a short-lived token
   github         the OIDC token of a GitHub Actions job (permissions: id-token: write)
-  token-file     a file that somebody else keeps fresh, e.g. a projected service account token of Kubernetes
-  token-command  what a command prints
+  token-file     a file that is kept up to date, e.g. a projected Kubernetes service account token
+  token-command  the output of a command
 
-In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub Actions, OCPCTL_AUTH=aws or OCPCTL_TOKEN who.`,
+In a pipeline no login is needed. Set OCPCTL_SERVER; a GitHub Actions job then signs in by itself, elsewhere set OCPCTL_AUTH=aws
+or OCPCTL_TOKEN.`,
 		Example: `  ocpctl login --server https://ocpctl.example.com
   ocpctl login --server https://ocpctl.example.com --auth token-file --token-file /var/run/secrets/ocpctl/token
   ocpctl login --name staging --server https://ocpctl.staging.example.com --aws-profile staging`,
@@ -43,15 +44,15 @@ In a pipeline no login is needed: OCPCTL_SERVER says where, and a job of GitHub 
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "the context's `name`; the server's host when left out")
-	f.StringVar(&auth, "auth", "", "the `way`: aws, github, token-file or token-command; what fits this machine when left out")
-	f.StringVar(&c.Audience, "audience", "", "the `audience` of the proof; when left out, for aws the server's own address, for github what the server says at /.well-known/ocpctl")
-	f.StringVar(&c.TokenFile, "token-file", "", "the `file` of token-file")
-	f.StringVar(&c.TokenCommand, "token-command", "", "the `command` of token-command, a line for sh")
-	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; the SDK's own choice when left out")
-	f.StringVar(&c.AWSRegion, "aws-region", "", "the `region` whose STS is asked; the SDK's own choice when left out")
-	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the certificate of whom the server's certificate is from")
-	f.BoolVar(&blind, "no-check", false, "do not see whether it works")
+	f.StringVar(&name, "name", "", "the context's `name`; default: the server's host")
+	f.StringVar(&auth, "auth", "", "the sign-in `method`: aws, github, token-file or token-command; default: what fits this machine")
+	f.StringVar(&c.Audience, "audience", "", "the `audience` of the token; default: for aws the server's own address, for github what the server publishes at /.well-known/ocpctl")
+	f.StringVar(&c.TokenFile, "token-file", "", "the `file` with the token, for token-file")
+	f.StringVar(&c.TokenCommand, "token-command", "", "the shell `command` that prints the token, for token-command")
+	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; default: the SDK's choice")
+	f.StringVar(&c.AWSRegion, "aws-region", "", "the AWS `region` for STS; default: the SDK's choice")
+	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the CA certificate of the server")
+	f.BoolVar(&blind, "no-check", false, "do not check that it works")
 	must(cmd.RegisterFlagCompletionFunc("auth", cobra.FixedCompletions(connect.Methods(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -100,7 +101,7 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 	if err := config.Save(path); err != nil {
 		return err
 	}
-	a.say("Context %q is in %s and is the current one.", name, path)
+	a.say("Saved context %q to %s and made it current.", name, path)
 	if blind {
 		return nil
 	}
@@ -127,8 +128,8 @@ func settled(c connect.Context) (connect.Context, error) {
 
 func (a *app) logout() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [NAME]", Short: "Forget a context, the current one when none is named",
-		Long: "Forget a context, the current one when none is named. There is no secret to forget: every command signs in anew.",
+		Use: "logout [NAME]", Short: "Delete a context; default: the current one",
+		Long: "Delete a context; default: the current one. No secret is stored that would have to be deleted.",
 		Args: between(0, 1), ValidArgsFunction: first(a.completeContexts),
 		RunE: a.run(func(_ context.Context, args []string) error {
 			path := connect.Path(a.Env)
@@ -150,9 +151,9 @@ func (a *app) logout() *cobra.Command {
 			if err := config.Save(path); err != nil {
 				return err
 			}
-			a.say("Context %q is forgotten.", name)
+			a.say("Deleted context %q.", name)
 			if a.Env("OCPCTL_TOKEN") != "" {
-				a.say("OCPCTL_TOKEN is still set and still counts.")
+				a.say("OCPCTL_TOKEN is still set and is still used.")
 			}
 			return nil
 		}),
@@ -163,14 +164,14 @@ func known(c connect.Config, name string) error {
 	if _, ok := c.Contexts[name]; ok {
 		return nil
 	}
-	return exit.With(exit.NotFound, &exit.Problem{Title: "This context is not known.", Fields: []exit.Field{
-		{Name: "NAME", Detail: fmt.Sprintf("There is no %q.", name), Accepted: c.Names()},
+	return exit.With(exit.NotFound, &exit.Problem{Title: "Unknown context.", Fields: []exit.Field{
+		{Name: "NAME", Detail: fmt.Sprintf("%q does not exist.", name), Accepted: c.Names()},
 	}})
 }
 
 func (a *app) contexts() *cobra.Command {
 	use := &cobra.Command{
-		Use: "use NAME", Short: "Make a context the current one", Args: between(1, 1), ValidArgsFunction: first(a.completeContexts),
+		Use: "use NAME", Short: "Make a context current", Args: between(1, 1), ValidArgsFunction: first(a.completeContexts),
 		RunE: a.run(func(_ context.Context, args []string) error {
 			config, err := connect.Load(connect.Path(a.Env))
 			if err != nil {
@@ -184,7 +185,7 @@ func (a *app) contexts() *cobra.Command {
 		}),
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "The contexts that login made", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List the contexts", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(context.Context, []string) error {
 			config, err := connect.Load(connect.Path(a.Env))
 			if err != nil {
@@ -195,7 +196,7 @@ func (a *app) contexts() *cobra.Command {
 				return err
 			}
 			return a.print(raw, config.Names(), func(s *table.Screen) {
-				t := s.Columns("CURRENT", "NAME", "SERVER", "SIGNS IN BY", "+WITH")
+				t := s.Columns("CURRENT", "NAME", "SERVER", "AUTH", "+WITH")
 				for _, name := range config.Names() {
 					c, mark := config.Contexts[name], table.Cell{}
 					if name == config.Current {
@@ -203,9 +204,9 @@ func (a *app) contexts() *cobra.Command {
 					}
 					t.Row(mark, name, c.Server, string(c.Auth), orElse(orElse(c.TokenFile, c.TokenCommand), c.AWSProfile))
 				}
-				t.Write("No contexts. Make one with: ocpctl login --server https://…")
+				t.Write("No contexts. Create one with: ocpctl login --server https://…")
 			})
 		}),
 	}
-	return group("context", "The servers that login remembers", "The servers that login remembers, in $XDG_CONFIG_HOME/ocpctl/config.yaml: readable for you alone, and no secret in it.\nOCPCTL_CONFIG names another file.", list, use)
+	return group("context", "Saved servers", "The servers that login saved in $XDG_CONFIG_HOME/ocpctl/config.yaml. Only you can read the file, and it contains no secret.\nOCPCTL_CONFIG sets another file.", list, use)
 }

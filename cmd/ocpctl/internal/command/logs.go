@@ -31,22 +31,22 @@ func (a *app) logs() *cobra.Command {
 	var lines int
 	var b bundling
 	c := &cobra.Command{
-		Use: "logs CLUSTER", Short: "The log of a cluster's newest job, or of one of its jobs",
-		Long: `The log of a cluster's newest job, or of one of its jobs.
+		Use: "logs CLUSTER", Short: "Show the log of a cluster's newest job, or of one of its jobs",
+		Long: `Show the log of a cluster's newest job, or of one of its jobs.
 
-With --bundle: what a failed installation left to look into, written to a file. That is the installer's own log and the archives
-it gathered. It takes the same rights as the kubeconfig, is written to the audit trail, and is there until the cluster's logs are
-deleted, 30 to 90 days after the cluster is destroyed.`,
+With --bundle: download the diagnostics of a failed installation to a file, which are the installer's own log and the archives
+it gathered. This needs the same rights as the kubeconfig and is recorded in the audit trail. The bundle is available until the
+cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000\n  ocpctl logs team-a-smoke-01 --bundle",
 	}
-	c.Flags().BoolVarP(&on, "follow", "f", false, "go on until the job has ended")
-	c.Flags().StringVar(&job, "job", "", "the `job`; the newest when left out")
-	c.Flags().IntVar(&lines, "lines", firstLines, "the `number` of last lines to begin with, 0 to 5000")
+	c.Flags().BoolVarP(&on, "follow", "f", false, "follow the log until the job ends")
+	c.Flags().StringVar(&job, "job", "", "the `job`; default: the newest")
+	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
 	b.flags(c)
 	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {
-			return exit.Misused("--lines is 0 to %d", mostLines)
+			return exit.Misused("--lines must be 0 to %d", mostLines)
 		}
 		if err := b.check(c); err != nil {
 			return err

@@ -16,11 +16,11 @@ import (
 func (a *app) openPage() *cobra.Command {
 	var page, only bool
 	c := &cobra.Command{
-		Use: "open CLUSTER", Short: "Open a cluster's console, or its page, in a browser",
-		Long: "Print the address of a cluster's console, or of its ocpctl page while it has none, and open it where you sit at a terminal.",
+		Use: "open CLUSTER", Short: "Open a cluster's console or ocpctl page in a browser",
+		Long: "Print the address of a cluster's console, or of its ocpctl page if it has no console yet. On a terminal, also open it in a browser.",
 	}
-	c.Flags().BoolVar(&page, "page", false, "its ocpctl page: timeline, log, proof")
-	c.Flags().BoolVar(&only, "print", false, "print the address and open nothing")
+	c.Flags().BoolVar(&page, "page", false, "use its ocpctl page: timeline, log, proof of destruction")
+	c.Flags().BoolVar(&only, "print", false, "only print the address")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -36,14 +36,14 @@ func (a *app) openPage() *cobra.Command {
 		}
 		// A browser is started with it, and URLs can have schemes that start other programs.
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return exit.With(exit.Other, fmt.Errorf("the server gives %q as an address, which is not opened", words.Line(address)))
+			return exit.With(exit.Other, fmt.Errorf("the server's address %q is not a web address and is not opened", words.Line(address)))
 		}
 		fmt.Fprintln(a.Out, words.Line(address))
 		if only || !a.OutTTY {
 			return nil
 		}
 		if err := a.Browse(ctx, address); err != nil {
-			a.say("No browser could be started here (%v); open the address yourself.", err)
+			a.say("The browser could not be started (%v). Open the address yourself.", err)
 		}
 		return nil
 	})

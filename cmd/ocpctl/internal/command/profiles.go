@@ -15,7 +15,7 @@ import (
 
 func (a *app) profiles() *cobra.Command {
 	return &cobra.Command{
-		Use: "profiles [PROFILE]", Short: "What one can ask for, with bounds and prices", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
+		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
 			if err != nil {
@@ -33,7 +33,7 @@ func (a *app) profiles() *cobra.Command {
 				names = append(names, p.Name)
 			}
 			return a.print(answer.Raw, names, func(s *table.Screen) {
-				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIVES", "AT MOST", "+WHEN FULL")
+				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {
 					region, price := defaultRegion(p)
 					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, words.Long(seconds(p.DefaultTTLSeconds)),
@@ -84,22 +84,22 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		f := s.Facts()
 		f.Add("what", p.Description)
 		if !p.Enabled {
-			f.Paint("off", orElse(p.DisabledReason, "nobody said why"), table.Warn)
+			f.Paint("off", orElse(p.DisabledReason, "no reason given"), table.Warn)
 		}
 		f.Add("platform", p.Platform)
 		f.Add("machines", machines(p))
 		if p.Workers.Most > 0 {
-			f.Add("workers", fmt.Sprintf("%d to %d by scale-workers", p.Workers.Least, p.Workers.Most))
+			f.Add("workers", fmt.Sprintf("%d to %d with scale-workers", p.Workers.Least, p.Workers.Most))
 		}
 		f.Add("versions", listed(p.Versions))
 		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lives", fmt.Sprintf("%s, at most %s", words.Long(seconds(p.DefaultTTLSeconds)), words.Long(seconds(p.MaxTTLSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", words.Long(seconds(p.DefaultTTLSeconds)), words.Long(seconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", words.Long(seconds(p.GraceSeconds))+" after its pull request was closed")
+			f.Add("grace", words.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
 		}
-		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits for its turn", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
+		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits in the queue", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
-			f.Add("who", "platform admins alone")
+			f.Add("who", "platform admins only")
 		}
 		f.Write()
 		s.Head("Regions, prices as of " + orElse(p.PricesAsOf, "an unknown day"))

@@ -14,9 +14,9 @@ import (
 func (a *app) refresh() *cobra.Command {
 	var waits waiting
 	c := &cobra.Command{
-		Use: "refresh CLUSTER", Short: "Bring a ready cluster's add-ons anew",
-		Long: `Bring a ready cluster's add-ons anew, as they were frozen with it when it was accepted. What was changed in the cluster since is
-put right, and an add-on that failed is tried again. The cluster stays READY.`,
+		Use: "refresh CLUSTER", Short: "Install a ready cluster's add-ons again",
+		Long: `Install a ready cluster's add-ons again, in the versions that were fixed when the cluster was accepted. Changes made to them in
+the cluster are reverted, and failed add-ons are retried. The cluster stays READY.`,
 		Example: "  ocpctl refresh team-a-smoke-01 --wait",
 	}
 	waits.flags(c, "refreshed", scaleTime)
@@ -36,7 +36,7 @@ put right, and an add-on that failed is tried again. The cluster stays READY.`,
 		if err := a.job(ctx, api, answer, found.Value.Cluster, follow.Refreshed, waits); err != nil || !waits.wait {
 			return err
 		}
-		return a.endedWell(ctx, api, answer.Value.JobID, "the add-ons are not all there")
+		return a.endedWell(ctx, api, answer.Value.JobID, "not all add-ons were installed")
 	})
 }
 
@@ -46,7 +46,7 @@ func addons(c client.Cluster) string {
 	case len(c.Addons) == 0:
 		return ""
 	case c.Refreshing:
-		return strings.Join(c.Addons, ", ") + " (being brought anew)"
+		return strings.Join(c.Addons, ", ") + " (being refreshed)"
 	}
 	return strings.Join(c.Addons, ", ")
 }

@@ -17,8 +17,8 @@ import (
 type period struct{ from, to string }
 
 func (p *period) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.from, "from", "", "not before this `time`: "+words.Moments+", or how long ago: 7d")
-	c.Flags().StringVar(&p.to, "to", "", "before this `time`")
+	c.Flags().StringVar(&p.from, "from", "", "from this `time`: "+words.Moments+", or how long ago: 7d")
+	c.Flags().StringVar(&p.to, "to", "", "until this `time`, not included")
 	must(c.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions))
 	must(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
 }
@@ -36,7 +36,7 @@ func (a *app) period(p period) (from client.From, to client.To, err error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return from, to, exit.With(exit.Usage, &exit.Problem{Title: "This is no period.", Fields: wrong})
+		return from, to, exit.With(exit.Usage, &exit.Problem{Title: "The period is not valid.", Fields: wrong})
 	}
 	return from, to, nil
 }
@@ -45,7 +45,7 @@ func (a *app) report() *cobra.Command {
 	var params client.ReportUsageParams
 	var p period
 	usage := &cobra.Command{
-		Use: "usage", Short: "Hours and spend by list prices, by team or tag", Long: "Hours and spend by list prices, by team or tag. An estimate, not an invoice.",
+		Use: "usage", Short: "Report hours and cost by list prices, per team or tag", Long: "Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.",
 		Example: "  ocpctl report usage --by costCenter --from 2025-03-01 --to 2025-04-01\n  ocpctl report usage --by tag:RequestSource --from 30d",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
@@ -63,11 +63,11 @@ func (a *app) report() *cobra.Command {
 			return a.usage(answer)
 		}),
 	}
-	usage.Flags().StringVar(&params.By, "by", "team", "a line for each `key`: team, owner, costCenter, profile, environment or tag:<key>")
+	usage.Flags().StringVar(&params.By, "by", "team", "group by `key`: team, owner, costCenter, profile, environment or tag:<key>")
 	must(usage.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(
 		[]string{"team", "owner", "costCenter", "profile", "environment", "tag:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	p.flags(usage)
-	return group("report", "What was used and what it cost", "", usage)
+	return group("report", "Usage and cost", "", usage)
 }
 
 func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
@@ -89,9 +89,9 @@ func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
 			r.Total.Key = "total"
 			line(r.Total)
 		}
-		t.Write("Nothing was used.")
+		t.Write("No usage.")
 		if r.Estimate {
-			s.Linef("By list prices: an estimate, not an invoice.")
+			s.Linef("Estimate by list prices, not an invoice.")
 		}
 	})
 }

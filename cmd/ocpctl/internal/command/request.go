@@ -27,20 +27,20 @@ type wish struct {
 
 func (a *app) wishFlags(c *cobra.Command, w *wish) {
 	f := c.Flags()
-	f.StringVarP(&w.file, "from-file", "f", "", "read the request from a `file` of JSON or YAML, - is the standard input; flags go over it")
-	f.StringVar(&w.Name, "name", "", "its `name`: lower-case letters, digits and dashes, at most 21")
-	f.StringVar(&w.ttl, "ttl", "", "how long it lives: `duration` in whole hours, 24h or 2d; the profile's default when left out")
-	f.StringVar(&w.Team, "team", "", "whose it is: a `team` of yours; your only one when left out")
-	f.StringVar(&w.Owner, "owner", "", "the `person` who answers for it; you, when left out")
-	f.StringVar(&w.CostCenter, "cost-center", "", "`whose` money it is: a cost center of the team; its first when left out")
-	f.StringVar(&w.Environment, "environment", "", "an `environment` of the team; its first when left out")
-	f.StringVar(&w.Region, "region", "", "a `region` of the profile; its default when left out")
-	f.StringVar(&w.Version, "version", "", "an OpenShift `version` of the profile, e.g. 4.20.3; its default when left out")
-	f.StringVar(&w.BaseDomain, "base-domain", "", "a base `domain` of the profile; its default when left out")
-	f.StringVar(&w.Platform, "platform", "", "the `platform`, which must be the profile's")
-	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with a public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
-	f.StringArrayVar(&w.tags, "tag", nil, "a tag of your own, `key=value`; repeat it for more")
-	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not yet: its workers may be scaled down outside working hours; refused until installations have such a schedule")
+	f.StringVarP(&w.file, "from-file", "f", "", "read the request from a JSON or YAML `file`; - is the standard input; flags take precedence")
+	f.StringVar(&w.Name, "name", "", "the cluster's `name`: lowercase letters, digits and dashes, at most 21 characters")
+	f.StringVar(&w.ttl, "ttl", "", "the lifetime: a `duration` in whole hours, e.g. 24h or 2d; default: the profile's")
+	f.StringVar(&w.Team, "team", "", "the `team`, one of yours; default: your only team")
+	f.StringVar(&w.Owner, "owner", "", "the owner, a `person`; default: you")
+	f.StringVar(&w.CostCenter, "cost-center", "", "the cost center's `name`, one of the team's; default: its first")
+	f.StringVar(&w.Environment, "environment", "", "the `environment`, one of the team's; default: its first")
+	f.StringVar(&w.Region, "region", "", "the `region`, one of the profile's; default: the profile's")
+	f.StringVar(&w.Version, "version", "", "the OpenShift `version`, one of the profile's, e.g. 4.20.3; default: the profile's")
+	f.StringVar(&w.BaseDomain, "base-domain", "", "the base `domain`, one of the profile's; default: the profile's")
+	f.StringVar(&w.Platform, "platform", "", "the `platform`; it must be the profile's")
+	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with an SSH public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
+	f.StringArrayVar(&w.tags, "tag", nil, "an additional tag, `key=value`; may be repeated")
+	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
 	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
@@ -78,10 +78,10 @@ func (a *app) request(w wish, args []string) (client.CreateRequest, error) {
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
 	if r.Name == "" && readable {
-		wrong = append(wrong, exit.Field{Name: "--name", Detail: "It is missing.", Accepted: []string{"lower-case letters, digits and dashes, at most 21, e.g. team-a-smoke-01"}})
+		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
 	if len(wrong) > 0 {
-		return r, exit.With(exit.Usage, &exit.Problem{Title: "This is no request yet.", Fields: wrong})
+		return r, exit.With(exit.Usage, &exit.Problem{Title: "The request is not complete or not valid.", Fields: wrong})
 	}
 	return r, nil
 }
@@ -96,9 +96,9 @@ func publicKey(path string, r *client.CreateRequest) []exit.Field {
 	case err != nil:
 		return []exit.Field{{Name: "--ssh-key", Detail: fmt.Sprintf("It cannot be read: %v.", errors.Unwrap(err)), Accepted: []string{"a file such as ~/.ssh/id_ed25519.pub"}}}
 	case strings.Contains(text, "PRIVATE KEY"):
-		return []exit.Field{{Name: "--ssh-key", Detail: path + " is a private key. It stays where it is.", Accepted: []string{path + ".pub"}}}
+		return []exit.Field{{Name: "--ssh-key", Detail: path + " is a private key. It was not sent.", Accepted: []string{path + ".pub"}}}
 	case strings.Contains(text, "\n") || len(strings.Fields(text)) < 2:
-		return []exit.Field{{Name: "--ssh-key", Detail: path + " is not one public key.", Accepted: []string{"a file with one line such as ssh-ed25519 AAAA… maya"}}}
+		return []exit.Field{{Name: "--ssh-key", Detail: path + " is not a single public key.", Accepted: []string{"a file with one line such as ssh-ed25519 AAAA… maya"}}}
 	}
 	r.SSHPublicKey = text
 	return nil
@@ -108,7 +108,7 @@ func ownTags(tags []string, r *client.CreateRequest) (wrong []exit.Field) {
 	for _, tag := range tags {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || value == "" {
-			wrong = append(wrong, exit.Field{Name: "--tag", Detail: fmt.Sprintf("%q is no tag.", tag), Accepted: []string{"key=value"}})
+			wrong = append(wrong, exit.Field{Name: "--tag", Detail: fmt.Sprintf("%q is not a tag.", tag), Accepted: []string{"key=value"}})
 			continue
 		}
 		if r.ExtraTags == nil {
@@ -156,7 +156,7 @@ func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field)
 		return r, misread(err)
 	}
 	if f.TTLHours != nil && *f.TTLHours < 1 {
-		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is no end: every cluster has one.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
+		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *f.TTLHours), Accepted: []string{"whole hours above 0"}})
 	}
 	r = client.CreateRequest{
 		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,

@@ -21,23 +21,23 @@ const (
 	groupSelf     = "self"
 )
 
-const long = `ocpctl asks an ocpctl server for OpenShift clusters that end by themselves.
+const long = `ocpctl creates and manages ephemeral OpenShift clusters through an ocpctl server.
 
-Sign in once with ocpctl login; no secret is kept. A cluster is named by its name or its id. A name means the live
-cluster with that name, or else the newest one that is gone.
-Every command takes -o json or -o yaml for programs, -o name for other commands, and -o wide for more columns.`
+Sign in once with ocpctl login; no secret is stored. Give a cluster by its name or id. A name means the live cluster with
+that name; if there is none, the newest one that is gone.
+Every command supports -o json and -o yaml for programs, -o name for use in other commands, and -o wide for more columns.`
 
 // root is the whole command table; docs/cli.md is generated from it.
 func (a *app) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // the order below follows a cluster's life
 	root := &cobra.Command{
-		Use: "ocpctl", Short: "OpenShift clusters that end by themselves", Long: long,
+		Use: "ocpctl", Short: "Create and manage ephemeral OpenShift clusters", Long: long,
 		SilenceUsage: true, SilenceErrors: true, Version: a.Version,
 		Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(append(table.Formats(), ""), a.format) {
-				return exit.With(exit.Usage, &exit.Problem{Title: "This is no form of output.", Fields: []exit.Field{
-					{Name: "--output", Detail: fmt.Sprintf("%q is not known.", a.format), Accepted: table.Formats()},
+				return exit.With(exit.Usage, &exit.Problem{Title: "Unknown output format.", Fields: []exit.Field{
+					{Name: "--output", Detail: fmt.Sprintf("%q is not supported.", a.format), Accepted: table.Formats()},
 				}})
 			}
 			return nil
@@ -52,18 +52,18 @@ func (a *app) root() *cobra.Command {
 		return exit.Misused("%w\nSee: %s --help", err, cmd.CommandPath())
 	})
 	for _, g := range []cobra.Group{
-		{ID: groupClusters, Title: "Clusters:"}, {ID: groupAccess, Title: "Getting in:"}, {ID: groupPeople, Title: "Approvals and people:"},
-		{ID: groupWhat, Title: "What there is:"}, {ID: groupAdmin, Title: "Running it:"}, {ID: groupSelf, Title: "This program:"},
+		{ID: groupClusters, Title: "Clusters:"}, {ID: groupAccess, Title: "Access:"}, {ID: groupPeople, Title: "Approvals and people:"},
+		{ID: groupWhat, Title: "Catalogue and usage:"}, {ID: groupAdmin, Title: "Administration:"}, {ID: groupSelf, Title: "This program:"},
 	} {
 		root.AddGroup(&g)
 	}
 	root.Version = a.Version
 	root.SetVersionTemplate("ocpctl {{.Version}}\n")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.want.Server, "server", "", "the server's `address`; OCPCTL_SERVER, or the current context's")
-	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context of ocpctl login; OCPCTL_CONTEXT, or the current one")
-	flags.StringVarP(&a.format, "output", "o", "", "the answer as `form`: json, yaml, name or wide")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "tell each request, never a token")
+	flags.StringVar(&a.want.Server, "server", "", "the server's `address`; default: OCPCTL_SERVER, or the current context's")
+	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context from ocpctl login; default: OCPCTL_CONTEXT, or the current one")
+	flags.StringVarP(&a.format, "output", "o", "", "the output `format`: json, yaml, name or wide")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print each request, but never a token")
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
@@ -97,7 +97,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%q is no command of %s.", args[0], cmd.CommandPath())
+	text := fmt.Sprintf("%q is not a command of %s.", args[0], cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += " Did you mean " + strings.Join(near, " or ") + "?"

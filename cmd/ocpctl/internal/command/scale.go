@@ -19,21 +19,21 @@ func (a *app) scale() *cobra.Command {
 	var replicas int
 	var waits waiting
 	c := &cobra.Command{
-		Use: "scale-workers CLUSTER --replicas N", Aliases: []string{"scale"}, Short: "Give a ready cluster another number of workers",
-		Long:    "Give a ready cluster another number of workers, within the profile's bounds. The control plane is never touched.",
+		Use: "scale-workers CLUSTER --replicas N", Aliases: []string{"scale"}, Short: "Change the number of workers of a ready cluster",
+		Long:    "Change the number of workers of a ready cluster, within the profile's limits. The control plane is not changed.",
 		Example: "  ocpctl scale-workers team-a-smoke-01 --replicas 3 --wait",
 	}
 	c.Flags().IntVar(&replicas, "replicas", -1, "the `number` of workers")
 	c.Flags().Lookup("replicas").DefValue = ""
 	waits.flags(c, "scaled", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
-		const form = "a whole number, 0 or more, within the profile's bounds"
+		const form = "a whole number, 0 or more, within the profile's limits"
 		switch {
 		case !c.Flags().Changed("replicas"):
 			return missing("--replicas", form)
 		case replicas < 0:
-			return exit.With(exit.Usage, &exit.Problem{Title: "There is no such number of workers.", Fields: []exit.Field{
-				{Name: "--replicas", Detail: fmt.Sprintf("%d is less than nothing.", replicas), Accepted: []string{form}}}})
+			return exit.With(exit.Usage, &exit.Problem{Title: "The number of workers is not valid.", Fields: []exit.Field{
+				{Name: "--replicas", Detail: fmt.Sprintf("%d is negative.", replicas), Accepted: []string{form}}}})
 		}
 		api, err := a.api()
 		if err != nil {
@@ -72,13 +72,13 @@ func (a *app) jobs() *cobra.Command {
 	var params client.ListJobsParams
 	var most int
 	c := &cobra.Command{
-		Use: "jobs [JOB]", Short: "Jobs of clusters you may see, newest first; or one with the end of its log",
+		Use: "jobs [JOB]", Short: "List jobs of clusters you may see, newest first; or show one with the end of its log",
 		Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&params.Cluster, "cluster", "", "only of this `cluster`")
-	c.Flags().StringVar(&params.Type, "type", "", "only of this `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP: not yet)")
-	c.Flags().StringVar(&params.Status, "status", "", "only with this `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
-	c.Flags().IntVar(&most, "limit", 50, "at most this `number`; 0 is all")
+	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
+	c.Flags().StringVar(&params.Type, "type", "", "filter by `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet)")
+	c.Flags().StringVar(&params.Status, "status", "", "filter by `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
+	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.run(func(ctx context.Context, args []string) error {
 		api, err := a.api()
@@ -126,14 +126,14 @@ func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
 		f := s.Facts()
 		f.Add("cluster", j.ClusterID)
 		f.Add("attempt", fmt.Sprint(j.Attempt))
-		f.Add("asked for", words.When(j.CreatedAt, s.Now))
+		f.Add("requested", words.When(j.CreatedAt, s.Now))
 		f.Add("began", words.When(j.StartedAt, s.Now))
 		f.Add("ended", words.When(j.EndedAt, s.Now))
 		f.Paint("error", j.ErrorMessage, table.Bad)
 		f.Add("code", j.ErrorCode)
 		f.Write()
 		if len(j.Log) > 0 {
-			s.Head("The end of its log")
+			s.Head("Last log lines")
 			for _, line := range j.Log {
 				s.Linef("%s", line)
 			}

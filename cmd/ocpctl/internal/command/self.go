@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func contextsJSON(c connect.Config) ([]byte, error) {
 
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Which ocpctl this is", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "version", Short: "Show the version", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(context.Context, []string) error {
 			raw, err := json.Marshal(struct {
 				Version  string `json:"version"`
@@ -46,7 +47,7 @@ func (a *app) version() *cobra.Command {
 				f := s.Facts()
 				f.Add("commit", a.Commit)
 				f.Add("of", a.Built)
-				f.Add("made by", runtime.Version()+" for "+runtime.GOOS+"/"+runtime.GOARCH)
+				f.Add("built with", runtime.Version()+" for "+runtime.GOOS+"/"+runtime.GOARCH)
 				f.Write()
 			})
 		}),
@@ -56,11 +57,11 @@ func (a *app) version() *cobra.Command {
 func (a *app) completion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "The script that completes ocpctl's commands, clusters, profiles and more in a shell",
-		Long: `The script that completes ocpctl's commands, and by asking the server clusters, profiles, regions, versions, teams and
-approvals; where the server does not answer at once it completes nothing.
+		Use: "completion SHELL", Short: "Print the shell completion script",
+		Long: `Print a shell completion script. It completes commands, and from the server: clusters, profiles, regions, versions, teams and
+approvals. If the server does not answer quickly, it completes nothing.
 
-  bash        source <(ocpctl completion bash), in ~/.bashrc; it needs the package bash-completion
+  bash        source <(ocpctl completion bash), in ~/.bashrc; needs the package bash-completion
   zsh         ocpctl completion zsh > "${fpath[1]}/_ocpctl"
   fish        ocpctl completion fish > ~/.config/fish/completions/ocpctl.fish
   powershell  ocpctl completion powershell | Out-String | Invoke-Expression`,
@@ -77,7 +78,7 @@ approvals; where the server does not answer at once it completes nothing.
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Out)
 			}
-			return exit.With(exit.Usage, &exit.Problem{Title: "This shell is not known.", Fields: []exit.Field{{Name: "SHELL", Detail: "There is no " + args[0] + ".", Accepted: shells}}})
+			return exit.With(exit.Usage, &exit.Problem{Title: "Unknown shell.", Fields: []exit.Field{{Name: "SHELL", Detail: strconv.Quote(args[0]) + " is not supported.", Accepted: shells}}})
 		},
 	}
 }

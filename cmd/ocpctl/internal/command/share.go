@@ -17,7 +17,7 @@ import (
 
 // missing returns the error for a required flag.
 func missing(flag string, accepted ...string) error {
-	return exit.With(exit.Usage, &exit.Problem{Title: "Something is missing.", Fields: []exit.Field{{Name: flag, Detail: "It is missing.", Accepted: accepted}}})
+	return exit.With(exit.Usage, &exit.Problem{Title: "A value is missing.", Fields: []exit.Field{{Name: flag, Detail: "Required.", Accepted: accepted}}})
 }
 
 // guest is who a cluster is shared with.
@@ -45,11 +45,11 @@ func (a *app) share() *cobra.Command {
 	var g guest
 	var access string
 	c := &cobra.Command{
-		Use: "share CLUSTER", Short: "Show a cluster to another team or principal",
+		Use: "share CLUSTER", Short: "Share a cluster with another team or principal",
 		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --access use",
 	}
 	a.guestFlags(c, &g)
-	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "the `right` they get: see it, or use it, which is its kubeconfig too")
+	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "the `right` they get: see, or use, which includes the kubeconfig")
 	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
@@ -58,8 +58,8 @@ func (a *app) share() *cobra.Command {
 			return err
 		}
 		if !slices.Contains(levels, access) {
-			return exit.With(exit.Usage, &exit.Problem{Title: "It cannot be shared so.", Fields: []exit.Field{
-				{Name: "--access", Detail: fmt.Sprintf("%q is no right.", access), Accepted: levels}}})
+			return exit.With(exit.Usage, &exit.Problem{Title: "The cluster cannot be shared this way.", Fields: []exit.Field{
+				{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: levels}}})
 		}
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ShareCluster(ctx, id, client.ShareRequest{
@@ -70,7 +70,7 @@ func (a *app) share() *cobra.Command {
 
 func (a *app) unshare() *cobra.Command {
 	var g guest
-	c := &cobra.Command{Use: "unshare CLUSTER", Short: "Show a cluster to a team or principal no longer"}
+	c := &cobra.Command{Use: "unshare CLUSTER", Short: "Stop sharing a cluster with a team or principal"}
 	a.guestFlags(c, &g)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		kind, with, err := g.who()
@@ -84,7 +84,7 @@ func (a *app) unshare() *cobra.Command {
 }
 
 func (a *app) shares() *cobra.Command {
-	c := &cobra.Command{Use: "shares CLUSTER", Short: "Whom a cluster is shown to beside its team"}
+	c := &cobra.Command{Use: "shares CLUSTER", Short: "List whom a cluster is shared with"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ListShares(ctx, id)
@@ -111,6 +111,6 @@ func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
 		for _, share := range answer.Value.Items {
 			t.Row(string(share.Kind), share.With, string(share.Access), share.By, words.Stamp(share.At))
 		}
-		t.Write("It is shown to its own team alone.")
+		t.Write("The cluster is not shared.")
 	})
 }

@@ -20,10 +20,10 @@ import (
 
 func (a *app) shell() *cobra.Command {
 	c := &cobra.Command{
-		Use: "shell CLUSTER [-- COMMAND …]", Short: "A shell, or one command, that talks to a ready cluster",
-		Long: `A shell of your own with KUBECONFIG set, or one command behind --. The kubeconfig lies in a folder that only you can
-enter and is gone when the shell is left. The prompt says where you are; OCPCTL_CLUSTER does too.
-A command's exit code becomes ocpctl's.`,
+		Use: "shell CLUSTER [-- COMMAND …]", Short: "Run a shell or a command with a cluster's kubeconfig",
+		Long: `Run your shell with KUBECONFIG set, or the command after --. The kubeconfig is in a directory that only you can read, and is
+deleted when the shell ends. The prompt and OCPCTL_CLUSTER show the cluster.
+With a command, ocpctl ends with the command's exit code.`,
 		Example: "  ocpctl shell team-a-smoke-01\n  ocpctl shell team-a-smoke-01 -- kubectl get nodes",
 	}
 	return a.onCluster(c, 0, -1, func(ctx context.Context, id string, command []string) error {
@@ -59,7 +59,7 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 		if command, env, err = prompting(orElse(a.Env("SHELL"), "/bin/sh"), folder, c.Name, env); err != nil {
 			return err
 		}
-		a.say("%s, %s: KUBECONFIG is set. Leave with exit; the kubeconfig goes then.", c.Name, endOf(c, a.Now()))
+		a.say("%s, %s: KUBECONFIG is set. Leave with exit; the kubeconfig is then deleted.", c.Name, endOf(c, a.Now()))
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = a.In, a.Out, a.Err, env
@@ -71,7 +71,7 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	case errors.As(err, &ended):
 		return exit.Silent(exit.Code(max(ended.ExitCode(), 1)))
 	case errors.Is(err, exec.ErrNotFound):
-		return exit.With(notACommand, fmt.Errorf("there is no program %s on your PATH", words.Line(command[0])))
+		return exit.With(notACommand, fmt.Errorf("the program %s is not on your PATH", words.Line(command[0])))
 	case err != nil:
 		return fmt.Errorf("run %s: %w", words.Line(command[0]), err)
 	}

@@ -16,7 +16,7 @@ import (
 
 func (a *app) status() *cobra.Command {
 	c := &cobra.Command{
-		Use: "status CLUSTER", Aliases: []string{"get"}, Short: "Where a cluster stands, why, and what is next",
+		Use: "status CLUSTER", Aliases: []string{"get"}, Short: "Show a cluster's status, the reason and what happens next",
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
 	}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
@@ -44,9 +44,9 @@ func (a *app) detail(s *table.Screen, d client.ClusterDetail) {
 	events := d.Timeline
 	if !s.Wide && len(events) > newest {
 		events = events[len(events)-newest:]
-		s.Head(fmt.Sprintf("What happened (the newest %d of %d)", newest, len(d.Timeline)))
+		s.Head(fmt.Sprintf("Timeline (the newest %d of %d)", newest, len(d.Timeline)))
 	} else if len(events) > 0 {
-		s.Head("What happened")
+		s.Head("Timeline")
 	}
 	a.events(s, events)
 }
@@ -85,7 +85,7 @@ func (a *app) proof(s *table.Screen, passes []client.Pass) {
 		return
 	}
 	s.Head("Verification")
-	t := s.Columns("ATTEMPT", "PASS", "AT", "RESULT", "QUESTIONS", "LEFT")
+	t := s.Columns("ATTEMPT", "PASS", "AT", "RESULT", "QUERIES", "REMAINING")
 	for _, p := range passes {
 		result := table.Cell{Text: "clean", Paint: table.Good}
 		if !p.Clean {
@@ -139,7 +139,7 @@ func moved(to string) string {
 }
 
 func (a *app) timeline() *cobra.Command {
-	c := &cobra.Command{Use: "timeline CLUSTER", Short: "What happened to a cluster and why, oldest first"}
+	c := &cobra.Command{Use: "timeline CLUSTER", Short: "Show a cluster's timeline, oldest first"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -154,7 +154,7 @@ func (a *app) timeline() *cobra.Command {
 }
 
 func (a *app) explain() *cobra.Command {
-	c := &cobra.Command{Use: "explain CLUSTER", Short: "Why it stands where it stands, when it ends and why, and what can be done"}
+	c := &cobra.Command{Use: "explain CLUSTER", Short: "Explain a cluster's status, when and why it ends, and what you can do"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -172,18 +172,18 @@ func (a *app) explanation(s *table.Screen, e client.Explanation) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
 	paragraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {
-		s.Head("Ends, the first that comes in front")
-		t := s.Columns("END", "AT", "WORDS")
+		s.Head("Ends, earliest first")
+		t := s.Columns("END", "AT", "REASON")
 		for _, end := range e.Ends {
 			t.Row(words.Plain(end.Kind), words.When(end.At, s.Now), end.Words)
 		}
 		t.Write("")
 	}
 	if len(e.Verdict.Checks) > 0 {
-		s.Head("How it was judged")
+		s.Head("Policy checks")
 		a.verdict(s, e.Verdict)
 	}
-	paragraphs(s, "What can be done", e.Next)
+	paragraphs(s, "What you can do", e.Next)
 }
 
 func paragraphs(s *table.Screen, head string, sentences []string) {

@@ -19,17 +19,17 @@ func (a *app) destroy() *cobra.Command {
 	var yes bool
 	var reason string
 	c := &cobra.Command{
-		Use: "destroy CLUSTER", Aliases: []string{"delete"}, Short: "Take a cluster down now",
-		Long: `Take a cluster down now. On a terminal it asks first; --yes answers. Asking again answers with the same job. For a cluster that
-is gone already it says since when, and succeeds.
+		Use: "destroy CLUSTER", Aliases: []string{"delete"}, Short: "Destroy a cluster now",
+		Long: `Destroy a cluster now. On a terminal it asks for confirmation; --yes skips the question. Repeating the command returns the same
+job. For a cluster that is already gone it shows since when, and succeeds.
 
-With --wait it ends when nothing is left, as counted by the server and not by an exit code; with 8 when the teardown is
-blocked and somebody has to free something.`,
+With --wait it returns when the server has counted that nothing is left in the cloud account. If the teardown is blocked and
+somebody has to remove the blocker, the exit code is 8.`,
 		Example: "  ocpctl destroy team-a-smoke-01 --wait\n  ocpctl destroy --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT --yes",
 	}
 	waits.flags(c, "destroyed", destroyTime)
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	reasonFlag(c, &reason, "why it goes")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	reasonFlag(c, &reason, "why it is destroyed")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -43,7 +43,7 @@ blocked and somebody has to free something.`,
 		if isGone(target) {
 			yes = true // there is nothing to lose
 		}
-		question := fmt.Sprintf("Take down %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
+		question := fmt.Sprintf("Destroy %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
 		if err := a.confirm(words.Line(question), yes); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	told := answer.Value
 	people := func(s *table.Screen) {
 		if goal == follow.Destroyed && isGone(c) {
-			fmt.Fprintf(s.Out, "%s is %s already\n", s.Painted(words.Line(c.Name), table.Bold), goal)
+			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
 			f := s.Facts()
 			f.Add("gone since", words.When(c.ReleasedAt, s.Now))
 			f.Add("cluster", c.ClusterID)
@@ -70,11 +70,11 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 		}
 		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
 		f := s.Facts()
-		f.Add("that means", told.Words)
+		f.Add("next", told.Words)
 		f.Add("cluster", c.ClusterID)
 		f.Add("job", told.JobID)
-		f.Add("watch", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
-		f.Add("or", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
+		f.Add("page", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
+		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
 		f.Write()
 	}
 	if !waits.wait {
@@ -105,10 +105,10 @@ func orElse(text, other string) string {
 func (a *app) retry() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "retry CLUSTER", Short: "Bring the next try of a teardown forward to now",
+		Use: "retry CLUSTER", Short: "Start the next attempt of a teardown now",
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
 	}
-	reasonFlag(c, &reason, "what was freed")
+	reasonFlag(c, &reason, "what was removed or fixed")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
@@ -123,17 +123,17 @@ func (a *app) abandon() *cobra.Command {
 	var yes bool
 	var reason string
 	c := &cobra.Command{
-		Use: "abandon CLUSTER", Short: "Give up waiting for a blocked teardown (platform admins)",
-		Long: `Give up waiting for a blocked teardown. It goes on: name, quota, cost and finding stay until a count of zero.
-On a terminal it asks first; --yes answers.`,
+		Use: "abandon CLUSTER", Short: "Mark a blocked teardown as abandoned (platform admins)",
+		Long: `Mark a blocked teardown as abandoned. Attempts continue, and the name, quota, cost and finding remain until a count finds
+nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	reasonFlag(c, &reason, "why nobody can free what is left")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	reasonFlag(c, &reason, "why the remaining resources cannot be removed")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
 		}
-		if err := a.confirm("Give up waiting for the teardown of "+words.Line(id)+"? What is left goes on costing.", yes); err != nil {
+		if err := a.confirm("Mark the teardown of "+words.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
 		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {

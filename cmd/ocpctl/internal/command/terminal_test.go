@@ -54,7 +54,7 @@ func TestATerminalIsAskedBeforeAClusterGoes(t *testing.T) {
 		d := atTerminal(t)
 		d.in = typed
 		code := d.run("destroy", "team-a-smoke-01")
-		require.Contains(t, d.err.String(), "Take down team-a-smoke-01 (READY, team team-a, owner maya, "+cluster+")? [y/N] ")
+		require.Contains(t, d.err.String(), "Destroy team-a-smoke-01 (READY, team team-a, owner maya, "+cluster+")? [y/N] ")
 		require.Equal(t, goes, code == exit.OK, typed)
 		require.Equal(t, goes, len(d.Asked()) == 2, typed)
 	}
@@ -63,14 +63,14 @@ func TestATerminalIsAskedBeforeAClusterGoes(t *testing.T) {
 	require.NotContains(t, d.err.String(), "[y/N]")
 	d = atTerminal(t)
 	require.Equal(t, exit.Other, d.run("abandon", "pr41-shop", "--reason", "INC-1"))
-	require.Contains(t, d.err.String(), "What is left goes on costing. [y/N] ")
+	require.Contains(t, d.err.String(), "The remaining resources keep costing money. [y/N] ")
 	require.Empty(t, d.Asked())
 }
 
 func TestAnAdminsKubeconfigDoesNotLandOnAScreen(t *testing.T) {
 	d := atTerminal(t)
 	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01"))
-	require.Contains(t, d.err.String(), "-f FILE, --merge, --print; or run: ocpctl shell team-a-smoke-01")
+	require.Contains(t, d.err.String(), "-f FILE, --merge or --print, or run: ocpctl shell team-a-smoke-01")
 	require.Empty(t, d.Asked(), "nothing was read, so nothing is in the audit trail")
 	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "--print"))
 	require.Equal(t, kubeconfig, d.out.String())
@@ -80,7 +80,7 @@ func TestNorInThePipelinesLog(t *testing.T) {
 	d := newService(t)
 	d.world.OutLogged = true
 	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01"))
-	require.Contains(t, d.err.String(), "or in a pipeline's log")
+	require.Contains(t, d.err.String(), "to a terminal or a log")
 	require.Equal(t, exit.Usage, d.run("redeem", d.URL+"/links/abc"))
 	require.Empty(t, d.Asked(), "the link is not used up")
 	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "--print"))
@@ -104,11 +104,11 @@ func TestAnAddressIsOpenedWhereAPersonSeesIt(t *testing.T) {
 	require.Len(t, d.opened, 1)
 	d.world.Browse = func(context.Context, string) error { return errors.New("no xdg-open") }
 	require.Equal(t, exit.OK, d.run("open", "team-a-smoke-01"))
-	require.Contains(t, d.err.String(), "open the address yourself")
+	require.Contains(t, d.err.String(), "Open the address yourself")
 
 	d.change("getCluster", map[string]any{"consoleUrl": "file:///etc/passwd"})
 	require.Equal(t, exit.Other, d.run("open", "team-a-smoke-01"))
-	require.Contains(t, d.err.String(), "which is not opened")
+	require.Contains(t, d.err.String(), "is not opened")
 	d = newService(t)
 	require.Equal(t, exit.OK, d.run("open", "team-a-smoke-01"))
 	require.Empty(t, d.opened, "a pipe wants the address")
@@ -249,5 +249,5 @@ func TestACommandsExitCodeIsOurs(t *testing.T) {
 	require.Contains(t, d.err.String(), "run nope: not found")
 	d.world.Run = func(*exec.Cmd) error { return &exec.Error{Name: "nope", Err: exec.ErrNotFound} }
 	require.Equal(t, exit.Code(127), d.run("shell", "team-a-smoke-01", "--", "nope"))
-	require.Contains(t, d.err.String(), "there is no program nope on your PATH")
+	require.Contains(t, d.err.String(), "the program nope is not on your PATH")
 }

@@ -21,10 +21,10 @@ func (a *app) wait() *cobra.Command {
 	var waits waiting
 	c := &cobra.Command{
 		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed, scaled or refreshed",
-		Long: `Wait until a cluster is ready, destroyed, scaled or refreshed, with its progress, and print it then.
+		Long: `Wait until a cluster is ready, destroyed, scaled or refreshed, show the progress, and then print the cluster.
 
-Waiting for its turn and for an approval is waiting too. It ends early with 8 when the cluster cannot get there any more,
-with 124 when the time ran out, with 7 when it ran out while the cluster waited for an approval. Ctrl-C ends the waiting alone.`,
+Time in the queue or waiting for an approval counts too. The exit code is 8 if the cluster can no longer reach the goal, 124
+if the timeout passes, and 7 if it passes while the cluster waits for an approval. Ctrl-C stops only the waiting.`,
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
 	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled or refreshed")
@@ -32,8 +32,8 @@ with 124 when the time ran out, with 7 when it ran out while the cluster waited 
 	waits.limit(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if !slices.Contains(follow.Goals(), goal) {
-			return exit.With(exit.Usage, &exit.Problem{Title: "There is no such thing to wait for.", Fields: []exit.Field{
-				{Name: "--for", Detail: fmt.Sprintf("%q is not known.", goal), Accepted: follow.Goals()},
+			return exit.With(exit.Usage, &exit.Problem{Title: "Unknown goal.", Fields: []exit.Field{
+				{Name: "--for", Detail: fmt.Sprintf("%q is not supported.", goal), Accepted: follow.Goals()},
 			}})
 		}
 		api, err := a.api()
@@ -81,7 +81,7 @@ func (a *app) await(ctx context.Context, api *connect.API, of follow.Target, goa
 	view := a.view()
 	_, err := follow.Await(bounded, a.follower(api, view), of, goal, view)
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
-		a.say("%s goes on without you. Wait on with: ocpctl wait %s --for=%s", of.Name, of.Name, goal)
+		a.say("Stopped waiting; %s continues. Wait again with: ocpctl wait %s --for=%s", of.Name, of.Name, goal)
 		return exit.Silent(exit.Interrupted)
 	}
 	return err

@@ -32,7 +32,7 @@ func Read[T any](res *http.Response, err error) (Answer[T], error) {
 	}
 	a.Header = res.Header
 	if err := json.Unmarshal(a.Raw, &a.Value); err != nil {
-		return a, fmt.Errorf("read the server's answer: %w; is --server the address of an ocpctl server of this version?", err)
+		return a, fmt.Errorf("read the server's response: %w; check that --server is an ocpctl server of the same version", err)
 	}
 	return a, nil
 }
@@ -46,10 +46,10 @@ func Body(res *http.Response, err error) ([]byte, error) {
 	defer body.Close()
 	raw, err := io.ReadAll(io.LimitReader(body, mostAnswer+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the server's answer: %w", err)
+		return nil, fmt.Errorf("read the server's response: %w", err)
 	}
 	if len(raw) > mostAnswer {
-		return nil, errors.New("read the server's answer: it has no end")
+		return nil, errors.New("read the server's response: it is too large")
 	}
 	return raw, nil
 }
@@ -117,7 +117,7 @@ func problem(res *http.Response) error {
 		said.Fields = append(said.Fields, field)
 	}
 	if res.StatusCode == http.StatusUnauthorized {
-		said.Next = "See ocpctl whoami, and ocpctl login for another way to sign in."
+		said.Next = "Check how you sign in with ocpctl context list, or choose another way with ocpctl login."
 	}
 	return exit.With(code(res.StatusCode), &Status{res.StatusCode, said})
 }
@@ -128,8 +128,8 @@ func strange(res *http.Response) string {
 		address = res.Request.URL.Scheme + "://" + res.Request.URL.Host
 	}
 	if to := res.Header.Get("Location"); res.StatusCode/100 == 3 && to != "" {
-		return fmt.Sprintf("%s sends us on to %s. No ocpctl server does that: is it a proxy that wants people to sign in? Give the API's own address with --server.",
+		return fmt.Sprintf("%s redirects to %s, which an ocpctl server does not do. It may be a proxy that asks people to sign in. Give the API's own address with --server.",
 			address, words.Line(strings.SplitN(to, "?", 2)[0]))
 	}
-	return fmt.Sprintf("%s answered %s, and not as an ocpctl server does. Is --server right?", address, words.Line(res.Status))
+	return fmt.Sprintf("%s answered %s, which is not a response of an ocpctl server. Check --server.", address, words.Line(res.Status))
 }

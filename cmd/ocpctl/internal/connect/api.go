@@ -59,8 +59,8 @@ func Open(c Context, o Options) (*API, error) {
 	case AWS:
 		keep.get = fromAWS(c, open)
 	default:
-		return nil, exit.With(exit.Usage, &exit.Problem{Title: "The context does not say how to sign in.", Fields: []exit.Field{
-			{Name: "auth", Detail: fmt.Sprintf("There is no way called %q.", c.Auth), Accepted: Methods()},
+		return nil, exit.With(exit.Usage, &exit.Problem{Title: "The context does not set how to sign in.", Fields: []exit.Field{
+			{Name: "auth", Detail: fmt.Sprintf("%q is not a sign-in method.", c.Auth), Accepted: Methods()},
 		}})
 	}
 	known, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, keep, o}), client.WithRequestEditorFn(tidy))
@@ -106,7 +106,7 @@ func transport(caFile string) (*http.Transport, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read the CA file %s: there is no certificate in it", caFile)
+		return nil, fmt.Errorf("read the CA file %s: it contains no certificate", caFile)
 	}
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return t, nil

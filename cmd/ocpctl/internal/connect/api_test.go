@@ -85,10 +85,10 @@ func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
 		"the only one of a stand-in":       {said: fmt.Sprintf(cluster, "ocpctl"), want: "ocpctl"},
 		"nothing":                          {said: "", want: "%s"},
 		"one that a person said":           {said: fmt.Sprintf(github, "sts.amazonaws.com"), context: "vault", want: "vault"},
-		"somebody else's":                  {said: fmt.Sprintf(github, "sts.amazonaws.com"), refused: `asks for a token for "sts.amazonaws.com"`},
+		"somebody else's":                  {said: fmt.Sprintf(github, "sts.amazonaws.com"), refused: `asks for a token with the audience "sts.amazonaws.com"`},
 		"another server":                   {said: fmt.Sprintf(github, "https://other.example.com"), refused: "--audience https://other.example.com"},
-		"what only begins like one of us":  {said: fmt.Sprintf(github, "ocpctlx"), refused: "nor an audience of ocpctl"},
-		"different ones and none GitHub's": {said: fmt.Sprintf(cluster, "ocpctl-a") + "," + fmt.Sprintf(cluster, "ocpctl-b"), refused: "does not say which audience"},
+		"what only begins like one of us":  {said: fmt.Sprintf(github, "ocpctlx"), refused: "nor an ocpctl audience"},
+		"different ones and none GitHub's": {said: fmt.Sprintf(cluster, "ocpctl-a") + "," + fmt.Sprintf(cluster, "ocpctl-b"), refused: "does not publish the audience"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
@@ -149,9 +149,9 @@ func TestAWaySignInFailsSaysWhatToDo(t *testing.T) {
 	}{
 		"no job of GitHub Actions":    {connect.Context{Server: s.URL, Auth: connect.GitHub}, nil, "permissions: {id-token: write}"},
 		"a file that is not there":    {connect.Context{Server: s.URL, Auth: connect.TokenFile, TokenFile: "/nowhere"}, nil, "no such file"},
-		"a file with more than one":   {tokenFile(t, s.URL, "a b"), nil, "something else beside a token"},
+		"a file with more than one":   {tokenFile(t, s.URL, "a b"), nil, "contains more than a token"},
 		"a command that fails":        {connect.Context{Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "exit 3"}, nil, `run the token command "exit 3": exit status 3`},
-		"a command that says nothing": {connect.Context{Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "true"}, nil, "holds no token"},
+		"a command that says nothing": {connect.Context{Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "true"}, nil, "contains no token"},
 		"a token that is not known":   {tokenFile(t, s.URL, "old-token"), nil, "The token is not known."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,13 +243,13 @@ func TestWhatIsAskedAgain(t *testing.T) {
 	}{
 		"a look after a lost connection":                    {get, lost, 3, ""},
 		"a create after a lost connection, by its key":      {create, lost, 3, ""},
-		"an extension never: it would count twice":          {extend, lost, 1, "may have been done or not"},
+		"an extension never: it would count twice":          {extend, lost, 1, "may or may not have received the request"},
 		"an extension that was refused because it is busy":  {extend, busy(429, "2"), 3, ""},
 		"a look at a server that starts":                    {get, busy(503, ""), 3, ""},
 		"not after an hour":                                 {get, busy(503, "3600"), 1, "busy"},
 		"a look through a proxy without a server behind it": {get, busy(502, ""), 3, ""},
 		"no extension through such a proxy":                 {extend, busy(502, ""), 1, "busy"},
-		"not for ever":                                      {get, func(w http.ResponseWriter, _ int32) { hangUp(w) }, 6, "reach http://127.0.0.1"},
+		"not for ever":                                      {get, func(w http.ResponseWriter, _ int32) { hangUp(w) }, 6, "connect to http://127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls.Store(0)
@@ -275,7 +275,7 @@ func TestAnExtensionIsAskedAgainWhereNoConnectionCameAbout(t *testing.T) {
 	gone.Close()
 	api, waits := dial(t, tokenFile(t, gone.URL, "x"), nil)
 	_, err := connect.Body(api.ExtendCluster(context.Background(), "x", nil, client.Extend{Hours: 4}))
-	require.ErrorContains(t, err, "reach http://127.0.0.1")
+	require.ErrorContains(t, err, "connect to http://127.0.0.1")
 	require.Len(t, *waits, 5)
 }
 
@@ -302,9 +302,9 @@ func TestWhatIsNoServerOfOursIsSaid(t *testing.T) {
 	}{
 		"a sign-in page": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example.com/?state=secret", http.StatusFound)
-		}, "sends us on to https://login.example.com/. No ocpctl server does that"},
-		"a web server": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "answered 404 Not Found, and not as an ocpctl server does"},
-		"a page":       {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "is --server the address of an ocpctl server"},
+		}, "redirects to https://login.example.com/, which an ocpctl server does not do"},
+		"a web server": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "answered 404 Not Found, which is not a response of an ocpctl server"},
+		"a page":       {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "check that --server is an ocpctl server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(c.answer)
@@ -343,5 +343,5 @@ func TestEventsAreReadToTheirEnd(t *testing.T) {
 	enough := errors.New("enough")
 	require.ErrorIs(t, connect.Events(io.NopCloser(strings.NewReader("data: x\n\ndata: y\n\n")), time.Minute, func(connect.Event) error { return enough }), enough)
 	silent, _ := io.Pipe()
-	require.ErrorContains(t, connect.Events(silent, time.Millisecond, nil), "nothing came for 1ms")
+	require.ErrorContains(t, connect.Events(silent, time.Millisecond, nil), "nothing received for 1ms")
 }

@@ -47,10 +47,10 @@ func (c Context) githubAudience(ctx context.Context, plain *http.Client) (string
 	case len(said.Issuers) == 0:
 		return c.Server, nil
 	case asked == "":
-		return "", fmt.Errorf("%s does not say which audience a token of GitHub Actions has to have. Ask whoever runs it, and say it with: ocpctl login --audience …", c.Server)
+		return "", fmt.Errorf("%s does not publish the audience that a GitHub Actions token needs. Ask its administrators and set it with: ocpctl login --audience …", c.Server)
 	case !same(asked, c.Server) && !ourOwn.MatchString(asked):
-		return "", fmt.Errorf("%s asks for a token for %q, which is neither its own address nor an audience of ocpctl, so none was fetched. "+
-			"If you trust it with that, say so: ocpctl login --server %s --audience %s", c.Server, asked, c.Server, asked)
+		return "", fmt.Errorf("%s asks for a token with the audience %q, which is neither its own address nor an ocpctl audience. No token was requested. "+
+			"If you trust the server with such a token: ocpctl login --server %s --audience %s", c.Server, asked, c.Server, asked)
 	}
 	return asked, nil
 }
@@ -92,10 +92,10 @@ func discover(ctx context.Context, plain *http.Client, server string) (discovery
 		return said, nil
 	case http.StatusOK:
 	default:
-		return said, fmt.Errorf("ask the server for its audience: it answered %s", res.Status)
+		return said, fmt.Errorf("ask the server for its audience: the response was %s", res.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, mostAnswer)).Decode(&said); err != nil {
-		return said, fmt.Errorf("ask the server for its audience: %s%s is no JSON object", server, discoveryPath)
+		return said, fmt.Errorf("ask the server for its audience: %s%s is not a JSON object", server, discoveryPath)
 	}
 	return said, nil
 }

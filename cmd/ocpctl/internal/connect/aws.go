@@ -29,14 +29,14 @@ func fromAWS(c Context, server *client.Client) source {
 		}
 		proof, err := awsproof.Sign(ctx, cfg, c.audience())
 		if err != nil {
-			return token{}, fmt.Errorf("%w\nAsk `aws sts get-caller-identity` whether AWS knows you; `aws sso login` or AWS_PROFILE usually mends it", err)
+			return token{}, fmt.Errorf("%w\nCheck your credentials with `aws sts get-caller-identity`; `aws sso login` or AWS_PROFILE usually fixes it", err)
 		}
 		answer, err := Read[client.SessionToken](server.SignInWithAWS(ctx, client.AWSProof{URL: proof.URL, Headers: proof.Headers}))
 		if err != nil {
 			return token{}, err
 		}
 		if answer.Value.Token == "" {
-			return token{}, errors.New("the server answered without a token")
+			return token{}, errors.New("the server's response contains no token")
 		}
 		return token{text: answer.Value.Token, expires: answer.Value.ExpiresAt}, nil
 	}

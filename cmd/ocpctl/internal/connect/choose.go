@@ -35,7 +35,7 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 		}
 	}
 	if bad := badServer(chosen.Server); bad != "" {
-		return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "This server cannot be asked.", Fields: []exit.Field{
+		return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "This server cannot be used.", Fields: []exit.Field{
 			{Name: "server", Detail: bad, Accepted: []string{"https://ocpctl.example.com"}},
 		}})
 	}
@@ -53,9 +53,9 @@ func named(c Config, server, name string) (Context, error) {
 	if name != "" {
 		found, ok := c.Contexts[name]
 		if !ok {
-			return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "This context is not known.", Fields: []exit.Field{
-				{Name: "--context", Detail: fmt.Sprintf("There is no %q.", name), Accepted: c.Names()},
-			}, Next: "Make it with: ocpctl login --name " + name + " --server https://…"})
+			return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "Unknown context.", Fields: []exit.Field{
+				{Name: "--context", Detail: fmt.Sprintf("%q does not exist.", name), Accepted: c.Names()},
+			}, Next: "Create it with: ocpctl login --name " + name + " --server https://…"})
 		}
 		if server == "" || same(server, found.Server) {
 			return found, nil
@@ -79,7 +79,7 @@ func guess(server string, env func(string) string) (Method, error) {
 	case asked == AWS, asked == GitHub:
 		return asked, nil
 	case asked != "":
-		return "", exit.Misused("OCPCTL_AUTH is %q; it can be aws or github, anything else needs a context: ocpctl login --server %s --auth …", asked, server)
+		return "", exit.Misused("OCPCTL_AUTH is %q; it can be aws or github. For another method create a context: ocpctl login --server %s --auth …", asked, server)
 	case env("ACTIONS_ID_TOKEN_REQUEST_URL") != "":
 		return GitHub, nil
 	}

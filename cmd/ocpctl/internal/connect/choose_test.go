@@ -62,8 +62,8 @@ func TestWhereNotToGo(t *testing.T) {
 		"a context that is not there":                 {config: contexts(), want: connect.Wanted{Context: "dev"}, code: exit.Usage, words: "Accepted: prod, staging."},
 		"another server never gets a context's proof": {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com"}, code: exit.Denied, words: "no way to sign in at https://evil.example.com"},
 		"nor does it get one by the context's name":   {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com", Context: "prod"}, code: exit.Denied, words: "no way to sign in"},
-		"a token in the clear":                        {env: env{"OCPCTL_SERVER": "http://ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "has no TLS"},
-		"no address":                                  {env: env{"OCPCTL_SERVER": "ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "is no server's address"},
+		"a token in the clear":                        {env: env{"OCPCTL_SERVER": "http://ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "does not use TLS"},
+		"no address":                                  {env: env{"OCPCTL_SERVER": "ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "is not a server address"},
 		"a way to sign in that needs a context":       {env: env{"OCPCTL_SERVER": prod, "OCPCTL_AUTH": "token-file"}, code: exit.Usage, words: "it can be aws or github"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAFileWithContextsIsReadStrictly(t *testing.T) {
 
 func TestAllThatIsWrongWithAContextIsToldAtOnce(t *testing.T) {
 	err := connect.Context{Server: "http://ocpctl.example.com", Auth: connect.TokenFile, TokenCommand: "true"}.Check()
-	for _, want := range []string{"--server: http://ocpctl.example.com has no TLS", "--token-file: --auth token-file needs it.", "--token-command: It is for --auth token-command, and this is token-file."} {
+	for _, want := range []string{"--server: http://ocpctl.example.com does not use TLS", "--token-file: Required with --auth token-file.", "--token-command: Only valid with --auth token-command, not with --auth token-file."} {
 		require.ErrorContains(t, err, want)
 	}
 	require.Equal(t, exit.Usage, exit.CodeOf(err))

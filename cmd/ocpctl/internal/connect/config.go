@@ -81,7 +81,7 @@ func Load(path string) (Config, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, fmt.Errorf("read %s: %w; mend it, or remove it and run ocpctl login again", path, err)
+		return Config{}, fmt.Errorf("read %s: %w; correct the file, or delete it and run ocpctl login again", path, err)
 	}
 	if c.Contexts == nil {
 		c.Contexts = map[string]Context{}
@@ -96,7 +96,7 @@ func (c Config) Save(path string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("keep the contexts: %w", err)
+		return fmt.Errorf("save the contexts: %w", err)
 	}
 	return WriteFile(path, raw)
 }
@@ -128,7 +128,7 @@ func (c Context) Check() error {
 		wrong = append(wrong, exit.Field{Name: "--server", Detail: bad, Accepted: []string{"https://ocpctl.example.com"}})
 	}
 	if !slices.Contains(Methods(), string(c.Auth)) {
-		wrong = append(wrong, exit.Field{Name: "--auth", Detail: fmt.Sprintf("%q is no way to sign in.", c.Auth), Accepted: Methods()})
+		wrong = append(wrong, exit.Field{Name: "--auth", Detail: fmt.Sprintf("%q is not a sign-in method.", c.Auth), Accepted: Methods()})
 	}
 	for _, own := range []struct {
 		flag, value string
@@ -137,14 +137,14 @@ func (c Context) Check() error {
 		{"--token-file", c.TokenFile, TokenFile}, {"--token-command", c.TokenCommand, TokenCommand},
 	} {
 		if own.value == "" && c.Auth == own.of {
-			wrong = append(wrong, exit.Field{Name: own.flag, Detail: fmt.Sprintf("--auth %s needs it.", own.of)})
+			wrong = append(wrong, exit.Field{Name: own.flag, Detail: fmt.Sprintf("Required with --auth %s.", own.of)})
 		}
 		if own.value != "" && c.Auth != own.of {
-			wrong = append(wrong, exit.Field{Name: own.flag, Detail: fmt.Sprintf("It is for --auth %s, and this is %s.", own.of, c.Auth)})
+			wrong = append(wrong, exit.Field{Name: own.flag, Detail: fmt.Sprintf("Only valid with --auth %s, not with --auth %s.", own.of, c.Auth)})
 		}
 	}
 	if len(wrong) > 0 {
-		return exit.With(exit.Usage, &exit.Problem{Title: "This is no way to sign in.", Fields: wrong})
+		return exit.With(exit.Usage, &exit.Problem{Title: "These settings cannot sign in.", Fields: wrong})
 	}
 	return nil
 }
@@ -154,11 +154,11 @@ func badServer(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return "It is missing."
+		return "Required."
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http", u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return fmt.Sprintf("%q is no server's address.", address)
+		return fmt.Sprintf("%q is not a server address.", address)
 	case u.Scheme == "http" && !thisMachine(u.Hostname()):
-		return address + " has no TLS, and a token is not sent in the clear to another machine."
+		return address + " does not use TLS. A token is never sent unencrypted to another machine."
 	}
 	return ""
 }

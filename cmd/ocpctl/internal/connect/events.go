@@ -46,7 +46,7 @@ func Events(stream io.ReadCloser, patience time.Duration, seen func(Event) error
 	}
 	select {
 	case <-silent:
-		return fmt.Errorf("read the stream: nothing came for %s", patience)
+		return fmt.Errorf("read the stream: nothing received for %s", patience)
 	default:
 	}
 	if err := lines.Err(); err != nil {

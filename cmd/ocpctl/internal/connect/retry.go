@@ -47,7 +47,7 @@ func (r *retrier) Do(request *http.Request) (*http.Response, error) {
 		if res != nil {
 			drop(res)
 		}
-		r.trace("again in %s", wait.Round(time.Millisecond))
+		r.trace("retrying in %s", wait.Round(time.Millisecond))
 		if err := r.Sleep(request.Context(), wait); err != nil {
 			return nil, err
 		}
@@ -155,9 +155,9 @@ func say(err error, request *http.Request) error {
 	}
 	where := request.URL.Scheme + "://" + request.URL.Host
 	if repeatable(request) {
-		return fmt.Errorf("reach %s: %w\nIs the server up, and is this machine in its network?", where, bare(err))
+		return fmt.Errorf("connect to %s: %w\nCheck that the server is running and that this machine can reach it", where, bare(err))
 	}
-	return fmt.Errorf("reach %s: %w\nWhat was asked for may have been done or not: look with ocpctl status before you ask again", where, bare(err))
+	return fmt.Errorf("connect to %s: %w\nThe server may or may not have received the request. Check with ocpctl status before you repeat it", where, bare(err))
 }
 
 // path returns a request's path without secrets.

@@ -53,7 +53,7 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 	}
 	fresh, err := k.get(ctx)
 	if err != nil {
-		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the ways there are", err))
+		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
 	}
 	if fresh.expires.IsZero() {
 		fresh.expires = expiry(fresh.text)
@@ -82,10 +82,10 @@ func expiry(jwt string) time.Time {
 func fromText(raw []byte, from string) (token, error) {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
-		return token{}, fmt.Errorf("%s holds no token", from)
+		return token{}, fmt.Errorf("%s contains no token", from)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return token{}, fmt.Errorf("%s holds something else beside a token; it should be the token alone", from)
+		return token{}, fmt.Errorf("%s contains more than a token; it must contain only the token", from)
 	}
 	return token{text: text}, nil
 }
@@ -118,7 +118,7 @@ func fromCommand(line string, stderr io.Writer) source {
 		if err := cmd.Run(); err != nil {
 			return token{}, fmt.Errorf("run the token command %q: %w", line, err)
 		}
-		return fromText(out.Bytes(), "what the token command prints")
+		return fromText(out.Bytes(), "the output of the token command")
 	}
 }
 
@@ -127,11 +127,11 @@ func fromGitHub(audience func(context.Context, *http.Client) (string, error), en
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
-			return token{}, errors.New("this is no job of GitHub Actions that may ask for a token; give the job `permissions: {id-token: write}`")
+			return token{}, errors.New("this is not a GitHub Actions job that may request a token; give the job `permissions: {id-token: write}`")
 		}
 		u, err := url.Parse(address)
 		if err != nil {
-			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is no address")
+			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not a valid address")
 		}
 		whom, err := audience(ctx, client)
 		if err != nil {
@@ -152,8 +152,8 @@ func fromGitHub(audience func(context.Context, *http.Client) (string, error), en
 		defer res.Body.Close()
 		var said struct{ Value string }
 		if err := json.NewDecoder(io.LimitReader(res.Body, mostAnswer)).Decode(&said); err != nil || res.StatusCode != http.StatusOK {
-			return token{}, fmt.Errorf("ask GitHub Actions for a token: it answered %s", res.Status)
+			return token{}, fmt.Errorf("ask GitHub Actions for a token: the response was %s", res.Status)
 		}
-		return fromText([]byte(said.Value), "what GitHub Actions answered")
+		return fromText([]byte(said.Value), "the response of GitHub Actions")
 	}
 }

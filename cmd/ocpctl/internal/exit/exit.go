@@ -37,16 +37,16 @@ func Meanings() []struct {
 		Words string
 	}{
 		{OK, "done; of `create` without `--wait`: accepted"},
-		{Other, "anything else: the server has trouble, a file cannot be written, an audit trail is broken, a catalogue is not valid"},
-		{Usage, "the command line, or a request that cannot be read (400, 413)"},
+		{Other, "any other error: for example the server has a problem, a file cannot be written, an audit trail is broken or a catalogue is not valid"},
+		{Usage, "the command line is wrong, or the server cannot read the request (400, 413)"},
 		{Denied, "not signed in (401), or not allowed (403)"},
-		{NotFound, "there is no such thing, or none that you may see (404, 410)"},
-		{Conflict, "it is not in a state for this, the name is taken, or somebody was faster (409, 412)"},
-		{Refused, "refused by policy (422), by a person, or a dry run that says so"},
-		{Approval, "the time of `--wait` ran out while the cluster waited for an approval"},
-		{Failed, "the cluster failed, or it goes while you wait for it to be ready; GitHub refused the labels"},
-		{TimedOut, "the time of `--wait` or `wait` ran out; the cluster goes on, and so does what else was waited for"},
-		{Interrupted, "interrupted; what was asked for goes on"},
+		{NotFound, "not found, or you may not see it (404, 410)"},
+		{Conflict, "conflict: the state does not allow it, the name is taken, or somebody changed it first (409, 412)"},
+		{Refused, "refused by policy (422), in a dry run too, or by a person"},
+		{Approval, "the timeout of `--wait` or `wait` passed while the cluster waited for an approval"},
+		{Failed, "the cluster failed or is being destroyed while you wait for it to be ready, its teardown is blocked, its workers or add-ons were not changed, or GitHub refused the labels"},
+		{TimedOut, "the timeout passed; the operation continues on the server"},
+		{Interrupted, "interrupted; the operation continues on the server"},
 	}
 }
 

@@ -28,10 +28,10 @@ func TestAProblemIsALineForEachField(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("v", i)
 	}
-	p := &exit.Problem{Title: "This is no request yet.", Fields: []exit.Field{
+	p := &exit.Problem{Title: "The request is not complete or not valid.", Fields: []exit.Field{
 		{Name: "region", Detail: "mars is not on the list", Accepted: []string{"us-east-1", "eu-west-1."}}, {Name: "name", Detail: "Is it missing?"}, {Name: "version", Accepted: many},
 	}, Next: "See ocpctl catalog profiles."}
-	require.Equal(t, `This is no request yet.
+	require.Equal(t, `The request is not complete or not valid.
   region: mars is not on the list. Accepted: us-east-1, eu-west-1.
   name: Is it missing?
   version:  Accepted: v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15 and 4 more.

@@ -103,7 +103,7 @@ func (f *Follower) start(ctx context.Context, id string) (<-chan State, <-chan e
 // Unreachable says that the server could not be reached and that it is tried again.
 func Unreachable(err error) string {
 	why, _, _ := strings.Cut(err.Error(), "\n")
-	return "The server cannot be reached; trying again. (" + why + ")"
+	return "The server cannot be reached; retrying. (" + why + ")"
 }
 
 func ticker(every time.Duration) (<-chan time.Time, func()) {
@@ -118,10 +118,10 @@ func ticker(every time.Duration) (<-chan time.Time, func()) {
 func over(ctx context.Context, err error, last State, name string, goal Goal) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && last.NeedsApproval:
-		return exit.With(exit.Approval, fmt.Errorf("%s still waits for an approval; it waits until %s. ocpctl approvals --cluster %s shows whose word counts",
+		return exit.With(exit.Approval, fmt.Errorf("%s is still waiting for approval, until %s. See who can approve: ocpctl approvals --cluster %s",
 			name, words.Stamp(last.ApproveBy), name))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return exit.With(exit.TimedOut, fmt.Errorf("the time ran out and %s is not %s yet; it goes on. Wait on with: ocpctl wait %s --for=%s", name, goal, name, goal))
+		return exit.With(exit.TimedOut, fmt.Errorf("timed out: %s is not %s yet. The operation continues; keep waiting with: ocpctl wait %s --for=%s", name, goal, name, goal))
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -147,7 +147,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
 			return exit.With(exit.Failed, &exit.Problem{
 				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, words.Line(c.Why)), Fields: blockers(c),
-				Next: "It is tried again by itself. Free what is named, then: ocpctl retry " + c.Name + " --reason \"…\"",
+				Next: "It is retried automatically. Remove the blockers, or retry now: ocpctl retry " + c.Name + " --reason \"…\"",
 			})
 		}
 		return nil
@@ -161,7 +161,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	}
 	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.WishWhy, c.Why)))}
 	if c.FailWhose != "" {
-		said.Fields = append(said.Fields, exit.Field{Name: "whose turn", Detail: words.Line(words.Whose(c.FailWhose))})
+		said.Fields = append(said.Fields, exit.Field{Name: "who can fix it", Detail: words.Line(words.Whose(c.FailWhose))})
 	}
 	said.Next = "See: ocpctl explain " + c.ClusterID
 	if c.FailNext != "" {
@@ -185,5 +185,5 @@ func firstOf(texts ...string) string {
 			return text
 		}
 	}
-	return "nobody said why"
+	return "no reason given"
 }

@@ -76,13 +76,13 @@ func Merge(path, name string, added []byte, use bool) error {
 func rename(raw []byte, name string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("read the cluster's kubeconfig: it is none")
+		return nil, errors.New("read the cluster's kubeconfig: it is not a valid kubeconfig")
 	}
 	root := doc.Content[0]
 	for _, list := range lists() {
 		all := member(root, list)
 		if all == nil || len(all.Content) != 1 || all.Content[0].Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("read the cluster's kubeconfig: it has not exactly one of %s; keep it in a file of its own with -f", list)
+			return nil, fmt.Errorf("read the cluster's kubeconfig: it must have exactly one entry in %s to be merged; write it to a separate file with -f", list)
 		}
 		set(all.Content[0], "name", text(name))
 	}
@@ -112,7 +112,7 @@ func load(path string) (*yaml.Node, error) {
 		return nil, fmt.Errorf("read %s: %w; nothing was changed", path, err)
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("read %s: it is no kubeconfig; nothing was changed", path)
+		return nil, fmt.Errorf("read %s: it is not a kubeconfig; nothing was changed", path)
 	}
 	return &doc, nil
 }
@@ -124,7 +124,7 @@ func lock(path string) (unlock func(), err error) {
 	}
 	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL, 0)
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w; where nothing else writes it, remove %s.lock", path, err, path)
+		return nil, fmt.Errorf("lock %s: %w; if no other program is writing the file, delete %s.lock", path, err, path)
 	}
 	return func() { file.Close(); os.Remove(file.Name()) }, nil
 }
@@ -176,11 +176,11 @@ func Private(raw []byte, env func(string) string) (folder string, remove func() 
 		folder, err = os.MkdirTemp("", "ocpctl-")
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("keep the kubeconfig: %w", err)
+		return "", nil, fmt.Errorf("save the kubeconfig: %w", err)
 	}
 	remove = func() error { return os.RemoveAll(folder) }
 	if err := os.WriteFile(filepath.Join(folder, "kubeconfig"), raw, 0o600); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("keep the kubeconfig: %w", err), remove())
+		return "", nil, errors.Join(fmt.Errorf("save the kubeconfig: %w", err), remove())
 	}
 	return folder, remove, nil
 }

@@ -84,9 +84,9 @@ func TestAMergeIntoNothingMakesAKubeconfig(t *testing.T) {
 func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ own, added, words string }{
 		"a file that is no YAML":         {"a: [", added, "nothing was changed"},
-		"a file that is no kubeconfig":   {"- a", added, "it is no kubeconfig"},
-		"no kubeconfig from the cluster": {own, "nope", "it is none"},
-		"two users from the cluster":     {own, "clusters: [{name: a}]\nusers: [{name: a}, {name: b}]\n", "not exactly one of users"},
+		"a file that is no kubeconfig":   {"- a", added, "it is not a kubeconfig"},
+		"no kubeconfig from the cluster": {own, "nope", "it is not a valid kubeconfig"},
+		"two users from the cluster":     {own, "clusters: [{name: a}]\nusers: [{name: a}, {name: b}]\n", "exactly one entry in users"},
 		"an empty context":               {own, "clusters: [{name: a}]\nusers: [{name: a}]\ncontexts: [{name: a}]\n", "its context is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
-	require.ErrorContains(t, kube.Merge(path, "x", []byte(added), true), "remove "+path+".lock")
+	require.ErrorContains(t, kube.Merge(path, "x", []byte(added), true), "delete "+path+".lock")
 }
 
 func TestAPrivateKubeconfigGoesAway(t *testing.T) {

@@ -53,9 +53,9 @@ func parts(c client.Cluster) []string {
 	}
 	switch {
 	case c.NeedsApproval:
-		out = append(out, "waits for an approval")
+		out = append(out, "waiting for approval")
 	case c.Place > 0:
-		out = append(out, fmt.Sprintf("number %d in line", c.Place))
+		out = append(out, fmt.Sprintf("number %d in the queue", c.Place))
 	case moving && c.Progress.Step != "":
 		out = append(out, words.Line(c.Progress.Step))
 	}
@@ -76,7 +76,7 @@ func arrival(c client.Cluster, now time.Time) string {
 	case eta.After(now):
 		return "  done in about " + words.Long(eta.Sub(now))
 	case late.After(now):
-		return "  later than usual; nine of ten are done in " + words.Long(late.Sub(now))
+		return "  slower than usual; 90 % are done in " + words.Long(late.Sub(now))
 	}
 	return ""
 }

@@ -38,8 +38,8 @@ func TestALogGetsALineForEachChange(t *testing.T) {
 	l.Note("The server cannot be reached; trying again.")
 	l.Show(follow.State{Cluster: client.Cluster{Name: "smoke", Status: client.READY, Phase: "ready", Progress: client.Progress{Percent: 100, Step: "done"}}})
 	l.Close()
-	require.Equal(t, `12:00:00  smoke  PENDING awaiting approval  waits for an approval
-12:00:00  smoke  PENDING awaiting capacity  number 3 in line
+	require.Equal(t, `12:00:00  smoke  PENDING awaiting approval  waiting for approval
+12:00:00  smoke  PENDING awaiting capacity  number 3 in the queue
 12:00:00  smoke  CREATING installing  45 %  bootstrap complete  done in about 20 min
 12:01:00  The server cannot be reached; trying again.
 12:01:00  smoke  READY
@@ -89,5 +89,5 @@ func TestLateIsSaid(t *testing.T) {
 	s := installing(80, "")
 	s.Progress.Eta, s.Progress.Late = time.Time{}, noon.Add(10*time.Minute)
 	l.Show(s)
-	require.Contains(t, out.String(), "later than usual; nine of ten are done in 10 min")
+	require.Contains(t, out.String(), "slower than usual; 90 % are done in 10 min")
 }

@@ -33,7 +33,7 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 	if format == JSON {
 		var b bytes.Buffer
 		if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-			return fmt.Errorf("read the answer as JSON: %w", err)
+			return fmt.Errorf("parse the response as JSON: %w", err)
 		}
 		b.WriteByte('\n')
 		_, err := out.Write(Escaped(b.Bytes()))
@@ -43,7 +43,7 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 	decoder.UseNumber()
 	node, err := read(decoder)
 	if err != nil {
-		return fmt.Errorf("read the answer as JSON: %w", err)
+		return fmt.Errorf("parse the response as JSON: %w", err)
 	}
 	encoder := yaml.NewEncoder(out)
 	encoder.SetIndent(2)
@@ -120,7 +120,7 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 func With(raw []byte, name string, value any) ([]byte, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != '{' || raw[len(raw)-1] != '}' {
-		return nil, errors.New("the answer is not a JSON object")
+		return nil, errors.New("the response is not a JSON object")
 	}
 	member, err := json.Marshal(map[string]any{name: value})
 	if err != nil {

@@ -74,8 +74,8 @@ func Dollars(cents int64) string {
 // Whose says whose problem a failure is, for the API's value; an unknown value is returned unchanged.
 func Whose(word string) string {
 	said, known := map[string]string{
-		"user": "yours: the request cannot be met as it stands", "quota": "of whoever owns the account's limits", "cloud": "the cloud's: waiting helps",
-		"installer": "the installer's, or the release's", "ocpctl": "of this installation's administrators",
+		"user": "you: the request cannot be fulfilled as it is", "quota": "the owner of the cloud account's limits", "cloud": "the cloud provider: wait and try again",
+		"installer": "the installer or the OpenShift release", "ocpctl": "the administrators of this ocpctl server",
 	}[word]
 	if !known {
 		return word

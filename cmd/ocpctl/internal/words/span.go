@@ -50,12 +50,12 @@ func Hours(text string) (int, error) {
 	d, ok := Span(text)
 	switch {
 	case slices.Contains(endless, strings.ToLower(text)), ok && d == 0, strings.HasPrefix(text, "-"):
-		return 0, fmt.Errorf("%q is no end: every cluster has one. Give %s, up to the profile's maximum; extend adds to it later", text, Spans)
+		return 0, fmt.Errorf("%q is not a lifetime; every cluster has an end. Give %s, up to the profile's maximum. You can extend it later", text, Spans)
 	case !ok:
-		return 0, fmt.Errorf("%q is no duration. Give %s", text, Spans)
+		return 0, fmt.Errorf("%q is not a duration. Give %s", text, Spans)
 	case d%time.Hour != 0:
 		up := int(d/time.Hour) + 1
-		return 0, fmt.Errorf("%q is not whole hours. Give %s: %dh is the next", text, Spans, up)
+		return 0, fmt.Errorf("%q is not in whole hours. Give %s, e.g. %dh", text, Spans, up)
 	}
 	return int(d / time.Hour), nil
 }
@@ -67,7 +67,7 @@ func Moment(text string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time. Give %s (UTC)", text, Moments)
+	return time.Time{}, fmt.Errorf("%q is not a time. Give %s (UTC)", text, Moments)
 }
 
 // Moments describes the form of a time, for error messages.

@@ -26,11 +26,11 @@ func TestALifetimeIsWholeHoursAboveZero(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 48, hours)
 	for text, want := range map[string]string{
-		"90m":   `"90m" is not whole hours. Give 24h, 2d, 1d12h, or a number of hours: 2h is the next`,
-		"0":     "every cluster has one",
-		"never": "every cluster has one",
-		"-3h":   "every cluster has one",
-		"soon":  `"soon" is no duration`,
+		"90m":   `"90m" is not in whole hours. Give 24h, 2d, 1d12h, or a number of hours, e.g. 2h`,
+		"0":     "every cluster has an end",
+		"never": "every cluster has an end",
+		"-3h":   "every cluster has an end",
+		"soon":  `"soon" is not a duration`,
 	} {
 		_, err := words.Hours(text)
 		require.ErrorContains(t, err, want)
@@ -48,7 +48,7 @@ func TestATimeIsReadInUTC(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	_, err := words.Past("yesterday", now)
-	require.ErrorContains(t, err, `"yesterday" is no time`)
+	require.ErrorContains(t, err, `"yesterday" is not a time`)
 }
 
 func TestTimesAndMoneyAreSaid(t *testing.T) {
