@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// levels, from the least to the most verbose.
+// levels are ordered from the least to the most verbose.
 var levels = []string{"fatal", "error", "warning", "info", "debug"}
 
 // logger writes the real installer's two logs: standard error up to a level, without time and quotes, and the file in the install
