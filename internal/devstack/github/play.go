@@ -24,7 +24,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "words": words, "less": less, "emoji": emoji,
 }).ParseFS(pages, "pages/*.html"))
 
-// the people as whom one can act
+// people are those as whom one can act.
 var people = []string{"maya", "will", "rita", "ada", ForkOwner}
 
 const actingCookie = "acting_as"
